@@ -1,0 +1,36 @@
+# The commands of the README. Each creates .venv when it is missing, then calls one tool.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test test-slow lint docs bench clean
+
+demo: $(READY)
+	$(BIN)/python -m sordino.cli.demo
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest -n 2 -m slow
+
+lint: $(READY) docs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(READY)
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[all]' --group dev
+	touch $@
+
+clean:
+	rm -rf .venv docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

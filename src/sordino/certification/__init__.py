@@ -1,0 +1,1 @@
+"""Certified concentrated prices: a proved bracket for the Renyi cost of smooth-sensitivity noise."""

@@ -1,0 +1,113 @@
+"""Parameter checks that name themselves: ``positive("laplace", epsilon=epsilon)``.
+
+Each takes the subject of the message and exactly one parameter by keyword, and returns its exact value
+as a Fraction: a float means its shortest decimal, so ten times 0.1 is 1. Nothing here sees data.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+from sordino.errors import ParameterError
+
+Number = int | float | Fraction | Decimal
+
+
+def _single(named: dict[str, Any]) -> tuple[str, Any]:
+    """Unpack the one keyword."""
+    ((name, value),) = named.items()
+    return name, value
+
+
+def exact(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fraction:
+    """Return a finite number as a Fraction, or raise.
+
+    Example:
+        >>> exact("laplace", epsilon=0.1)
+        Fraction(1, 10)
+        >>> exact("laplace", epsilon=True)
+        Traceback (most recent call last):
+        ...
+        sordino.errors.ParameterError: laplace: epsilon must be a number, got epsilon=True.
+    """
+    name, value = _single(named)
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 and not isinstance(value, Rational | float):
+        value = value.item()  # a numpy scalar or 0-d array
+    if isinstance(value, bool) or not isinstance(value, Rational | float | Decimal):
+        raise ParameterError(subject, f"{name} must be a number", got={name: value}, why=why, hint=hint)
+    if isinstance(value, Rational):
+        return Fraction(value)
+    if not math.isfinite(value):
+        raise ParameterError(
+            subject, f"{name} must be a finite number", got={name: float(value)}, why=why, hint=hint
+        )
+    return Fraction(value) if isinstance(value, Decimal) else Fraction(repr(float(value)))
+
+
+def positive(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fraction:
+    """Return a number greater than zero."""
+    return greater_than(subject, 0, why=why, hint=hint, **named)
+
+
+def non_negative(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fraction:
+    """Return a number that is zero or more."""
+    value = exact(subject, why=why, hint=hint, **named)
+    if value < 0:
+        name, given = _single(named)
+        raise ParameterError(subject, f"{name} must not be negative", got={name: given}, why=why, hint=hint)
+    return value
+
+
+def greater_than(
+    subject: str, bound: Number, /, *, why: str = "", hint: str = "", **named: Any
+) -> Fraction:
+    """Return a number strictly greater than the bound."""
+    value = exact(subject, why=why, hint=hint, **named)
+    if value <= bound:
+        name, given = _single(named)
+        rule = f"{name} must be positive" if bound == 0 else f"{name} must be greater than {bound}"
+        raise ParameterError(subject, rule, got={name: given}, why=why, hint=hint)
+    return value
+
+
+def between(
+    subject: str, low: Number, high: Number, /, *, closed: bool = False, why: str = "", hint: str = "", **named: Any
+) -> Fraction:
+    """Return a number between two bounds, the bounds themselves allowed only if ``closed``."""
+    value = exact(subject, why=why, hint=hint, **named)
+    inside = low <= value <= high if closed else low < value < high
+    if not inside:
+        name, given = _single(named)
+        words = f"{name} must be between {low} and {high}" + ("" if closed else ", both excluded")
+        raise ParameterError(subject, words, got={name: given}, why=why, hint=hint)
+    return value
+
+
+def whole(subject: str, /, *, at_least: int = 0, why: str = "", hint: str = "", **named: Any) -> int:
+    """Return a whole number that is at least the given one."""
+    name, value = _single(named)
+    rule = f"{name} must be a whole number of at least {at_least}"
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise ParameterError(subject, rule, got={name: value}, why=why, hint=hint) from None
+    if number < at_least:
+        raise ParameterError(subject, rule, got={name: value}, why=why, hint=hint)
+    return number
+
+
+def one_of(subject: str, options: tuple[str, ...], /, *, why: str = "", hint: str = "", **named: Any) -> str:
+    """Return one of a few words."""
+    name, value = _single(named)
+    if not isinstance(value, str) or value not in options:
+        raise ParameterError(
+            subject, f"{name} must be one of {', '.join(options)}", got={name: value}, why=why, hint=hint
+        )
+    return value

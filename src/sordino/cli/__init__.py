@@ -1,0 +1,86 @@
+"""The command line: one small file per verb, found by its name.
+
+A file ``verb.py`` in this folder holds a click command called ``command``; the first line of its docstring is
+its line in ``sordino --help``. Nothing is imported before it is needed, so help stays fast.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from pathlib import Path
+
+import click
+
+from sordino import __version__
+from sordino.errors import AuditFailed, BudgetExceeded, LedgerError, MissingExtra, SordinoError
+
+NOT_VERBS = {"__init__", "__main__", "render", "options", "demo"}
+
+# Exit codes of the architecture, section 8.
+EXIT_BUG, EXIT_USAGE, EXIT_BUDGET, EXIT_AUDIT, EXIT_LEDGER = 1, 2, 3, 4, 5
+
+
+class Verbs(click.Group):
+    """A group whose commands are the files of this folder, imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Name the verbs without importing them."""
+        folder = Path(__file__).parent
+        return sorted(path.stem for path in folder.glob("*.py") if path.stem not in NOT_VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one verb."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = importlib.import_module(f"sordino.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs with the first line of their files' docstrings, read without importing."""
+        folder = Path(__file__).parent
+        rows = []
+        for verb in self.list_commands(ctx):
+            tree = ast.parse((folder / f"{verb}.py").read_text(encoding="utf-8"))
+            rows.append((verb, (ast.get_docstring(tree) or "").split("\n")[0]))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="sordino")
+def program() -> None:
+    """Differential privacy whose noise is fitted to the data at hand instead of to the worst case.
+
+    Results go to stdout, everything else to stderr. Every command takes --json where it prints a result.
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; errors a user can act on are shown without a traceback."""
+    try:
+        program.main(args=arguments, standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("Stopped; nothing was released.", err=True)
+        sys.exit(130)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except SordinoError as error:
+        click.echo(str(error), err=True)
+        sys.exit(exit_code(error))
+
+
+def exit_code(error: SordinoError) -> int:
+    """Say which exit code an error has."""
+    if isinstance(error, BudgetExceeded):
+        return EXIT_BUDGET
+    if isinstance(error, AuditFailed):
+        return EXIT_AUDIT
+    if isinstance(error, LedgerError):
+        return EXIT_LEDGER
+    return EXIT_BUG if isinstance(error, MissingExtra) else EXIT_USAGE

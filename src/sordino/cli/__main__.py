@@ -1,0 +1,5 @@
+"""Run the command line with ``python -m sordino.cli``."""
+
+from sordino.cli import main
+
+main()

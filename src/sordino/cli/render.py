@@ -1,0 +1,125 @@
+"""The only place that prints: tables, key-value blocks, JSON, progress, saved files.
+
+Results go to stdout; notes and progress go to stderr, so that ``sordino ... --json | jq`` works.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """Write a number for people: short, aligned by the caller, infinity as a word.
+
+    Example:
+        >>> number(1.23456789), number(float("inf")), number(12345678), number(None)
+        ('1.235', 'infinite', '12,345,678', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    as_float = float(value)
+    if as_float != as_float:  # noqa: PLR0124
+        return "-"
+    if as_float in (float("inf"), float("-inf")):
+        return "infinite" if as_float > 0 else "-infinite"
+    if as_float == 0 or 1e-4 <= abs(as_float) < 1e6:
+        return f"{as_float:,.{digits}g}" if abs(as_float) < 10**digits else f"{as_float:,.0f}"
+    return f"{as_float:.{digits - 1}e}"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = "", note: str = "") -> None:
+    """Print an aligned table; text columns to the left, numbers to the right."""
+    cells = [[number(cell) for cell in row] for row in rows]
+    numeric = [
+        bool(rows) and all(isinstance(row[column], int | float | Fraction | None) for row in rows)
+        for column in range(len(header))
+    ]
+    widths = [
+        max([len(header[column]), *(len(row[column]) for row in cells)]) for column in range(len(header))
+    ]
+
+    def line(row: Sequence[str]) -> str:
+        parts = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ]
+        return "  " + "  ".join(parts).rstrip()
+
+    if title:
+        click.echo(click.style(title, bold=True))
+    click.echo(click.style(line(header), dim=True))
+    for row in cells:
+        click.echo(line(row))
+    if note:
+        click.echo(f"  {note}")
+
+
+def block(pairs: Sequence[tuple[str, Any]], *, title: str = "") -> None:
+    """Print name and value pairs with the values in one column; longer texts wrap under themselves."""
+    import textwrap
+
+    if title:
+        click.echo(click.style(title, bold=True))
+    width = max(len(name) for name, _ in pairs)
+    for name, value in pairs:
+        text = textwrap.wrap(number(value), 88 - width) or [""]
+        click.echo(f"  {name.ljust(width)}  {text[0]}")
+        for more in text[1:]:
+            click.echo(f"  {' ' * width}  {more}")
+
+
+def paragraph(text: str) -> None:
+    """Print prose, wrapped."""
+    import textwrap
+
+    click.echo(textwrap.fill(text, 96, initial_indent="  ", subsequent_indent="  "))
+
+
+def as_json(value: Any) -> None:
+    """Print one JSON document; fractions become numbers, infinities the word."""
+
+    def plain(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {str(key): plain(entry) for key, entry in item.items()}
+        if isinstance(item, list | tuple):
+            return [plain(entry) for entry in item]
+        if isinstance(item, bool | int | str) or item is None:
+            return item
+        if hasattr(item, "tolist"):
+            return plain(item.tolist())
+        as_float = float(item)
+        return as_float if abs(as_float) != float("inf") and as_float == as_float else str(as_float)  # noqa: PLR0124
+
+    click.echo(json.dumps(plain(value), indent=2))
+
+
+def note(text: str) -> None:
+    """Say something beside the result, on stderr."""
+    click.echo(text, err=True)
+
+
+@contextmanager
+def progress(words: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Show a bar on stderr while long work goes on, only in a terminal; yields ``advance(steps)``."""
+    if not sys.stderr.isatty():
+        yield lambda _steps: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(words, total=total)
+        yield lambda steps: bar.advance(task, steps)
