@@ -63,9 +63,7 @@ def non_negative(subject: str, /, *, why: str = "", hint: str = "", **named: Any
     return value
 
 
-def greater_than(
-    subject: str, bound: Number, /, *, why: str = "", hint: str = "", **named: Any
-) -> Fraction:
+def greater_than(subject: str, bound: Number, /, *, why: str = "", hint: str = "", **named: Any) -> Fraction:
     """Return a number strictly greater than the bound."""
     value = exact(subject, why=why, hint=hint, **named)
     if value <= bound:
@@ -76,7 +74,15 @@ def greater_than(
 
 
 def between(
-    subject: str, low: Number, high: Number, /, *, closed: bool = False, why: str = "", hint: str = "", **named: Any
+    subject: str,
+    low: Number,
+    high: Number,
+    /,
+    *,
+    closed: bool = False,
+    why: str = "",
+    hint: str = "",
+    **named: Any,
 ) -> Fraction:
     """Return a number between two bounds, the bounds themselves allowed only if ``closed``."""
     value = exact(subject, why=why, hint=hint, **named)
@@ -92,14 +98,12 @@ def whole(subject: str, /, *, at_least: int = 0, why: str = "", hint: str = "", 
     """Return a whole number that is at least the given one."""
     name, value = _single(named)
     rule = f"{name} must be a whole number of at least {at_least}"
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError:
-        raise ParameterError(subject, rule, got={name: value}, why=why, hint=hint) from None
+    refusal = ParameterError(subject, rule, got={name: value}, why=why, hint=hint)
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise refusal
+    number = operator.index(value)
     if number < at_least:
-        raise ParameterError(subject, rule, got={name: value}, why=why, hint=hint)
+        raise refusal
     return number
 
 

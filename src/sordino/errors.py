@@ -25,7 +25,8 @@ def spell(value: object) -> str:
         as_float = float(value)
         if value.denominator == 1:
             return str(value.numerator)
-        return repr(as_float) if Fraction(repr(as_float)) == value else f"{as_float:.6g}"
+        text = repr(as_float)
+        return text if Fraction(text) == value and len(text) <= 12 else f"{as_float:.6g}"
     if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
         return repr(value.item())
     text = repr(value)

@@ -1,0 +1,32 @@
+"""Promises of privacy, whom they protect, and how they add up and convert.
+
+Exact amounts, data-free, and nothing here knows of mechanisms.
+"""
+
+from sordino.privacy.composition import compose, replace_one_from_add_remove
+from sordino.privacy.guarantee import (
+    KINDS,
+    Approx,
+    BoundedRange,
+    Concentrated,
+    Geo,
+    Guarantee,
+    Pure,
+    TruncatedConcentrated,
+)
+from sordino.privacy.unit import Neighbors, Unit
+
+__all__ = [
+    "KINDS",
+    "Approx",
+    "BoundedRange",
+    "Concentrated",
+    "Geo",
+    "Guarantee",
+    "Neighbors",
+    "Pure",
+    "TruncatedConcentrated",
+    "Unit",
+    "compose",
+    "replace_one_from_add_remove",
+]
