@@ -1,1 +1,49 @@
-"""From random bits to exactly rounded draws: the numerics policy lives here and nowhere else."""
+"""From random bits to exactly rounded draws: the numerics policy lives here and nowhere else.
+
+Names are loaded on first use, so that importing a grid does not import FLINT.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sordino.exact.bits import Bits, SeededBits
+    from sordino.exact.grid import Grid, Rows, quantise
+    from sordino.exact.log_grid import LogGrid
+    from sordino.exact.recipe import Recipe
+    from sordino.exact.sampler import draw, draw_many
+    from sordino.exact.scale import ExpScale
+
+_HOMES = {
+    "Bits": "bits",
+    "ExpScale": "scale",
+    "Grid": "grid",
+    "LogGrid": "log_grid",
+    "Recipe": "recipe",
+    "Rows": "grid",
+    "SeededBits": "bits",
+    "draw": "sampler",
+    "draw_many": "sampler",
+    "quantise": "grid",
+}
+
+__all__ = [
+    "Bits",
+    "ExpScale",
+    "Grid",
+    "LogGrid",
+    "Recipe",
+    "Rows",
+    "SeededBits",
+    "draw",
+    "draw_many",
+    "quantise",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

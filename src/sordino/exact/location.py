@@ -1,0 +1,122 @@
+"""The exact value that noise is added to, split into lattice steps and a fraction of a step.
+
+Only the fraction meets a float; whole steps stay integers. Locations are private and never printed.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sordino.errors import ParameterError
+
+#: Whole steps beyond this leave the int64 path; results of vector draws saturate at twice this.
+WIDE = 1 << 61
+
+
+def in_steps(location: float | Fraction, exponent: int) -> tuple[int, float]:
+    """Return q/2^exponent as an integer and a remainder in [-1/2, 1/2], a float with error below 2^-53.
+
+    Example:
+        >>> in_steps(Fraction(7, 3), 0)
+        (2, 0.33333333333333337)
+    """
+    try:
+        top, bottom = location.as_integer_ratio()
+    except (AttributeError, ValueError, OverflowError):
+        raise ParameterError("draw", "location must be a finite exact number") from None
+    if exponent <= 0:
+        top <<= -exponent
+    else:
+        bottom <<= exponent
+    bottom *= 2
+    whole, rest = divmod(2 * top + bottom // 2, bottom)
+    return whole, rest / bottom - 0.5
+
+
+class Locations:
+    """One exact location for all draws of a call, or one per draw.
+
+    Attributes:
+        whole: Lattice steps, an int or an int64 array.
+        part: The remainder in [-1, 1] as float, with error below 2^-51.
+        wide: Draws whose location leaves the int64 path, or None.
+        size: Number of draws, or None for a common location.
+    """
+
+    __slots__ = ("_common", "_denominator", "_each", "part", "size", "whole", "wide")
+
+    def __init__(self, locations: Any, exponent: int, denominator: int = 1) -> None:
+        self._denominator = denominator
+        self._common: Fraction | None = None
+        self._each: Any = None
+        self.size: int | None = None
+        self.wide: Any = None
+        self.whole: Any
+        self.part: Any
+        if np.ndim(locations) == 0:
+            value = locations.item() if isinstance(locations, np.ndarray | np.generic) else locations
+            whole, self.part = in_steps(Fraction(value) / denominator, exponent)
+            self._common = Fraction(value) / denominator
+            self.wide = np.True_ if abs(whole) >= WIDE else None
+            self.whole = max(-WIDE, min(WIDE, whole))
+            return
+        each = np.asarray(locations).ravel()
+        self._each = each
+        self.size = int(each.size)
+        if each.dtype.kind == "f" and denominator == 1:
+            self._floats(each.astype(np.float64), exponent)
+        elif each.dtype.kind not in "iu" or not self._integers(each, exponent):
+            self._python(each.tolist(), exponent)
+
+    def _floats(self, each: Any, exponent: int) -> None:
+        """A float is its exact dyadic value; scaling by a power of two is exact or far below 2^-51."""
+        if not np.isfinite(each).all():
+            raise ParameterError("draw_many", "locations must be finite")
+        with np.errstate(over="ignore"):
+            steps = np.ldexp(each, -exponent)
+        wide = ~(np.abs(steps) < WIDE)
+        if wide.any():
+            self.wide = wide
+            steps = np.where(wide, 0.0, steps)
+        whole = np.rint(steps)
+        self.part = steps - whole
+        self.whole = whole.astype(np.int64)
+
+    def _integers(self, each: Any, exponent: int) -> bool:
+        """Long division of n 2^-exponent / denominator in int64; False if it would not fit."""
+        bottom = self._denominator << max(exponent, 0)
+        size = bottom.bit_length()
+        largest = max(abs(int(each.min())), abs(int(each.max()))) if each.size else 0
+        shift = max(-exponent, 0)
+        if size > 50 or largest >= 1 << 62 or largest << shift >= bottom * WIDE:
+            return False
+        whole, rest = np.divmod(each.astype(np.int64), bottom)
+        while shift:
+            step = min(shift, 62 - size)
+            rest <<= step
+            digit = rest // bottom
+            rest -= digit * bottom
+            whole = (whole << step) + digit
+            shift -= step
+        self.whole = whole
+        self.part = rest.astype(np.float64) / float(bottom)
+        return True
+
+    def _python(self, each: list[Any], exponent: int) -> None:
+        """Any exact numbers, one by one."""
+        pairs = [in_steps(Fraction(v) / self._denominator, exponent) for v in each]
+        wide = np.array([abs(w) >= WIDE for w, _ in pairs], dtype=bool)
+        if wide.any():
+            self.wide = wide
+        self.whole = np.array([max(-WIDE, min(WIDE, w)) for w, _ in pairs], dtype=np.int64)
+        self.part = np.array([p for _, p in pairs], dtype=np.float64)
+
+    def exact(self, i: int) -> Fraction:
+        """Return the exact location of draw i."""
+        if self._common is not None:
+            return self._common
+        value = self._each[i]
+        return Fraction(value.item() if isinstance(value, np.generic) else value) / self._denominator

@@ -1,0 +1,300 @@
+"""From words to exactly rounded draws: k = floor((q + s Z)/g + 1/2) for the ideal real noise Z.
+
+The fast path works in floats and keeps a draw only if every completion of its words rounds to the same k;
+the slow path settles the rest in balls, with the same words and more bits. A hard draw is never redrawn.
+Theorem and proof: docs/proofs/exact_sampler.md. The laws are in `recipes/`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sordino.errors import ParameterError
+from sordino.exact.balls import Undecided, floor, precision, rational
+from sordino.exact.bits import Bits
+from sordino.exact.functions import ARRAYS, SCALARS
+from sordino.exact.location import WIDE, Locations, in_steps
+from sordino.exact.recipe import Guard, Recipe
+from sordino.exact.scale import ExpScale, Scale, Scales, exact_scale, ratio, scale_ball
+from sordino.exact.uniforms import GUARD, LazyUniform, heads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sordino.exact.grid import Grid
+
+# 2^-48 pays for the rounding of the fraction of the location, of the sum and of the test itself.
+_HALF = 0.5 - 2.0**-48
+_CHUNK = 1 << 14
+_UPPER_GUARD = 1.0 - GUARD
+_SATURATION = 2 * WIDE
+_SCALE = 2.0**-63
+
+
+def settle(
+    recipe: Recipe,
+    uniforms: Sequence[LazyUniform],
+    location: Fraction,
+    scale: Fraction | ExpScale,
+    grid: Grid,
+) -> int:
+    """Return floor((q + s unit W)/g + 1/2), refining the uniforms until the bits decide it.
+
+    Args:
+        recipe: The law; the uniforms are an accepted try of it.
+        uniforms: The words already drawn, as lazy uniforms.
+        location: The exact q.
+        scale: The exact s.
+        grid: The lattice.
+
+    Returns:
+        The integer k.
+    """
+    inverse = 1 / grid.step
+    centre = location * inverse + Fraction(1, 2)
+    if not scale:
+        return centre.numerator // centre.denominator
+    factor = recipe.unit * inverse
+    bits = 128
+    while True:
+        with precision(bits):
+            try:
+                noise = recipe.ball(*uniforms) * scale_ball(scale) * rational(factor)
+                return floor(noise + rational(centre))
+            except Undecided:
+                pass
+        for u in uniforms:
+            u.refine(64)
+        bits += 64
+
+
+def decide(recipe: Recipe, uniforms: Sequence[LazyUniform]) -> bool:
+    """Decide exactly whether a try is accepted; the bits it needed stay with the uniforms."""
+    bits = 128
+    while True:
+        with precision(bits):
+            try:
+                return recipe.accepts(*uniforms)
+            except Undecided:
+                pass
+        for u in uniforms:
+            u.refine(64)
+        bits += 64
+
+
+def draw(
+    recipe: Recipe, *, location: float | Fraction, scale: Scale, grid: Grid, bits: Bits | None = None
+) -> int:
+    """Draw one lattice point: the exact rounding of location + scale * noise.
+
+    Args:
+        recipe: The unit-scale law of the noise.
+        location: The exact value; a float means its exact dyadic value.
+        scale: The exact scale, zero allowed.
+        grid: The public lattice; it must not depend on the scale.
+        bits: A source of random words; by default a fresh key from the operating system.
+
+    Returns:
+        The integer k; the release is `grid.value(k)`.
+
+    Example:
+        >>> from sordino.exact import Grid, SeededBits
+        >>> from sordino.exact.recipes import Laplace
+        >>> draw(Laplace(), location=Fraction(1, 3), scale=2, grid=Grid(-3), bits=SeededBits(7))
+        -13
+    """
+    source = Bits() if bits is None else bits
+    amount = exact_scale(scale)
+    whole, part = in_steps(location, grid.exponent)
+    steps = ratio(amount, recipe.unit, grid.exponent)
+    proved = recipe.proved
+    while True:
+        words = [source.word() for _ in recipe.guards]
+        keep = None
+        if proved:
+            x = [word * _SCALE for word in words]
+            if all(_outside(guard, abs(v)) for guard, v in zip(recipe.guards, x, strict=True)):
+                w, tolerance, gap, gap_tolerance = recipe.fast(SCALARS, *x)
+                if recipe.rejects:
+                    keep = None if abs(gap) <= gap_tolerance else gap < 0.0
+                    if keep is False:
+                        continue
+                if not recipe.rejects or keep:
+                    y = part + steps * w
+                    if abs(y) < 4503599627370496.0:
+                        k = round(y)
+                        if abs(y - k) + steps * tolerance < _HALF:
+                            return int(whole + k)
+        uniforms = [LazyUniform(word, source) for word in words]
+        if recipe.rejects and keep is None and not decide(recipe, uniforms):
+            continue
+        return settle(recipe, uniforms, Fraction(location), amount, grid)
+
+
+def _outside(guard: Guard, magnitude: float) -> bool:
+    """Tell whether a head may take the fast path."""
+    return guard is Guard.NONE or (magnitude >= GUARD and (guard is Guard.ZERO or magnitude <= _UPPER_GUARD))
+
+
+class _Batch:
+    """Accepted tries in floats, with the few that need exact work kept aside."""
+
+    __slots__ = ("hard", "sure", "tolerance", "uniforms", "value", "words")
+
+    def __init__(self, value: Any, tolerance: Any, sure: Any, words: Any) -> None:
+        self.value = value
+        self.tolerance = tolerance
+        self.sure = sure  # None, or False where a guard or an unproved parameter forbids the fast path
+        self.words = words
+        self.uniforms: dict[int, list[LazyUniform]] = {}
+
+
+def _tries(recipe: Recipe, source: Bits, count: int) -> tuple[Any, Any, Any, Any]:
+    """Evaluate tries on fresh words: the words, the fast view, and which are outside the guards."""
+    words = source.words(count * recipe.words).reshape(recipe.words, count)
+    x = [heads(row) for row in words]
+    sure: Any = np.ones(count, dtype=bool) if recipe.proved else np.zeros(count, dtype=bool)
+    for guard, v in zip(recipe.guards, x, strict=True):
+        if guard is not Guard.NONE:
+            magnitude = np.abs(v)
+            sure &= magnitude >= GUARD
+            if guard is Guard.ENDS:
+                sure &= magnitude <= _UPPER_GUARD
+    return words, x, sure, recipe.fast(ARRAYS, *x) if recipe.proved else None
+
+
+def _batch(recipe: Recipe, source: Bits, count: int) -> _Batch:
+    """Make `count` accepted tries."""
+    if not recipe.rejects:
+        words, _, sure, fast = _tries(recipe, source, count)
+        if fast is None:
+            return _Batch(np.zeros(count), 0.0, sure, words)
+        return _Batch(fast.value, fast.tolerance, sure, words)
+    parts: list[tuple[Any, ...]] = []
+    uniforms: dict[int, list[LazyUniform]] = {}
+    made = 0
+    while made < count:
+        size = min(_CHUNK, max(64, int(1.3 * (count - made))))
+        words, _, sure, fast = _tries(recipe, source, size)
+        if fast is None:
+            value, tolerance, keep = np.zeros(size), np.zeros(size), np.zeros(size, dtype=bool)
+            open_question = np.arange(size)
+        else:
+            value, tolerance = fast.value, fast.tolerance
+            keep = fast.gap < 0.0
+            open_question = np.flatnonzero(~(sure & (np.abs(fast.gap) > fast.gap_tolerance)))
+        pending: dict[int, list[LazyUniform]] = {}
+        for i in open_question.tolist():
+            lazy = [LazyUniform(word, source) for word in words[:, i].tolist()]
+            keep[i] = decide(recipe, lazy)
+            sure[i] = False
+            pending[i] = lazy
+        kept = np.flatnonzero(keep)
+        if pending:
+            place = {int(i): made + j for j, i in enumerate(kept)}
+            uniforms.update({place[i]: lazy for i, lazy in pending.items() if i in place})
+        parts.append((value[kept], tolerance[kept], sure[kept], words[:, kept]))
+        made += len(kept)
+    value, tolerance, sure = (np.concatenate([p[j] for p in parts])[:count] for j in range(3))
+    batch = _Batch(value, tolerance, sure, np.concatenate([p[3] for p in parts], axis=1)[:, :count])
+    batch.uniforms = uniforms
+    return batch
+
+
+def draw_many(
+    recipe: Recipe,
+    *,
+    locations: Any,
+    scales: Any,
+    grid: Grid,
+    denominator: int = 1,
+    size: int | None = None,
+    bits: Bits | None = None,
+) -> NDArray[np.int64]:
+    """Draw many lattice points, each the exact rounding of its location + scale * noise.
+
+    Args:
+        recipe: The unit-scale law of the noise.
+        locations: One exact number for all draws, or one per draw: integers (with the common
+            `denominator`), floats (their exact dyadic values) or fractions.
+        scales: One exact scale for all draws, or one per draw: floats (exact dyadic values), fractions or
+            `ExpScale` objects. Zero is allowed.
+        grid: The public lattice; it must not depend on the scales.
+        denominator: Common denominator of integer locations.
+        size: Number of draws when neither locations nor scales are arrays.
+        bits: A source of random words; by default a fresh key from the operating system.
+
+    Returns:
+        The integers k as int64. Beyond 2^62 they saturate, which is post-processing.
+
+    Example:
+        >>> from sordino.exact import Grid, SeededBits
+        >>> from sordino.exact.recipes import Laplace
+        >>> draw_many(Laplace(), locations=[1, 2, 3], denominator=3, scales=2, grid=Grid(-3),
+        ...           bits=SeededBits(1)).shape
+        (3,)
+    """
+    source = Bits() if bits is None else bits
+    where = Locations(locations, grid.exponent, denominator)
+    amounts = Scales(scales)
+    sizes = {n for n in (where.size, amounts.size, size) if n is not None}
+    if len(sizes) != 1:
+        raise ParameterError(
+            "draw_many",
+            "locations, scales and size must agree on the number of draws",
+            got={"sizes": tuple(sorted(sizes))},
+            hint="pass size=1000 when location and scale are single numbers",
+        )
+    (count,) = sizes
+    steps = amounts.ratios(recipe.unit, grid.exponent)
+    result = np.empty(count, dtype=np.int64)
+    with np.errstate(all="ignore"):
+        for begin in range(0, count, _CHUNK):
+            end = min(count, begin + _CHUNK)
+            _fill(recipe, source, result, begin, end, where, amounts, steps, grid)
+    return result
+
+
+def _fill(
+    recipe: Recipe,
+    source: Bits,
+    result: NDArray[np.int64],
+    begin: int,
+    end: int,
+    where: Locations,
+    amounts: Scales,
+    steps: Any,
+    grid: Grid,
+) -> None:
+    """Draw one chunk into `result[begin:end]`."""
+    batch = _batch(recipe, source, end - begin)
+    each = steps[begin:end] if isinstance(steps, np.ndarray) else steps
+    y = batch.value
+    y *= each
+    y += where.part[begin:end] if isinstance(where.part, np.ndarray) else where.part
+    k = np.rint(y)
+    y -= k
+    np.abs(y, out=y)
+    slack = batch.tolerance * each
+    if isinstance(slack, np.ndarray):
+        y += slack
+        good = y < _HALF
+    else:
+        good = y < _HALF - slack  # one subtraction more, inside the 2^-48
+    good &= batch.sure
+    if where.wide is not None:
+        good &= ~(where.wide[begin:end] if where.wide.ndim else where.wide)
+    out = result[begin:end]
+    np.copyto(out, k, casting="unsafe")
+    out += where.whole[begin:end] if isinstance(where.whole, np.ndarray) else where.whole
+    for i in np.flatnonzero(~good).tolist():
+        uniforms = batch.uniforms.get(i)
+        if uniforms is None:
+            uniforms = [LazyUniform(word, source) for word in batch.words[:, i].tolist()]
+        exact = settle(recipe, uniforms, where.exact(begin + i), amounts.exact(begin + i), grid)
+        out[i] = max(-_SATURATION, min(_SATURATION, exact))

@@ -1,0 +1,135 @@
+"""The scale of the noise as an exact number: a fraction, or multiplier * exp(step * exponent).
+
+Scales are private. They enter a draw exactly (as balls in the slow path, as floats of proved accuracy in
+the fast one) and leave no trace in its output. How a smooth bound gets its exponent is `log_grid.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sordino.errors import ParameterError
+from sordino.exact.balls import Ball, precision, rational, to_float
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class ExpScale:
+    """The real number multiplier * exp(step * exponent), kept exactly.
+
+    Example:
+        >>> ExpScale(Fraction(3), Fraction(1, 512), 0).times(Fraction(1, 3)).multiplier
+        Fraction(1, 1)
+    """
+
+    multiplier: Fraction = field(repr=False)
+    step: Fraction
+    exponent: int = field(repr=False)
+
+    def times(self, factor: Fraction) -> ExpScale:
+        """Return the scale times an exact factor, for instance 1/eta of a calibration."""
+        return ExpScale(self.multiplier * factor, self.step, self.exponent)
+
+    def ball(self) -> Ball:
+        """Enclose the number at the current precision."""
+        return rational(self.multiplier) * rational(self.step * self.exponent).exp()
+
+    def __bool__(self) -> bool:
+        return bool(self.multiplier)
+
+
+#: An exact scale. A float means its exact dyadic value.
+Scale = int | float | Fraction | ExpScale
+
+
+def exact_scale(scale: Scale) -> Fraction | ExpScale:
+    """Return the scale as an exact object, or raise if it is negative or not finite."""
+    if isinstance(scale, ExpScale):
+        if scale.multiplier < 0:
+            raise ParameterError("draw", "scale must not be negative")
+        return scale
+    try:
+        value = Fraction(scale)
+    except (ValueError, OverflowError, TypeError):
+        raise ParameterError("draw", "scale must be a finite number") from None
+    if value < 0:
+        raise ParameterError("draw", "scale must not be negative")
+    return value
+
+
+def scale_ball(scale: Fraction | ExpScale) -> Ball:
+    """Enclose a scale."""
+    return scale.ball() if isinstance(scale, ExpScale) else rational(scale)
+
+
+def ratio(scale: Fraction | ExpScale, unit: Fraction, exponent: int) -> float:
+    """Return scale * unit / 2^exponent as a float with relative error below 2^-51.9; inf if too large."""
+    if isinstance(scale, ExpScale):
+        with precision(80):
+            return to_float(scale.times(unit / Fraction(2) ** exponent).ball())
+    top = scale.numerator * unit.numerator
+    bottom = scale.denominator * unit.denominator
+    if exponent <= 0:
+        top <<= -exponent
+    else:
+        bottom <<= exponent
+    try:
+        return top / bottom
+    except OverflowError:
+        return float("inf")
+
+
+class Scales:
+    """One exact scale for all draws of a call, or one per draw."""
+
+    __slots__ = ("_common", "_each", "size")
+
+    def __init__(self, scales: Any) -> None:
+        self._common: Fraction | ExpScale | None = None
+        self._each: Any = None
+        self.size: int | None = None
+        if isinstance(scales, ExpScale) or np.ndim(scales) == 0:
+            self._common = exact_scale(scales.item() if isinstance(scales, np.ndarray) else scales)
+            return
+        each = np.asarray(scales)
+        if each.dtype.kind == "f":
+            each = each.astype(np.float64).ravel()
+            if not (np.isfinite(each).all() and (each >= 0).all()):
+                raise ParameterError("draw_many", "scales must be finite and not negative")
+        else:
+            # Private scales repeat (a log-grid has few exponents), so each distinct one is made once.
+            made: dict[Any, Fraction | ExpScale] = {}
+            listed = np.empty(each.size, dtype=object)
+            for i, s in enumerate(each.ravel().tolist()):
+                listed[i] = made.setdefault(s, exact_scale(s))
+            each = listed
+        self._each = each
+        self.size = int(each.size)
+
+    def ratios(self, unit: Fraction, exponent: int) -> float | NDArray[np.float64]:
+        """Return scale * unit / 2^exponent as floats with relative error below 2^-51.9."""
+        if self._common is not None:
+            return ratio(self._common, unit, exponent)
+        if self._each.dtype != object:
+            result: NDArray[np.float64] = self._each * ratio(Fraction(1), unit, exponent)
+            return result
+        made: dict[Any, float] = {}
+        values = np.empty(len(self._each))
+        for i, s in enumerate(self._each):
+            if s not in made:
+                made[s] = ratio(s, unit, exponent)
+            values[i] = made[s]
+        return values
+
+    def exact(self, i: int) -> Fraction | ExpScale:
+        """Return the exact scale of draw i."""
+        if self._common is not None:
+            return self._common
+        each = self._each[i]
+        return each if isinstance(each, Fraction | ExpScale) else Fraction(float(each))

@@ -1,0 +1,66 @@
+"""Shared by the exactness tests: recipes to try, hostile words, and the replay of words in both paths."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from sordino.exact import recipes
+from sordino.exact.balls import precision
+from sordino.exact.bits import Bits
+from sordino.exact.uniforms import LazyUniform
+
+
+class Scripted(Bits):
+    """A source that serves prescribed words first, then those of a seed: for tests only."""
+
+    private = False
+
+    def __init__(self, words, seed=0):
+        super().__init__()
+        self._script = [int(w) for w in words]
+        self._generator = np.random.default_rng(seed)
+        self.served = 0
+
+    def word(self):
+        self.served += 1
+        if self._script:
+            return self._script.pop(0)
+        return int(self._generator.integers(-(2**63), 2**63, dtype=np.int64))
+
+    def words(self, count):
+        self.served += count
+        head = self._script[:count]
+        del self._script[:count]
+        rest = self._generator.integers(-(2**63), 2**63, size=count - len(head), dtype=np.int64)
+        return np.concatenate([np.array(head, dtype=np.int64), rest])
+
+
+def hostile_words(count, seed):
+    """Random words, words spread evenly in log|X| down to below the guard, and the edges."""
+    rng = np.random.default_rng(seed)
+    plain = rng.integers(-(2**63), 2**63, size=count, dtype=np.int64)
+    logs = np.exp2(rng.uniform(63 - 22, 63, size=count // 2)).astype(np.int64)
+    near_one = 2**63 - 1 - np.exp2(rng.uniform(0, 62, size=count // 4)).astype(np.int64)
+    powers = np.array([2**i for i in range(63)] + [2**i - 1 for i in range(64)], dtype=np.int64)
+    guards = np.array([2**43 + d for d in range(-3, 4)] + [2**63 - 2**43 + d for d in range(-3, 4)], dtype=np.int64)
+    quadrants = np.array([2**62 + d for d in (-1, 0, 1)] + [3 * 2**61 + d for d in (-1, 0, 1)], dtype=np.int64)
+    words = np.concatenate([plain, logs, near_one, powers, guards, quadrants])
+    signs = rng.integers(0, 2, size=len(words)).astype(bool)
+    words[signs] = ~words[signs]
+    rng.shuffle(words)
+    return words
+
+
+def enclosure(recipe, words, bits=192):
+    """The ball of W over all completions of the words (no further bits are drawn)."""
+    with precision(bits):
+        return recipe.ball(*[LazyUniform(int(w), None) for w in words])
+
+
+RECIPES = {
+    "laplace": recipes.Laplace(),
+    "polyplace 10": recipes.PolyPlace(10),
+    "polyplace 1.5": recipes.PolyPlace(Fraction(3, 2)),
+    "polyplace 1000": recipes.PolyPlace(1000),
+    "polyplace 1+2^-19": recipes.PolyPlace(1 + Fraction(1, 2**19)),
+}
