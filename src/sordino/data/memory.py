@@ -1,0 +1,244 @@
+"""Data in memory: one numpy kernel that answers every request in exact integers.
+
+Reads mappings of arrays (numpy, pandas, pyarrow and polars columns convert). Files and engines live elsewhere.
+Nothing here raises for a value: what is no number follows the grid's policy.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sordino.errors import DataError
+from sordino.source import (
+    Bundle,
+    Cells,
+    Columns,
+    Condition,
+    Grid,
+    Links,
+    Request,
+    Run,
+    Summary,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from sordino.source import Ask
+
+BLOCK = 1 << 16
+"""Rows per block: codes of a block stay in the cache."""
+
+_COMPARE = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class Memory:
+    """A table in memory.
+
+    Args:
+        columns: Name to array; all of one length.
+
+    Example:
+        >>> from sordino.statistics.median import Median
+        >>> median = Median("x", low=0, high=10, step=1)
+        >>> source = Memory({"x": [3, 1, 7]})
+        >>> median.read(*source.summary(median.request(depth=1))).open().value
+        3
+    """
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self._columns = {name: np.asarray(column) for name, column in columns.items()}
+        lengths = {column.shape for column in self._columns.values()}
+        if len(lengths) > 1 or any(len(shape) != 1 for shape in lengths):
+            raise DataError("memory", "columns must be one-dimensional and of one length")
+        self._rows = lengths.pop()[0] if lengths else 0
+
+    def __repr__(self) -> str:
+        return f"<Memory source with columns {', '.join(self._columns)}>"
+
+    def check(self, *requests: Ask) -> None:
+        """Refuse columns that do not exist or hold no numbers, before anything is spent."""
+        for request in requests:
+            if isinstance(request, Bundle):
+                self.check(*request.parts)
+                continue
+            for name, numeric in _needed(request):
+                if name not in self._columns:
+                    raise DataError(
+                        "memory", "the column must exist", got={"column": name},
+                        hint="one of " + ", ".join(self._columns),
+                    )  # fmt: skip
+                if numeric and self._columns[name].dtype.kind not in "fiub":
+                    raise DataError(
+                        "memory", "the column must hold numbers", got={"column": name},
+                        hint="convert it to float first; what is no number becomes NaN",
+                    )  # fmt: skip
+
+    def summary(self, *requests: Ask) -> tuple[Summary, ...]:
+        """Answer each request; equal columns on equal grids share their pass."""
+        self.check(*requests)
+        return tuple(self._answer(request) for request in requests)
+
+    def summaries(
+        self, by: str, keys: tuple[str | int, ...], *requests: Ask
+    ) -> Iterator[tuple[Summary, ...]]:
+        """Answer per public key, in the order of the keys."""
+        if by not in self._columns:
+            raise DataError("memory", "the column must exist", got={"column": by})
+        for key in keys:
+            yield self._kept(self._columns[by] == key).summary(*requests)
+
+    def where(self, *conditions: Condition) -> Memory:
+        """The rows that fulfil all conditions; missing values fulfil none."""
+        keep = np.ones(self._rows, bool)
+        for condition in conditions:
+            if condition.column not in self._columns:
+                raise DataError("memory", "the column must exist", got={"column": condition.column})
+            keep &= _fulfilled(self._columns[condition.column], condition)
+        return self._kept(keep)
+
+    def counts(self, column: str, keys: tuple[str | int, ...]) -> tuple[int, ...]:
+        """How often each public key occurs."""
+        values = self._columns[column]
+        return tuple(int(np.count_nonzero(values == key)) for key in keys)
+
+    def _kept(self, keep: NDArray[np.bool_]) -> Memory:
+        return Memory({name: column[keep] for name, column in self._columns.items()})
+
+    def _answer(self, request: Ask) -> Summary:
+        if isinstance(request, Bundle):
+            return Summary(request, self._rows, parts=tuple(self._answer(part) for part in request.parts))
+        if isinstance(request, Cells):
+            counts = self.counts(request.column, request.keys)
+            return Summary(request, self._rows, counts=counts)
+        if isinstance(request, Links):
+            return self._links(request)
+        if isinstance(request, Columns):
+            return self._aligned(request)
+        return summarise(self._columns[request.column], request)
+
+    def _aligned(self, request: Columns) -> Summary:
+        """Codes of several columns for the rows that have a number in every column whose grid drops."""
+        numbers = [self._columns[name].astype(np.float64) for name in request.columns]
+        keep = np.ones(self._rows, bool)
+        for values, grid in zip(numbers, request.grids, strict=True):
+            if grid.drops:
+                keep &= ~np.isnan(values)
+        codes = [grid.codes(values[keep]) for values, grid in zip(numbers, request.grids, strict=True)]
+        table = np.array(codes, np.int64).reshape(len(codes), -1)
+        return Summary(request, table.shape[1], codes=table)
+
+    def _links(self, request: Links) -> Summary:
+        """Canonical edges, or the codes of a public topology."""
+        left, right = (self._columns[name].astype(np.float64) for name in (request.left, request.right))
+        fine = (left >= 0) & (left < request.vertices) & (right >= 0) & (right < request.vertices)
+        fine &= (left == np.floor(left)) & (right == np.floor(right)) & (left != right)
+        ends = np.stack([left[fine], right[fine]]).astype(np.int64)
+        ends.sort(axis=0)
+        keys = ends[0] * request.vertices + ends[1]
+        if request.weight is None:
+            unique = np.unique(keys)
+            links = np.stack([unique // request.vertices, unique % request.vertices], axis=1)
+            return Summary(request, len(links), links=links)
+        assert request.grid is not None
+        numbers = self._columns[request.weight].astype(np.float64)[fine]
+        weights = request.grid.codes(np.where(np.isnan(numbers), request.grid.high, numbers))
+        public = [min(a, b) * request.vertices + max(a, b) for a, b in request.topology]
+        codes = np.full(len(public), request.grid.top, np.int64)
+        order = np.lexsort((weights, keys))
+        keys, weights = keys[order], weights[order]
+        places = np.searchsorted(keys, public)
+        for edge, place in enumerate(places.tolist()):
+            if place < len(keys) and keys[place] == public[edge]:
+                codes[edge] = weights[place]
+        return Summary(request, len(public), codes=codes)
+
+
+def _needed(request: Request | Cells | Columns | Links) -> list[tuple[str, bool]]:
+    """The columns of a request, and whether each must hold numbers."""
+    if isinstance(request, Cells):
+        return [(request.column, False)]
+    if isinstance(request, Columns):
+        return [(name, True) for name in request.columns]
+    if isinstance(request, Links):
+        names = [request.left, request.right]
+        return [(name, True) for name in (names if request.weight is None else [*names, request.weight])]
+    return [(request.column, True)]
+
+
+def _fulfilled(values: NDArray[Any], condition: Condition) -> NDArray[np.bool_]:
+    """Which rows fulfil a condition; NaN never does."""
+    if condition.op == "in":
+        keep = np.isin(values, np.asarray(condition.value))
+    else:
+        keep = np.asarray(_COMPARE[condition.op](values, condition.value))
+    if values.dtype.kind == "f":
+        keep &= ~np.isnan(values)
+    return keep
+
+
+def summarise(values: NDArray[Any], request: Request) -> Summary:
+    """Rows, total, squares, windows and cuts of one numeric column, in exact integers."""
+    grid = request.grid
+    codes = coded(values, grid)
+    rows, top = len(codes), grid.top
+    total = exact_sum(codes, top)
+    squares = exact_squares(codes, top) if request.squares else 0
+    below = tuple(int(np.count_nonzero(codes < cut)) for cut in request.cuts)
+    runs: tuple[Run, ...] = ()
+    if request.windows:
+        codes.sort()
+        runs = tuple(_run(codes, *window.ranks(rows), rows=rows, top=top) for window in request.windows)
+    return Summary(request, rows, total, squares, runs, below)
+
+
+def _run(codes: NDArray[Any], first: int, last: int, *, rows: int, top: int) -> Run:
+    """Cut one window out of sorted codes."""
+    if first > last:
+        first = min(first, rows + 1)
+        last = first - 1
+    below = exact_sum(codes[: first - 1], top)
+    return Run(first, codes[first - 1 : last].astype(np.int64), below, rows, top)
+
+
+def coded(values: NDArray[Any], grid: Grid) -> NDArray[Any]:
+    """The codes of a column, in the narrowest integer type, block by block."""
+    kind = np.uint32 if grid.top < 2**32 else np.int64
+    codes = np.empty(len(values), kind)
+    filled = 0
+    for start in range(0, len(values), BLOCK):
+        block = grid.codes(values[start : start + BLOCK].astype(np.float64))
+        codes[filled : filled + len(block)] = block
+        filled += len(block)
+    return codes[:filled]
+
+
+def exact_sum(codes: NDArray[Any], top: int) -> int:
+    """The sum as a Python integer: blocks that cannot overflow, then Python integers across blocks."""
+    block = max(1, 2**62 // max(top, 1))
+    return sum(int(codes[i : i + block].sum(dtype=np.int64)) for i in range(0, len(codes), block))
+
+
+def exact_squares(codes: NDArray[Any], top: int) -> int:
+    """The sum of squares as a Python integer, from two halves of each code."""
+    half = max(1, (top.bit_length() + 1) // 2)
+    total = 0
+    size = min(BLOCK, (1 << 62) >> (2 * half))
+    for start in range(0, len(codes), size):
+        block = codes[start : start + size].astype(np.int64)
+        high, low = block >> half, block & ((1 << half) - 1)
+        for left, right, shift in ((high, high, 2 * half), (high, low, half + 1), (low, low, 0)):
+            total += int((left * right).sum()) << shift
+    return total

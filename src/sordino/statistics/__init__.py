@@ -1,0 +1,194 @@
+"""The contract of a statistic, and its register. One file per statistic beside this one.
+
+A statistic is a public description: `request` says what it needs of the data, `read` turns the source's exact
+summary into a sealed `Reading`. Noise and mechanisms are unknown here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sordino import checks
+from sordino.errors import ParameterError, Unsupported
+from sordino.privacy import Neighbors
+from sordino.profile import Exact, Opened, Reading, Units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sordino.source import Ask, Summary
+
+REGISTER: dict[str, type[Statistic]] = {}
+"""Statistics by catalogue name; `sordino.catalogue` fills it by importing this folder."""
+
+DEPTH = 64
+"""Distance up to which a request asks when the mechanism does not say how far it looks."""
+
+BOTH = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Case:
+    """A tiny world for the laws: every dataset over it is enumerated.
+
+    Args:
+        statistic: What is read.
+        rows: What one row may be: each a tuple with one real number, category or vertex per column.
+        sizes: Numbers of rows to enumerate.
+        columns: Names of the columns.
+        ordered: Whether a dataset is a sequence with one row per place (weights of a public topology)
+            instead of a multiset.
+    """
+
+    statistic: Statistic
+    rows: tuple[tuple[Any, ...], ...]
+    sizes: tuple[int, ...] = (1, 2, 3)
+    columns: tuple[str, ...] = ("x",)
+    ordered: bool = False
+
+
+class Statistic(ABC):
+    """A public description of what is asked.
+
+    Subclasses are frozen dataclasses with keyword-only options and these class attributes:
+
+    Attributes:
+        name: Catalogue name, lower case with hyphens; a class without one is not registered.
+        relations: The neighbour relations for which the statistic has envelopes.
+        exact: Which of ``"profile"`` and ``"reach"`` equal the smallest valid ones, by relation.
+        vector: Whether the value is a tuple (then ``reach`` is None and ``profile`` is in the norm).
+        norm: The norm of a vector's profile: 1, 2 or inf.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str] = ""
+    relations: ClassVar[tuple[Neighbors, ...]] = BOTH
+    exact: ClassVar[Mapping[Neighbors, tuple[str, ...]]] = {}
+    vector: ClassVar[bool] = False
+    norm: ClassVar[float] = 1.0
+
+    if TYPE_CHECKING:
+
+        @property
+        def neighbors(self) -> Neighbors:
+            """Which two datasets are neighbours."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__dict__.get("name"):
+            known = REGISTER.get(cls.name)
+            # A dataclass with slots builds its class twice; both have the same qualified name.
+            if known is not None and (known.__module__, known.__qualname__) != (
+                cls.__module__,
+                cls.__qualname__,
+            ):
+                message = (
+                    f"two statistics are called {cls.name!r}: {known.__qualname__} and {cls.__qualname__}"
+                )
+                raise TypeError(message)
+            REGISTER[cls.name] = cls
+
+    @property
+    def units(self) -> Units:
+        """The public lattice on which the value is counted."""
+        return Units()
+
+    @property
+    def rows_private(self) -> bool:
+        """Whether the number of rows depends on the data although the relation is replace-one.
+
+        Dropping missing rows turns a replacement into a removal and an addition, so the statistic is then read
+        in its add/remove form at twice the distance.
+        """
+        return self.neighbors is Neighbors.REPLACE_ONE and getattr(self, "missing", None) == "drop"
+
+    @abstractmethod
+    def request(self, *, depth: int = DEPTH) -> Ask:
+        """What the statistic needs of the data to answer up to this distance; public."""
+
+    @abstractmethod
+    def open(self, summary: Summary) -> Opened:
+        """The private numbers; `read` seals them."""
+
+    def read(self, summary: Summary) -> Reading:
+        """Turn a source's summary into a sealed reading: a pure function, defined for every dataset."""
+        if self.rows_private:
+            other = dataclasses.replace(self, neighbors=Neighbors.ADD_REMOVE_ONE)  # type: ignore[type-var]
+            return Reading(other.open(summary).by(2))
+        return Reading(self.open(summary))
+
+    @abstractmethod
+    def define(self, rows: Sequence[Any]) -> Any:
+        """The statistic in one slow line, in steps of `units`, on a list of quantised rows: what the laws trust.
+
+        Rows are codes, or tuples of codes, keys or vertices where there are several columns.
+        """
+
+    @classmethod
+    @abstractmethod
+    def cases(cls) -> Iterable[Case]:
+        """Tiny worlds in which the laws enumerate every dataset and every neighbour."""
+
+    def check_relation(self) -> None:
+        """Refuse a neighbour relation for which no envelope is known."""
+        if self.neighbors not in self.relations:
+            raise Unsupported(
+                self.name,
+                "has no envelopes for these neighbours",
+                got={"neighbors": self.neighbors.value},
+                hint="neighbors=" + " or ".join(str(relation) for relation in self.relations),
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain description that `from_dict` reads back."""
+        fields = {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.init}  # type: ignore[arg-type]
+        return {"kind": self.name, **fields}
+
+    @staticmethod
+    def from_dict(description: Mapping[str, Any]) -> Statistic:
+        """Build a registered statistic from its description.
+
+        Example:
+            >>> from sordino.statistics.median import Median
+            >>> plan = Median("income", low=0, high=500_000)
+            >>> Statistic.from_dict(plan.to_dict()) == plan
+            True
+        """
+        fields = dict(description)
+        kind = fields.pop("kind")
+        if kind not in REGISTER:
+            raise ParameterError("statistic", "kind must be a known statistic", got={"kind": kind})
+        return REGISTER[kind](**{key: _rich(value) for key, value in fields.items()})
+
+
+def _plain(value: Any) -> Any:
+    """Write a field with JSON's types."""
+    if isinstance(value, Statistic):
+        return value.to_dict()
+    if isinstance(value, Neighbors):
+        return {"neighbors": value.value}
+    if isinstance(value, Fraction):
+        return {"fraction": str(value)}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _rich(value: Any) -> Any:
+    """Read a field back."""
+    if isinstance(value, dict):
+        if "kind" in value:
+            return Statistic.from_dict(value)
+        if "neighbors" in value:
+            return Neighbors(value["neighbors"])
+        return Fraction(value["fraction"])
+    if isinstance(value, list):
+        return tuple(_rich(item) for item in value)
+    return value
+
+
+__all__ = ["BOTH", "DEPTH", "REGISTER", "Case", "Exact", "Opened", "Statistic", "checks"]

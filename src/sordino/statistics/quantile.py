@@ -1,0 +1,118 @@
+"""Any quantile of a column, by the lower, the upper or the interpolated rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from sordino import checks
+from sordino.privacy import Neighbors
+from sordino.profile import Profile
+from sordino.source import Rank
+from sordino.statistics import Case
+from sordino.statistics.ordered import Ordered, Weights, codes_between
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sordino.source import Summary
+
+RULES = ("lower", "upper", "interpolated")
+
+
+def rank_of(q: Fraction, rule: str) -> Rank:
+    """The rank of a quantile as a public function of the number of rows, before it is cut to 1..n.
+
+    Example:
+        >>> [rank_of(Fraction(1, 2), rule).of(4) for rule in RULES]
+        [2, 3, 2]
+    """
+    num, den = q.numerator, q.denominator
+    if rule == "lower":  # ceil(q n)
+        return Rank(num, den)
+    if rule == "upper":  # floor(q n) + 1
+        return Rank(num, den, plus=1 - den, offset=1)
+    return Rank(num, den, plus=1 - den - num, offset=1)  # floor(q (n - 1)) + 1, type 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantile(Ordered):
+    """The q-quantile of a column.
+
+    Args:
+        q: Between 0 and 1, both allowed.
+        rule: ``"lower"`` takes the row of rank ``ceil(q n)``, ``"upper"`` the row of rank ``floor(q n) + 1``,
+            ``"interpolated"`` lies between two rows (numpy's default, type 7).
+
+    Example:
+        >>> Quantile("income", q=0.9, low=0, high=500_000).weights(10).pieces
+        ((9, 9, 1),)
+    """
+
+    name: ClassVar[str] = "quantile"
+    exact: ClassVar[Mapping[Neighbors, tuple[str, ...]]] = {
+        Neighbors.REPLACE_ONE: ("reach",),
+        Neighbors.ADD_REMOVE_ONE: ("reach",),
+    }
+
+    q: Fraction | float
+    rule: str = "lower"
+
+    def check(self) -> None:
+        """The quantile lies in [0, 1] and the rule is known."""
+        Ordered.check(self)
+        object.__setattr__(self, "q", checks.between(self.name, 0, 1, closed=True, q=self.q))
+        checks.one_of(self.name, RULES, rule=self.rule)
+
+    def ranks(self) -> tuple[Rank, ...]:
+        """The one rank (or the lower of the two) that counts."""
+        return (rank_of(Fraction(self.q), self.rule),)
+
+    def weights(self, rows: int) -> Weights:
+        """One row, or two neighbours."""
+        rank = min(max(self.ranks()[0].of(rows), 1), rows)
+        if self.rule != "interpolated":
+            return Weights(((rank, rank, 1),), 1)
+        q = Fraction(self.q)
+        part = (rows - 1) * q.numerator - (rank - 1) * q.denominator
+        if part == 0:
+            return Weights(((rank, rank, q.denominator),), q.denominator)
+        return Weights(((rank, rank, q.denominator - part), (rank + 1, rank + 1, part)), q.denominator)
+
+    def add_remove_profile(self, summary: Summary, depth: int, top: int) -> Profile | None:
+        """Widest gap of at most k + 2 neighbouring rows between the ranks reachable at k + 1."""
+        if self.rule == "interpolated":
+            return None
+        n = summary.rows
+        rank = {m: self.weights(m).pieces[0][0] for m in range(max(1, n - depth - 1), n + depth + 2)}
+        highest, lowest, bounds = -(10**18), 10**18, []
+        for l in range(depth + 2):
+            removed = np.arange(min(l, n) + 1)
+            for j in removed.tolist():
+                size = n + l - 2 * j
+                if size > 0:
+                    highest = max(highest, j + rank[size])
+                    lowest = min(lowest, rank[size] - (l - j))
+            if l == 0:
+                continue
+            k = l - 1
+            if n - k <= 1:  # the empty dataset is near, and counts as the lower bound
+                bounds.append(top)
+                break
+            codes = codes_between(summary.runs, lowest, highest)
+            width = min(k + 1, len(codes) - 1)
+            bounds.append(int(np.max(codes[width:] - codes[: len(codes) - width])))
+        return Profile.dense(bounds, top)
+
+    @classmethod
+    def cases(cls) -> Iterable[Case]:
+        """Every rule at several quantiles over five points, both relations."""
+        rows = tuple((x,) for x in (0, 1, 4))
+        for relation in cls.relations:
+            for rule in RULES:
+                for q in (Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), Fraction(1)):
+                    statistic = cls("x", q=q, rule=rule, low=0, high=4, step=1, neighbors=relation)
+                    yield Case(statistic, rows, sizes=(1, 2, 3, 4))
