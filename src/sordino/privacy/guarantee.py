@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported, spell
@@ -147,6 +147,10 @@ class Pure(Guarantee):
     kind = "pure"
     epsilon: Fraction
 
+    if TYPE_CHECKING:  # any number is taken and made exact
+
+        def __init__(self, epsilon: checks.Number) -> None: ...
+
     def for_group(self, size: int) -> Pure:
         """Multiply epsilon by the size of the group."""
         return Pure(self.epsilon * checks.whole("group", at_least=1, size=size))
@@ -185,6 +189,10 @@ class Approx(Guarantee):
     kind = "approx"
     epsilon: Fraction
     delta: Fraction
+
+    if TYPE_CHECKING:  # any number is taken and made exact
+
+        def __init__(self, epsilon: checks.Number, delta: checks.Number) -> None: ...
 
     def __post_init__(self) -> None:
         Guarantee.__post_init__(self)
@@ -237,6 +245,10 @@ class Concentrated(Guarantee):
     kind = "concentrated"
     rho: Fraction
 
+    if TYPE_CHECKING:  # any number is taken and made exact
+
+        def __init__(self, rho: checks.Number) -> None: ...
+
     def for_group(self, size: int) -> Concentrated:
         """Multiply rho by the square of the size."""
         return Concentrated(self.rho * checks.whole("group", at_least=1, size=size) ** 2)
@@ -266,6 +278,10 @@ class TruncatedConcentrated(Guarantee):
     kind = "truncated-concentrated"
     rho: Fraction
     omega: Fraction
+
+    if TYPE_CHECKING:  # any number is taken and made exact
+
+        def __init__(self, rho: checks.Number, omega: checks.Number) -> None: ...
 
     def __post_init__(self) -> None:
         Guarantee.__post_init__(self)
@@ -314,6 +330,10 @@ class BoundedRange(Guarantee):
     kind = "bounded-range"
     epsilon: Fraction
 
+    if TYPE_CHECKING:  # any number is taken and made exact
+
+        def __init__(self, epsilon: checks.Number) -> None: ...
+
     def for_group(self, size: int) -> BoundedRange:
         """Multiply epsilon by the size: losses along a chain of neighbours add, and so do their ranges."""
         return BoundedRange(self.epsilon * checks.whole("group", at_least=1, size=size))
@@ -352,6 +372,10 @@ class Geo(Guarantee):
     kind = "geo"
     epsilon: Fraction
     per: Fraction
+
+    if TYPE_CHECKING:  # any number is taken and made exact
+
+        def __init__(self, epsilon: checks.Number, per: checks.Number) -> None: ...
 
     def __post_init__(self) -> None:
         Guarantee.__post_init__(self)

@@ -1,0 +1,264 @@
+"""The contract of a noise family, and the folder of families that keep it.
+
+A family is one file: a frozen dataclass of its shape, the law at unit scale, and what it promises when it is
+scaled to a smooth bound. Everything here is data-free. ``families()`` imports the folder and plug-ins.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sordino import checks
+from sordino.errors import ParameterError, Unsupported, spell
+from sordino.noise.calibration import Calibration, check_target
+from sordino.privacy import KINDS, Guarantee, Pure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Calibration", "Noise", "families"]
+
+_FAMILIES: dict[str, type[Noise]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Noise(ABC):
+    """A symmetric law at unit scale, decreasing in |x|.
+
+    A family gives the logarithm of its density, its two-sided tail P(|Z| > x), the inverse of that tail and its
+    absolute moments, all for x >= 0; this class adds signs. Shapes are exact Fractions.
+
+    The mechanism adds ``scale * smooth bound * Z``; ``calibrate`` finds the scale.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super(Noise, cls).__init_subclass__(**kwargs)
+        if "name" in cls.__dict__:
+            # A dataclass with slots builds its class twice; the second replaces the first.
+            known = _FAMILIES.get(cls.name)
+            if known is not None and known.__qualname__ != cls.__qualname__:
+                raise ParameterError(
+                    "noise", f"the name {cls.name!r} is taken", got={"class": cls.__qualname__}
+                )
+            _FAMILIES[cls.name] = cls
+
+    def __repr__(self) -> str:
+        shape = ", ".join(f"{field.name}={spell(getattr(self, field.name))}" for field in fields(self))
+        return f"{type(self).__name__}({shape})"
+
+    @property
+    def shape(self) -> dict[str, Fraction]:
+        """Give the shape parameters by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def to_dict(self) -> dict[str, str]:
+        """Give a record with the family's name and exact shape."""
+        return {"kind": self.name, **{name: str(value) for name, value in self.shape.items()}}
+
+    @classmethod
+    @abstractmethod
+    def cases(cls) -> Iterator[Noise]:
+        """Yield shapes on which the laws are tested, the edges of the domain included."""
+
+    # The law, for x >= 0 ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _logpdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the log-density at x >= 0."""
+
+    @abstractmethod
+    def _tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give P(|Z| > x) with full relative accuracy, however small."""
+
+    @abstractmethod
+    def _tail_inverse(self, tail: NDArray[np.float64], centre: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the x with P(|Z| > x) = tail = 1 - centre; both are given so that neither end cancels."""
+
+    @abstractmethod
+    def _moment(self, order: float) -> float:
+        """Give E|Z|^order for order > 0, infinity where it diverges."""
+
+    # The law, for people --------------------------------------------------------------------------------
+
+    def logpdf(self, x: ArrayLike) -> Any:
+        """Logarithm of the density."""
+        return _like(x, self._logpdf(np.abs(_floats(x))))
+
+    def pdf(self, x: ArrayLike) -> Any:
+        """Density."""
+        return _like(x, np.exp(self._logpdf(np.abs(_floats(x)))))
+
+    def sf(self, x: ArrayLike) -> Any:
+        """Survival function P(Z > x); accurate in the upper tail down to the smallest floats."""
+        return _like(x, _one_sided(self._tail, _floats(x)))
+
+    def cdf(self, x: ArrayLike) -> Any:
+        """Distribution function P(Z <= x); accurate in the lower tail down to the smallest floats."""
+        return _like(x, _one_sided(self._tail, -_floats(x)))
+
+    def isf(self, q: ArrayLike) -> Any:
+        """Inverse of the survival function."""
+        return _like(q, self._quantile(_floats(q)))
+
+    def ppf(self, q: ArrayLike) -> Any:
+        """Quantile function, the inverse of the distribution function."""
+        return _like(q, -self._quantile(_floats(q)))
+
+    def _quantile(self, upper: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the x with P(Z > x) = upper."""
+        below = np.where(upper > 0.5, 1 - upper, upper)
+        with np.errstate(all="ignore"):
+            tail = 2 * below
+            size = self._tail_inverse(np.clip(tail, 0, 1), np.clip(1 - tail, 0, 1))
+            size = np.where(below == 0, np.inf, np.where(below == 0.5, 0.0, size))
+            size = np.where((upper >= 0) & (upper <= 1), size, np.nan)
+            return np.copysign(size, 0.5 - upper)
+
+    def moment(self, order: float) -> float:
+        """Absolute moment E|Z|^order; infinite where it diverges.
+
+        Example:
+            >>> from sordino.noise.polyplace import PolyPlace
+            >>> PolyPlace(alpha=2).moment(2)
+            inf
+        """
+        exact_order = checks.non_negative(self.name, order=order)
+        return 1.0 if exact_order == 0 else float(self._moment(float(exact_order)))
+
+    @property
+    def variance(self) -> float:
+        """Variance at unit scale; infinite where it diverges."""
+        return float(self._moment(2.0))
+
+    @property
+    def std(self) -> float:
+        """Standard deviation at unit scale; infinite where it diverges."""
+        return float(np.sqrt(self.variance))
+
+    # What it promises -----------------------------------------------------------------------------------
+
+    @classmethod
+    def promises(cls) -> tuple[type[Guarantee], ...]:
+        """List the kinds of guarantee that a theorem gives for this family."""
+        return tuple(kind for kind in KINDS if hasattr(cls, "_calibrate_" + kind.kind.replace("-", "_")))
+
+    @classmethod
+    def calibrate(
+        cls, target: Guarantee, *, smoothing: Any = None, method: str | None = None, **shape: Any
+    ) -> Calibration:
+        """Find the smallest scale per unit of smooth sensitivity that keeps a promise. Sees no data.
+
+        Args:
+            target: The promise to keep.
+            smoothing: How fast the smooth bound may change, S(x) <= e^smoothing S(x'); zero for a global bound.
+                A default that suits the target is taken when it is not given.
+            method: Which theorem to use, when a family has several; the tightest by default.
+            shape: Shape parameters; the ones with the smallest variance are found when not given.
+        """
+        check_target(cls.name, target)
+        route = getattr(cls, "_calibrate_" + target.kind.replace("-", "_"), None)
+        if route is None:
+            raise _unsupported(cls, target)
+        if smoothing is not None:
+            smoothing = checks.non_negative(cls.name, smoothing=smoothing)
+        known = {field.name for field in fields(cls)}
+        unknown = [name for name in shape if name not in known]
+        if unknown:
+            raise ParameterError(
+                cls.name,
+                f"has no shape parameter {unknown[0]!r}",
+                got={unknown[0]: shape[unknown[0]]},
+                hint=f"it has {', '.join(sorted(known))}" if known else "it has none",
+            )
+        given = {
+            name: checks.positive(cls.name, **{name: value})
+            for name, value in shape.items()
+            if value is not None
+        }
+        calibration = route(target, smoothing, method, **given)
+        assert isinstance(calibration, Calibration)
+        return calibration
+
+    def price(
+        self,
+        *,
+        scale: Any,
+        smoothing: Any,
+        as_: type[Guarantee] = Pure,
+        method: str | None = None,
+        **extra: Any,
+    ) -> Guarantee:
+        """Say what this noise promises at a scale per unit of smooth sensitivity: the inverse of ``calibrate``.
+
+        Args:
+            scale: Noise added per unit of the smooth bound.
+            smoothing: The smoothing parameter of the bound.
+            as_: The kind of guarantee wanted.
+            method: Which theorem to use.
+            extra: ``epsilon`` for ``Approx``, ``omega`` for ``TruncatedConcentrated``, ``per`` for ``Geo``.
+        """
+        at = checks.positive(self.name, scale=scale)
+        gamma = checks.non_negative(self.name, smoothing=smoothing)
+        route = getattr(self, "_price_" + as_.kind.replace("-", "_"), None)
+        if route is None:
+            raise _unsupported(type(self), as_)
+        guarantee = route(at, gamma, method, **extra)
+        assert isinstance(guarantee, Guarantee)
+        return guarantee
+
+
+def _unsupported(family: type[Noise], target: Guarantee | type[Guarantee]) -> Unsupported:
+    """Say which families would do."""
+    kind = target if isinstance(target, type) else type(target)
+    able = [other.name for other in families().values() if kind in other.promises()]
+    return Unsupported(
+        family.name,
+        f"no theorem gives {kind.__name__} for this noise",
+        got={} if isinstance(target, type) else {"target": target},
+        why=f"It is calibrated for {', '.join(k.__name__ for k in family.promises())}.",
+        hint=f"use one of: {', '.join(able)}" if able else "",
+    )
+
+
+def families() -> dict[str, type[Noise]]:
+    """Import the folder's families and those of installed plug-ins, and list them by name.
+
+    Example:
+        >>> "polyplace" in families()
+        True
+    """
+    from importlib.metadata import entry_points
+
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    for plugin in entry_points(group="sordino.noise"):
+        plugin.load()
+    return dict(sorted(_FAMILIES.items()))
+
+
+def _floats(x: ArrayLike) -> NDArray[np.float64]:
+    """Take numbers as an array of doubles."""
+    return np.asarray(x, dtype=np.float64)
+
+
+def _like(x: ArrayLike, values: NDArray[np.float64]) -> Any:
+    """Return a scalar for a scalar."""
+    return float(values) if np.ndim(x) == 0 else values
+
+
+def _one_sided(tail: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give P(Z > x) from the two-sided tail: halves of tails above zero, one minus them below."""
+    half = 0.5 * tail(np.abs(x))
+    return np.where(np.signbit(x) & (x != 0), 1 - half, half)

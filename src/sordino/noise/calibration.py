@@ -1,0 +1,119 @@
+"""What a calibration is: a noise, a smoothing, a scale, the promise kept and the theorem that says so.
+
+Made only by ``Noise.calibrate``; it never sees data. Also the parameter errors that all families share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sordino.errors import ParameterError, Unsupported, spell
+from sordino.privacy import Guarantee
+
+if TYPE_CHECKING:
+    from sordino.noise import Noise
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Noise fitted to a promise.
+
+    Attributes:
+        noise: The law at unit scale, with its shape.
+        smoothing: S(x) <= e^smoothing S(x') is required of the bound that scales the noise.
+        scale: Noise per unit of the smooth bound, an exact number rounded up.
+        guarantee: The promise kept.
+        method: Which theorem.
+        proof: The page in ``docs/proofs/`` that states it.
+        certificate: For certified concentrated prices, the proved bracket of rho and the Renyi curve.
+    """
+
+    noise: Noise
+    smoothing: Fraction
+    scale: Fraction
+    guarantee: Guarantee
+    method: str
+    proof: str
+    certificate: Any = None
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of the noise per unit of the smooth bound."""
+        return float(self.scale) * self.noise.std
+
+    @property
+    def mean_absolute(self) -> float:
+        """Mean absolute noise per unit of the smooth bound."""
+        return float(self.scale) * self.noise.moment(1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give a record of everything but the certificate's curve."""
+        record = {
+            "noise": self.noise.to_dict(),
+            "smoothing": str(self.smoothing),
+            "scale": str(self.scale),
+            "guarantee": self.guarantee.to_dict(),
+            "method": self.method,
+            "proof": self.proof,
+            "std": self.std,
+            "mean_absolute": self.mean_absolute,
+        }
+        if self.certificate is not None:
+            record["certified"] = {"rho_lo": self.certificate.rho_lo, "rho_hi": self.certificate.rho_hi}
+        return record
+
+    def __repr__(self) -> str:
+        return (
+            f"Calibration({self.noise!r}, scale={spell(self.scale)}, smoothing={spell(self.smoothing)}, "
+            f"{self.guarantee!r}, method={self.method!r})"
+        )
+
+
+def check_target(subject: str, target: Any) -> None:
+    """Refuse anything but a guarantee with something to spend."""
+    if not isinstance(target, Guarantee):
+        raise ParameterError(
+            subject,
+            "target must be a guarantee",
+            got={"target": target},
+            why="A bare number does not say which promise is meant.",
+            hint="sordino.Pure(1.0)",
+        )
+    amount = getattr(target, "epsilon", None)
+    if amount is None:
+        amount = getattr(target, "rho", None)
+    if amount == 0:
+        raise ParameterError(
+            subject,
+            "target must allow a positive amount",
+            got={"target": target},
+            why="With nothing to spend only infinite noise is private.",
+            hint=repr(target).replace("=0", "=1", 1),
+        )
+
+
+def too_smooth(subject: str, smoothing: Fraction, limit: str, target: Guarantee, hint: str) -> Unsupported:
+    """Build the error of a smoothing that leaves nothing of the price for the shift."""
+    return Unsupported(
+        subject,
+        f"smoothing must be less than {limit}",
+        got={"smoothing": smoothing, "target": target},
+        why="Changing the scale of the noise alone would cost the whole price.",
+        hint=hint,
+    )
+
+
+def choose_method(subject: str, method: str | None, *options: str) -> str:
+    """Take the first option by default, or the one that was named."""
+    if method is None:
+        return options[0]
+    if method not in options:
+        raise ParameterError(subject, f"method must be one of {', '.join(options)}", got={"method": method})
+    return method
+
+
+def short(value: float, digits: int = 6) -> Fraction:
+    """Round a shape that was found by a search to a few digits: the number used is the number printed."""
+    return Fraction(f"{value:.{digits}g}")

@@ -1,0 +1,149 @@
+"""What the concentrated families share: calibration by certificate or by scores, and inverting a tail.
+
+The certificate itself is made in ``sordino.certification``; the papers' closed bounds are ``method="analytic"``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sordino.noise.calibration import Calibration, short, too_smooth
+from sordino.privacy import Concentrated, Pure
+from sordino.privacy.conversion import ball, evaluate, lower, pure_to_concentrated
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sordino.noise import Noise
+
+
+def default_smoothing(rho: Fraction) -> Fraction:
+    """Take a fifth of sqrt(2 rho): concentrated noise pays little for smoothing up to there."""
+    return Fraction(f"{0.2 * float(np.sqrt(2 * float(rho))):.3g}")
+
+
+def calibrate_certified(
+    family: type[Noise],
+    target: Concentrated,
+    smoothing: Fraction | None,
+    shape_name: str,
+    shape: Fraction | None,
+) -> Calibration:
+    """Calibrate by the certified price: the upper end of a proved bracket is at most rho."""
+    from sordino.certification import calibrate
+
+    if smoothing is None:
+        smoothing = default_smoothing(target.rho)
+    found = calibrate(family.name, target.rho, smoothing, shape)
+    if found is None:
+        raise too_smooth(
+            family.name,
+            smoothing,
+            "about sqrt(2 rho)" if shape is None else f"what this {shape_name} allows",
+            target,
+            f"smoothing={float(default_smoothing(target.rho)):g}",
+        )
+    chosen, shift, certificate = found
+    noise = family(**{shape_name: chosen})
+    return Calibration(noise, smoothing, 1 / shift, target, "certified", "certification", certificate)
+
+
+def price_certified(noise: Noise, scale: Fraction, smoothing: Fraction) -> Concentrated:
+    """Price by certificate: the upper end of the proved bracket."""
+    from sordino.certification import certify
+
+    (shape,) = noise.shape.values()
+    # A larger smoothing or shift only enlarges the set of pairs, so rounding both up is safe.
+    above = [float(np.nextafter(float(value), np.inf)) for value in (smoothing, 1 / scale)]
+    certificate = certify(noise.name, float(shape), smoothing=above[0] if smoothing else 0.0, shift=above[1])
+    return Concentrated(Fraction(certificate.rho_hi))
+
+
+def calibrate_by_pure(
+    family: type[Any], target: Concentrated, smoothing: Fraction | None, **shape: Any
+) -> Calibration:
+    """Calibrate to the largest pure epsilon whose tight conversion is within rho."""
+    low, high = 0.0, float(target.rho) + 10 * float(np.sqrt(float(target.rho)))
+    while pure_to_concentrated(Fraction(high)) < target.rho:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if pure_to_concentrated(Fraction(middle)) <= target.rho else (low, middle)
+    if smoothing is None:
+        smoothing = default_smoothing(target.rho)
+    inner = family._calibrate_pure(Pure(Fraction(low)), smoothing, None, **shape)
+    return Calibration(inner.noise, inner.smoothing, inner.scale, target, "analytic", inner.proof)
+
+
+def calibrate_by_scores(
+    family: type[Any], target: Concentrated, smoothing: Fraction | None, sigma: Fraction | None
+) -> Calibration:
+    """Calibrate by Bun & Steinke's triangle inequality: sqrt(2 rho) = dilation root + sup score * shift."""
+    if smoothing is None:
+        smoothing = default_smoothing(target.rho)
+
+    def shift(shape: Fraction) -> Any:
+        law = family(shape)
+        return ((2 * ball(target.rho)).sqrt() - law._dilation_root(smoothing)) / law.location_score_bound()
+
+    if sigma is None:
+        from scipy.optimize import minimize_scalar
+
+        def cost(log_sigma: float) -> float:
+            law = family(Fraction(float(np.exp(log_sigma))))
+            room = float(shift(law.sigma))
+            return 0.5 * float(np.log(law.variance)) - float(np.log(room)) if room > 0 else 1e300 - log_sigma
+
+        grid = np.linspace(np.log(1e-3), np.log(3.0), 60)
+        costs = [cost(point) for point in grid]
+        best = int(np.argmin(costs))
+        bounds = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
+        found = minimize_scalar(cost, bounds=bounds, method="bounded", options={"xatol": 1e-9})
+        sigma = short(float(np.exp(found.x)), 9)
+    eta = evaluate(lambda: shift(sigma))
+    if not eta > 0:
+        raise too_smooth(
+            family.name,
+            smoothing,
+            "what this price allows",
+            target,
+            "method='certified' of arsinh-normal or student-t",
+        )
+    return Calibration(family(sigma), smoothing, 1 / lower(eta), target, "analytic", "log_normal")
+
+
+def newton_inverse(law: Any, tail: NDArray[np.float64], centre: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Invert a tail by Newton's method in u = log x, from a table.
+
+    log|Z| has a log-concave density, so log P(|Z| > e^u) and log P(|Z| <= e^u) are concave in u and Newton's steps
+    cannot run away (Prekopa; certification.md, Lemma 2).
+    """
+    grid = np.linspace(-80.0, 40.0 + 40.0 * float(law.sigma), 2000)
+    small = tail < 0.5
+
+    def log_side(u: NDArray[np.float64], upper_side: Any) -> NDArray[np.float64]:
+        x = np.exp(u)
+        with np.errstate(divide="ignore"):
+            return np.log(np.where(upper_side, law._tail(x), law._inside(x)))
+
+    above = np.log(np.maximum(law._tail(np.exp(grid)), 1e-320))
+    below = np.log(np.maximum(law._inside(np.exp(grid)), 1e-320))
+    falling = above < np.log(0.9)
+    with np.errstate(divide="ignore"):
+        wanted = np.where(small, np.log(tail), np.log(centre))
+    start_tail = np.interp(-wanted, -above[falling], grid[falling])
+    rising = np.concatenate(([True], np.diff(below) > 0))
+    start_centre = np.interp(wanted, below[rising], grid[rising])
+    u = np.where(small, start_tail, start_centre)
+    for _ in range(4):
+        side = log_side(u, small)
+        slope = np.exp(law._logpdf(np.exp(u)) + np.log(2) + u - side)
+        step = np.where(small, side - wanted, wanted - side) / slope
+        step = np.where(np.isfinite(step), np.clip(step, -2.0, 2.0), 0.0)
+        u = u + step
+        if np.all(np.abs(step) < 1e-13):
+            break
+    return np.exp(u)

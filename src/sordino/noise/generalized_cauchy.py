@@ -1,0 +1,298 @@
+"""Generalized Cauchy: (1+|x|^p)^-theta, pure and geo-privacy by the joint cost of shift and scale.
+
+Papers 000 and 002 use theta = 1; the joint cost is in ``docs/proofs/generalized_cauchy.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sordino import checks
+from sordino.errors import ParameterError
+from sordino.noise import Noise, beta_tail
+from sordino.noise.calibration import Calibration, choose_method, short, too_smooth
+from sordino.privacy import Geo, Pure
+from sordino.privacy.conversion import ball, evaluate, round_down, round_up, upper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+METHODS = ("joint", "split", "published")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GeneralizedCauchy(Noise):
+    """Density proportional to (1+|x|^p)^(-theta), p > 1 and p*theta > 1; finite variance for p*theta > 3.
+
+    Example:
+        >>> from sordino.privacy import Pure
+        >>> round(GeneralizedCauchy.calibrate(Pure(1), smoothing=0.1, p=4, theta=1).std, 3)
+        2.909
+    """
+
+    name = "generalized-cauchy"
+    summary = "(1+|x|^p)^-theta; pure under a smooth bound, with a flat top"
+    p: Fraction
+    theta: Fraction = Fraction(1)
+
+    if TYPE_CHECKING:  # any number is taken and made exact
+
+        def __init__(self, p: checks.Number, theta: checks.Number = ...) -> None: ...
+
+    def __post_init__(self) -> None:
+        p = checks.greater_than(self.name, 1, why="At p <= 1 the density has a cusp.", p=self.p)
+        theta = checks.positive(self.name, theta=self.theta)
+        if p * theta <= 1:
+            raise ParameterError(
+                self.name,
+                "p * theta must be greater than 1",
+                got={"p": self.p, "theta": self.theta},
+                why="Otherwise the density has no finite integral.",
+            )
+        object.__setattr__(self, "p", p)
+        object.__setattr__(self, "theta", theta)
+
+    @classmethod
+    def cases(cls) -> Iterator[GeneralizedCauchy]:
+        """Yield Cauchy, the papers' shapes and sharper ones."""
+        shapes = (
+            ("2", "1"),
+            ("4", "1"),
+            ("3.5", "1"),
+            ("1.5", "3"),
+            ("2.25", "1.75"),
+            ("1.08", "8.8"),
+            ("1.2", "0.9"),
+        )
+        for p, theta in shapes:
+            yield cls(Fraction(p), Fraction(theta))
+
+    def _ab(self) -> tuple[float, float]:
+        return float(self.theta - 1 / self.p), float(1 / self.p)
+
+    def _log_power(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            return float(self.p) * np.log(x)
+
+    def _logpdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        constant = np.log(float(self.p) / 2) - beta_tail.log_beta(*self._ab())
+        return constant - float(self.theta) * np.logaddexp(0, self._log_power(x))
+
+    def _tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return beta_tail.tail(*self._ab(), self._log_power(x))
+
+    def _tail_inverse(self, tail: NDArray[np.float64], centre: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.exp(beta_tail.inverse(*self._ab(), tail, centre) / float(self.p))
+
+    def _moment(self, order: float) -> float:
+        a, b = self._ab()
+        share = order / float(self.p)
+        if share >= a:
+            return float("inf")
+        return float(np.exp(beta_tail.log_beta(a - share, b + share) - beta_tail.log_beta(a, b)))
+
+    @classmethod
+    def _calibrate_pure(
+        cls,
+        target: Pure,
+        smoothing: Fraction | None,
+        method: str | None,
+        p: Fraction | None = None,
+        theta: Fraction | None = None,
+    ) -> Calibration:
+        method = choose_method(cls.name, method, *METHODS)
+        epsilon = target.epsilon
+        if smoothing is None:
+            smoothing = epsilon / 10
+        if smoothing >= epsilon:
+            raise too_smooth(
+                cls.name,
+                smoothing,
+                f"epsilon = {float(epsilon):g}",
+                target,
+                f"smoothing={float(epsilon) / 10:g}",
+            )
+        if p is None or theta is None:
+            p, theta = _best_shape(float(epsilon), float(smoothing), method, p, theta)
+        noise = cls(p, theta)
+        eta = noise._largest_shift(epsilon, smoothing, method)
+        if eta <= 0:
+            raise too_smooth(
+                cls.name,
+                smoothing,
+                "epsilon/(p*theta - 1)",
+                target,
+                f"p={float(p):g}, theta={(float(epsilon / smoothing) * 0.5 + 1) / float(p):.3g}",
+            )
+        return Calibration(noise, smoothing, 1 / eta, target, method, "generalized_cauchy")
+
+    @classmethod
+    def _calibrate_geo(
+        cls,
+        target: Geo,
+        smoothing: Fraction | None,
+        method: str | None,
+        p: Fraction | None = None,
+        theta: Fraction | None = None,
+    ) -> Calibration:
+        choose_method(cls.name, method, "joint")
+        inner = cls._calibrate_pure(Pure(target.rate), smoothing, "joint", p, theta)
+        return Calibration(inner.noise, inner.smoothing, inner.scale, target, "joint", inner.proof)
+
+    def _price_pure(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Pure:
+        method = choose_method(self.name, method, *METHODS)
+        return Pure(self._cost(1 / scale, smoothing, method))
+
+    def _price_geo(self, scale: Fraction, smoothing: Fraction, method: str | None, per: Any = 1) -> Geo:
+        choose_method(self.name, method, "joint")
+        return Geo(self._cost(1 / scale, smoothing, "joint") * Fraction(per), per)
+
+    def _cost(self, eta: Fraction, smoothing: Fraction, method: str) -> Fraction:
+        """Bound the privacy loss from above, rigorously."""
+        if method == "published":  # Nissim, Raskhodnikova & Smith 2007: (p+1)(smoothing + shift), theta = 1
+            return (self.p + 1) * (smoothing + eta)
+        if method == "split":  # paper 002, Lemma 3.3
+            p, theta = ball(self.p), ball(self.theta)
+            scores = (
+                ball(max(Fraction(1), self.p * self.theta - 1)),
+                theta * ((p - 1).log() * (p - 1) / p).exp(),
+            )
+            return upper(evaluate(lambda: scores[0] * ball(smoothing) + scores[1] * ball(eta)))
+        return self._joint_cost(eta, smoothing)
+
+    def _joint_cost(self, eta: Fraction, smoothing: Fraction) -> Fraction:
+        """Enclose sup over w of smoothing |p theta w - 1| + eta theta p w^((p-1)/p) (1-w)^(1/p).
+
+        Beyond w1 = 1/(p theta) the function is concave, as is the second term everywhere; before it the first
+        term only falls. The supremum over w <= w1 is at most smoothing + the second term there, and a concave
+        function is enclosed by its tangent at a point near its maximum. docs/proofs/generalized_cauchy.md.
+        """
+        p, theta, g, e = self.p, self.theta, smoothing, eta
+
+        def value(w: Any, sign: int) -> Any:
+            b = (1 / ball(p) * (1 - w).log() + (1 - 1 / ball(p)) * w.log()).exp()
+            return sign * ball(g) * (ball(p * theta) * w - 1) + ball(e * theta * p) * b
+
+        def slope(w: Any, sign: int) -> Any:
+            b = (1 / ball(p) * (1 - w).log() + (1 - 1 / ball(p)) * w.log()).exp()
+            return sign * ball(g * p * theta) + ball(e * theta * p) * b * (
+                (1 - 1 / ball(p)) / w - 1 / (ball(p) * (1 - w))
+            )
+
+        def enclose(low: Fraction, high: Fraction, sign: int) -> Any:
+            # Concave on [low, high]: bisect for the zero of the slope, then the tangents at both ends of the last
+            # interval bound the maximum.
+            left, right = low, high
+            for _ in range(60):
+                middle = (left + right) / 2
+                middle = Fraction(float(middle)) if left < Fraction(float(middle)) < right else middle
+                if slope(ball(middle), sign) > 0:
+                    left = middle
+                else:
+                    right = middle
+            best = ball(Fraction(0))
+            width = ball(right - left)
+            for point in (left, right):
+                if 0 < point < 1:
+                    best = best.max(value(ball(point), sign) + abs(slope(ball(point), sign)) * width)
+            return best
+
+        def supremum() -> Any:
+            knee = 1 / (p * theta)
+            tiny = Fraction(1, 2**200)
+            # Both branches must turn inside [tiny, 1 - tiny]; if not (p barely above 1), the split cost holds.
+            if not (slope(ball(tiny), -1) > 0 and slope(ball(1 - tiny), 1) < 0):
+                return ball(self._cost(eta, smoothing, "split"))
+            upper_branch = enclose(max(knee, tiny), 1 - tiny, 1)
+            lower_branch = enclose(tiny, min(knee, 1 - tiny), -1)
+            ends = ball(g).max(ball(g * abs(p * theta - 1)))
+            return upper_branch.max(lower_branch).max(ends)
+
+        return upper(evaluate(supremum))
+
+    def _largest_shift(self, epsilon: Fraction, smoothing: Fraction, method: str) -> Fraction:
+        """Find the largest shift whose cost is at most epsilon, by bisection in the safe direction."""
+        if method == "published":
+            return epsilon / (self.p + 1) - smoothing
+        if self._cost(Fraction(0), smoothing, "split") >= epsilon:
+            return Fraction(0)
+        if method == "split":
+            unit = self._cost(Fraction(1), Fraction(0), "split")
+            return round_down((epsilon - smoothing * max(Fraction(1), self.p * self.theta - 1)) / unit)
+        shift = Fraction(self._float_shift(float(epsilon), float(smoothing)))
+        while self._joint_cost(shift, smoothing) > epsilon:
+            shift = shift * (1 - Fraction(1, 2**48))
+        return 1 / round_up(1 / shift)
+
+    def _float_shift(self, epsilon: float, smoothing: float) -> float:
+        """Find the largest shift in floats: the least over w of (epsilon - smoothing |p theta w - 1|)/second term."""
+        from scipy.optimize import minimize_scalar
+
+        p, theta = float(self.p), float(self.theta)
+
+        def room(log_odds: Any) -> Any:
+            log_w, log_rest = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
+            left = epsilon - smoothing * np.abs(p * theta * np.exp(log_w) - 1)
+            return np.maximum(left, 0) / (theta * p) * np.exp(-(1 - 1 / p) * log_w - log_rest / p)
+
+        grid = np.linspace(-45.0, 45.0, 361)
+        best = int(np.argmin(room(grid)))
+        bounds = (grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)])
+        found = minimize_scalar(room, bounds=bounds, method="bounded", options={"xatol": 1e-10})
+        return float(min(found.fun, room(grid[best])))
+
+
+def _best_shape(
+    epsilon: float, smoothing: float, method: str, p: Fraction | None, theta: Fraction | None
+) -> tuple[Fraction, Fraction]:
+    """Find the shape of smallest variance, or of smallest median where no variance is finite."""
+    from scipy.optimize import minimize
+
+    if method == "published":
+        theta = Fraction(1)
+    tail_limit = epsilon / smoothing if smoothing else 60.0  # p theta - 1 may not exceed it
+    floor = 2.0 if tail_limit > 2.0 else 0.0
+
+    def unpack(point: Any) -> tuple[float, float]:
+        power = float(p) if p is not None else 1 + float(np.exp(point[0]))
+        if theta is not None:
+            return power, float(theta)
+        share = 1 / (1 + np.exp(-point[-1]))
+        return power, float((1 + floor + (min(tail_limit, 60.0) - floor) * share) / power)
+
+    def cost(point: Any) -> float:
+        power, exponent = unpack(point)
+        if power * exponent <= 1 + floor or power * exponent - 1 >= tail_limit or power > 100:
+            return 1e300
+        noise = GeneralizedCauchy(Fraction(power), Fraction(exponent))
+        size = noise.std if floor else float(noise.isf(0.25))
+        if method == "joint":
+            eta = noise._float_shift(epsilon, smoothing)
+        elif method == "split":
+            left = epsilon - max(1.0, power * exponent - 1) * smoothing
+            eta = left / (exponent * (power - 1) ** ((power - 1) / power))
+        else:
+            eta = epsilon / (power + 1) - smoothing
+        return float(np.log(size / eta)) if eta > 0 and np.isfinite(size) else 1e300
+
+    if p is not None and theta is not None:
+        return p, theta
+    points = [(-1.0, 0.0), (0.5, 0.5), (1.1, -0.5)]
+    starts: list[Any] = [
+        (power,) if theta is not None else (tail,) if p is not None else (power, tail)
+        for power, tail in points
+    ]
+    results = [
+        minimize(cost, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-12})
+        for start in starts
+    ]
+    first = min(results, key=lambda result: float(result.fun)).x
+    again = minimize(cost, first, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-13})
+    power, exponent = unpack(again.x)
+    return p if p is not None else short(power), theta if theta is not None else short(exponent)
