@@ -1,1 +1,9 @@
-"""Certified concentrated prices: a proved bracket for the Renyi cost of smooth-sensitivity noise."""
+"""Certified concentrated prices: a proved bracket for the Renyi cost of smooth-sensitivity noise.
+
+`certify` prices a law, `calibrate` inverts the price, `limits` says how far any noise is from the best possible.
+Importing this package loads scipy, so noise families import it only when a concentrated price is asked for.
+"""
+
+from sordino.certification.certificate import Certificate, certify
+
+__all__ = ["Certificate", "certify"]
