@@ -177,14 +177,14 @@ LAST = Rank(1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The ranks ``at - reach .. at + reach``, cut to 1..n; the width is public."""
+    """The ranks ``r - reach .. r + reach`` around the rank r (itself cut to 1..n), cut to 1..n; the width is public."""
 
     at: Rank
     reach: int
 
     def ranks(self, rows: int) -> tuple[int, int]:
         """First and last rank of the window; empty (first > last) when no rank of it exists."""
-        middle = self.at.of(rows)
+        middle = min(max(self.at.of(rows), 1), max(rows, 1))
         return max(1, middle - self.reach), min(rows, middle + self.reach)
 
 

@@ -7,11 +7,12 @@ summary into a sealed `Reading`. Noise and mechanisms are unknown here.
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import pkgutil
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
 from sordino.profile import Exact, Opened, Reading, Units
@@ -37,17 +38,18 @@ class Case:
     Args:
         statistic: What is read.
         rows: What one row may be: each a tuple with one real number, category or vertex per column.
-        sizes: Numbers of rows to enumerate.
+        sizes: Numbers of rows to enumerate; add/remove-one enumerates every size up to the largest, and under
+            edge privacy a dataset is any set of different rows.
         columns: Names of the columns.
-        ordered: Whether a dataset is a sequence with one row per place (weights of a public topology)
-            instead of a multiset.
+        places: Instead of ``rows``: what the row of each place may be, when rows are told apart by public
+            places (the weights of a public topology); neighbours then differ in one place.
     """
 
     statistic: Statistic
     rows: tuple[tuple[Any, ...], ...]
     sizes: tuple[int, ...] = (1, 2, 3)
     columns: tuple[str, ...] = ("x",)
-    ordered: bool = False
+    places: tuple[tuple[tuple[Any, ...], ...], ...] = ()
 
 
 class Statistic(ABC):
@@ -58,7 +60,6 @@ class Statistic(ABC):
     Attributes:
         name: Catalogue name, lower case with hyphens; a class without one is not registered.
         relations: The neighbour relations for which the statistic has envelopes.
-        exact: Which of ``"profile"`` and ``"reach"`` equal the smallest valid ones, by relation.
         vector: Whether the value is a tuple (then ``reach`` is None and ``profile`` is in the norm).
         norm: The norm of a vector's profile: 1, 2 or inf.
     """
@@ -67,7 +68,6 @@ class Statistic(ABC):
 
     name: ClassVar[str] = ""
     relations: ClassVar[tuple[Neighbors, ...]] = BOTH
-    exact: ClassVar[Mapping[Neighbors, tuple[str, ...]]] = {}
     vector: ClassVar[bool] = False
     norm: ClassVar[float] = 1.0
 
@@ -96,6 +96,11 @@ class Statistic(ABC):
     def units(self) -> Units:
         """The public lattice on which the value is counted."""
         return Units()
+
+    @property
+    def exact(self) -> tuple[str, ...]:
+        """Which of ``"profile"``, ``"low"`` and ``"high"`` (of the reach) equal the smallest valid ones."""
+        return ()
 
     @property
     def rows_private(self) -> bool:
@@ -165,6 +170,22 @@ class Statistic(ABC):
         return REGISTER[kind](**{key: _rich(value) for key, value in fields.items()})
 
 
+def kinds() -> dict[str, type[Statistic]]:
+    """Import the folder's statistics and those of installed plug-ins, and list them by name.
+
+    Example:
+        >>> "median" in kinds()
+        True
+    """
+    from importlib.metadata import entry_points
+
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    for plugin in entry_points(group="sordino.statistics"):
+        plugin.load()
+    return dict(sorted(REGISTER.items()))
+
+
 def _plain(value: Any) -> Any:
     """Write a field with JSON's types."""
     if isinstance(value, Statistic):
@@ -191,4 +212,4 @@ def _rich(value: Any) -> Any:
     return value
 
 
-__all__ = ["BOTH", "DEPTH", "REGISTER", "Case", "Exact", "Opened", "Statistic", "checks"]
+__all__ = ["BOTH", "DEPTH", "REGISTER", "Case", "Exact", "Opened", "Statistic", "kinds"]

@@ -7,12 +7,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
-from sordino.privacy import Neighbors
 from sordino.statistics import Case
 from sordino.statistics.quantile import RULES, Quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +24,6 @@ class Median(Quantile):
     """
 
     name: ClassVar[str] = "median"
-    exact: ClassVar[Mapping[Neighbors, tuple[str, ...]]] = {
-        Neighbors.REPLACE_ONE: ("reach",),
-        Neighbors.ADD_REMOVE_ONE: ("reach",),
-    }
 
     q: Fraction = Fraction(1, 2)
 

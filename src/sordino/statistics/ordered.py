@@ -74,6 +74,13 @@ class Sorted:
 class Ordered(Numeric):
     """A weighted sum of sorted rows; subclasses say the weights and the ranks at which they change."""
 
+    @property
+    def exact(self) -> tuple[str, ...]:
+        """The envelopes are exact; so is the profile of a single piece under replace-one."""
+        if self.neighbors is not Neighbors.REPLACE_ONE or len(self.weights(9).pieces) > 1:
+            return ("low", "high")
+        return ("profile", "low", "high")
+
     @abstractmethod
     def weights(self, rows: int) -> Weights:
         """The weights for this many rows (at least one); public."""
@@ -234,3 +241,27 @@ def largest_ratio(numerators: NDArray[Any], over: NDArray[np.int64]) -> Exact | 
         if a * bottom > top * b:
             top, bottom = a, b
     return Fraction(top, bottom)
+
+
+def block_add_remove_profile(statistic: Ordered, summary: Summary, depth: int, top: int) -> Profile:
+    """Profile of the mean of one block of ranks that is trimmed by shares of the rows, add/remove-one.
+
+    One row more or less moves the mean of the block by at most ``(x_(last+1) - x_(first-1)) / c`` with c the
+    length of the block in the larger dataset, and every step moves an end of the block by at most one rank
+    (docs/proofs/statistics_ordered.md).
+    """
+    n = summary.rows
+    if n == 0:
+        return Profile.constant(top)
+    ((first, last, _),) = statistic.weights(n).pieces
+    upper = codes_between(summary.runs, last + 2, last + depth + 2)
+    lower = codes_between(summary.runs, first - depth - 2, first - 2)[::-1]
+    bounds: list[Exact] = []
+    shortest = statistic.weights(n).over
+    for k in range(depth + 1):
+        if n - k <= 1:  # the empty dataset is near, and counts as the lower bound
+            bounds.append(top)
+            break
+        shortest = min(shortest, statistic.weights(n - k).over, statistic.weights(n + k + 1).over)
+        bounds.append(Fraction(int(upper[k] - lower[k]), shortest))
+    return Profile.dense(bounds, top)

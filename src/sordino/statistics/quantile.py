@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sordino import checks
+from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.profile import Profile
 from sordino.source import Rank
@@ -16,7 +17,7 @@ from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from sordino.source import Summary
 
@@ -46,6 +47,7 @@ class Quantile(Ordered):
         q: Between 0 and 1, both allowed.
         rule: ``"lower"`` takes the row of rank ``ceil(q n)``, ``"upper"`` the row of rank ``floor(q n) + 1``,
             ``"interpolated"`` lies between two rows (numpy's default, type 7).
+        shift: Public number of rows by which the rank is moved up (or, negative, down); not with interpolation.
 
     Example:
         >>> Quantile("income", q=0.9, low=0, high=500_000).weights(10).pieces
@@ -53,23 +55,30 @@ class Quantile(Ordered):
     """
 
     name: ClassVar[str] = "quantile"
-    exact: ClassVar[Mapping[Neighbors, tuple[str, ...]]] = {
-        Neighbors.REPLACE_ONE: ("reach",),
-        Neighbors.ADD_REMOVE_ONE: ("reach",),
-    }
 
     q: Fraction | float
     rule: str = "lower"
+    shift: int = 0
 
     def check(self) -> None:
         """The quantile lies in [0, 1] and the rule is known."""
         Ordered.check(self)
         object.__setattr__(self, "q", checks.between(self.name, 0, 1, closed=True, q=self.q))
         checks.one_of(self.name, RULES, rule=self.rule)
+        checks.whole(self.name, at_least=-(2**40), shift=self.shift)
+        if self.shift and self.rule == "interpolated":
+            raise ParameterError(self.name, "shift must be 0 with interpolation", got={"shift": self.shift})
+
+    @property
+    def exact(self) -> tuple[str, ...]:
+        """The profile is exact for single rows under replace-one, the envelopes always."""
+        single = self.rule != "interpolated" and self.neighbors is Neighbors.REPLACE_ONE
+        return ("profile", "low", "high") if single else ("low", "high")
 
     def ranks(self) -> tuple[Rank, ...]:
         """The one rank (or the lower of the two) that counts."""
-        return (rank_of(Fraction(self.q), self.rule),)
+        rank = rank_of(Fraction(self.q), self.rule)
+        return (Rank(rank.num, rank.den, rank.plus, rank.offset + self.shift),)
 
     def weights(self, rows: int) -> Weights:
         """One row, or two neighbours."""

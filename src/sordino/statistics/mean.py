@@ -1,0 +1,47 @@
+"""The mean of a column between public bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from sordino.source import FIRST, LAST, Rank
+from sordino.statistics import Case
+from sordino.statistics.ordered import Ordered, Weights, block_add_remove_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sordino.profile import Profile
+    from sordino.source import Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean(Ordered):
+    """The mean of the rows clipped to the bounds; an empty column has the mean ``low``.
+
+    Example:
+        >>> Mean("income", low=0, high=500_000).define([2, 4, 9])
+        Fraction(5, 1)
+    """
+
+    name: ClassVar[str] = "mean"
+
+    def ranks(self) -> tuple[Rank, ...]:
+        """The first and the last row."""
+        return FIRST, LAST
+
+    def weights(self, rows: int) -> Weights:
+        """All rows alike."""
+        return Weights(((1, rows, 1),), rows)
+
+    def add_remove_profile(self, summary: Summary, depth: int, top: int) -> Profile | None:
+        """One row more moves the mean by its share of the range."""
+        return block_add_remove_profile(self, summary, depth, top)
+
+    @classmethod
+    def cases(cls) -> Iterable[Case]:
+        """Four points with a lower bound other than zero, both relations."""
+        rows = tuple((x,) for x in (-2, -1, 1, 3))
+        for relation in cls.relations:
+            yield Case(cls("x", low=-2, high=3, step=1, neighbors=relation), rows, (1, 2, 3, 4))

@@ -1,0 +1,299 @@
+"""Laws of every statistic in the catalogue, by enumerating all datasets and neighbours of tiny worlds."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import itertools
+import math
+import pickle
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from sordino.data.memory import Memory
+from sordino.privacy import Neighbors
+from sordino.profile import Profile, Reach, Reading
+from sordino.source import Source
+from sordino.statistics import Case, Statistic, kinds
+from sordino.statistics.numeric import Numeric
+
+KINDS = kinds()
+NAMES = sorted(KINDS)
+
+
+class World:
+    """All datasets of a case, their distances, and the brute-force envelopes of the statistic."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.statistic = case.statistic
+        self.relation = case.statistic.neighbors
+        self.datasets = list(self._datasets())
+        self.values = [self.statistic.define(self.encoded(data)) for data in self.datasets]
+        self.largest = max(len(data) for data in self.datasets)
+
+    def _datasets(self):
+        rows = self.case.rows
+        if self.case.places:
+            yield from itertools.product(*self.case.places)
+        elif self.relation is Neighbors.EDGE:
+            for size in range(len(rows) + 1):
+                yield from itertools.combinations(rows, size)
+        elif self.relation is Neighbors.ADD_REMOVE_ONE:
+            for size in range(max(self.case.sizes) + 1):
+                yield from itertools.combinations_with_replacement(rows, size)
+        else:
+            for size in self.case.sizes:
+                yield from itertools.combinations_with_replacement(rows, size)
+
+    def encoded(self, data):
+        """Rows as the statistic defines itself on: codes for one numeric column, else tuples."""
+        if isinstance(self.statistic, Numeric):
+            grid = self.statistic.grid
+            return [grid.code(float(row[0])) for row in data]
+        return [row[0] for row in data] if len(self.case.columns) == 1 else list(data)
+
+    def distance(self, one, other) -> int | None:
+        """Number of steps between two datasets, or None when no path exists."""
+        if self.case.places:
+            return sum(a != b for a, b in zip(one, other, strict=True))
+        left, right = Counter(one), Counter(other)
+        gone, come = (left - right).total(), (right - left).total()
+        if self.relation is Neighbors.REPLACE_ONE:
+            return gone if gone == come else None
+        return gone + come
+
+    @cache  # noqa: B019
+    def near(self, index: int):
+        """All (dataset, distance) that have a path to this one."""
+        here = self.datasets[index]
+        pairs = ((j, self.distance(here, data)) for j, data in enumerate(self.datasets))
+        return [(j, l) for j, l in pairs if l is not None]
+
+    def gap(self, one: int, other: int):
+        """How far two values lie apart, in the statistic's norm."""
+        a, b = self.values[one], self.values[other]
+        if not self.statistic.vector:
+            return abs(a - b)
+        parts = [abs(x - y) for x, y in zip(a, b, strict=True)]
+        if self.statistic.norm == 1:
+            return sum(parts)
+        return max(parts) if math.isinf(self.statistic.norm) else math.hypot(*map(float, parts))
+
+    def envelope(self, index: int, l: int):
+        """Smallest and largest value within distance l."""
+        values = [self.values[j] for j, d in self.near(index) if d <= l]
+        return min(values), max(values)
+
+    @cache  # noqa: B019
+    def local(self, index: int):
+        """Local sensitivity of one dataset."""
+        return max((self.gap(index, j) for j, d in self.near(index) if d == 1), default=0)
+
+    def local_at(self, index: int, k: int):
+        """Largest local sensitivity within distance k."""
+        return max(self.local(j) for j, d in self.near(index) if d <= k)
+
+    def whole(self, index: int, l: int) -> bool:
+        """Whether the world holds every dataset within distance l."""
+        return self.relation is not Neighbors.ADD_REMOVE_ONE or len(self.datasets[index]) + l <= self.largest
+
+    def read(self, index: int, depth: int):
+        """Read one dataset through the memory source."""
+        data = self.datasets[index]
+        table = {name: [row[i] for row in data] for i, name in enumerate(self.case.columns)}
+        source = Memory({name: column or [0.0][:0] for name, column in table.items()})
+        return self.statistic.read(*source.summary(self.statistic.request(depth=depth)))
+
+
+def violations(case: Case, depth: int):
+    """Every law that a case breaks, in words; empty for a right statistic."""
+    world = World(case)
+    statistic = case.statistic
+    far = world.largest + 1
+    opened = [world.read(i, depth).open() for i in range(len(world.datasets))]
+    for i, here in enumerate(opened):
+        data = world.datasets[i]
+        if here.value != world.values[i]:
+            yield f"value of {data}: {here.value}, defined {world.values[i]}"
+        if here.bottom is not None and not here.bottom <= here.value <= here.top:
+            yield f"value of {data} outside its range"
+        for k in range(far):
+            brute = world.local_at(i, k)
+            bound = here.profile.at(k)
+            if bound < brute - (1e-9 if isinstance(brute, float) else 0):
+                yield f"profile of {data} at {k}: {bound} < {brute}"
+            tight = "profile" in statistic.exact and k <= depth and world.whole(i, k + 1) and data
+            if tight and bound != brute:
+                yield f"profile of {data} at {k}: {bound} is not {brute}"
+        if here.reach is None:
+            continue
+        if not here.reach.low[0] <= here.value <= here.reach.high[0]:
+            yield f"reach of {data} misses its value"
+        for l in range(far):
+            least, most = world.envelope(i, l)
+            low, high = here.reach.at(l)
+            if low > least or high < most:
+                yield f"reach of {data} at {l}: [{low}, {high}] misses [{least}, {most}]"
+            full = l <= depth and world.whole(i, l) and data
+            if full and "low" in statistic.exact and low != least:
+                yield f"reach of {data} at {l}: low {low} is not {least}"
+            if full and "high" in statistic.exact and high != most:
+                yield f"reach of {data} at {l}: high {high} is not {most}"
+    for i, here in enumerate(opened):
+        for j, d in world.near(i):
+            if d != 1:
+                continue
+            there = opened[j]
+            pair = f"{world.datasets[i]} and {world.datasets[j]}"
+            for k in range(far + 1):
+                if here.profile.at(k) > there.profile.at(k + 1):
+                    yield f"profiles of {pair} at {k}: {here.profile.at(k)} > {there.profile.at(k + 1)}"
+                if here.reach is not None and there.reach is not None:
+                    (low, high), (lower, higher) = here.reach.at(k), there.reach.at(k + 1)
+                    if low < lower or high > higher:
+                        yield f"reaches of {pair} at {k}: [{low}, {high}] not in [{lower}, {higher}]"
+            for smoothing in (0.05, 0.7):
+                one, other = here.profile.smooth(smoothing), there.profile.smooth(smoothing)
+                if one > other * math.exp(smoothing) * (1 + 1e-12):
+                    yield f"smooth bounds of {pair}: {one} and {other} at {smoothing}"
+
+
+def cases():
+    """One parameter per case of every statistic in the catalogue."""
+    for name in NAMES:
+        for number, case in enumerate(KINDS[name].cases()):
+            relation = case.statistic.neighbors.value
+            yield pytest.param(case, id=f"{name}-{relation}-{number}")
+
+
+@pytest.mark.parametrize("case", list(cases()))
+def test_every_law_holds_in_a_world_that_is_enumerated(case):
+    """Full depth: equality where claimed; depth 1: the cut to the range keeps every law."""
+    largest = max(max(case.sizes), len(case.rows) if case.statistic.neighbors is Neighbors.EDGE else 0)
+    for depth in (largest + 2, 1, 0):
+        assert list(violations(case, depth))[:5] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_relation_has_cases(name):
+    """A relation that a class supports is put through the laws."""
+    kind = KINDS[name]
+    assert {case.statistic.neighbors for case in kind.cases()} == set(kind.relations)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_statistic_is_a_frozen_description_that_survives_its_dictionary(name):
+    """Equal by value, immutable, and rebuilt from plain types."""
+    for case in itertools.islice(KINDS[name].cases(), 3):
+        statistic = case.statistic
+        assert Statistic.from_dict(statistic.to_dict()) == statistic
+        assert dataclasses.is_dataclass(statistic)
+        field = dataclasses.fields(statistic)[0].name
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(statistic, field, "other")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_reading_is_sealed(name):
+    """It neither prints nor compares nor leaves the process."""
+    case = next(iter(KINDS[name].cases()))
+    world = World(case)
+    reading = world.read(len(world.datasets) - 1, 2)
+    assert isinstance(reading, Reading)
+    assert repr(reading) == str(reading) == f"{reading}" == "<sealed reading>"
+    for leak in (
+        pickle.dumps, copy.copy, copy.deepcopy, float, int, bool, hash, list, vars, dataclasses.asdict,
+        lambda r: r == r, lambda r: r < r,
+    ):  # fmt: skip
+        with pytest.raises(TypeError):
+            leak(reading)
+
+
+def test_a_source_speaks_the_protocol():
+    """The memory source is one."""
+    assert isinstance(Memory({"x": [1.0]}), Source)
+
+
+# --- the laws themselves must notice errors -------------------------------------------------------
+
+
+def planted(**changes):
+    """A copy of a statistic's class with some methods replaced, under no name."""
+
+    def build(kind):
+        return type("Planted", (kind,), {"__slots__": (), "name": "", **changes})
+
+    return build
+
+
+def caught(kind, build) -> bool:
+    """Whether any case of the class breaks a law once the error is planted."""
+    broken = build(kind)
+    for case in kind.cases():
+        fields = {f.name: getattr(case.statistic, f.name) for f in dataclasses.fields(case.statistic)}
+        wrong = dataclasses.replace(case, statistic=broken(**fields))
+        try:
+            found = next(violations(wrong, max(case.sizes) + 2), None)
+        except Exception:  # noqa: BLE001  an impossible reach is refused by its type
+            return True
+        if found:
+            return True
+    return False
+
+
+def _edit(change):
+    """Plant a change of what `open` returns."""
+
+    def build(kind):
+        honest = kind.open
+
+        def dishonest(self, summary):
+            return change(honest(self, summary))
+
+        return planted(open=dishonest)(kind)
+
+    return build
+
+
+def _profile(change):
+    return _edit(lambda o: dataclasses.replace(o, profile=change(o.profile)))
+
+
+def _reach(change):
+    return _edit(lambda o: o if o.reach is None else dataclasses.replace(o, reach=change(o.reach)))
+
+
+def _early(profile: Profile) -> Profile:
+    """Off by one: the bound of the distance before."""
+    if len(profile.bound) < 2:
+        return Profile((0,), (0,), 0)
+    return Profile(profile.distance, (0, *profile.bound[:-1]), profile.ceiling)
+
+
+def _late(reach: Reach) -> Reach:
+    """Off by one: every interval one distance too late."""
+    return Reach(
+        (0, *(d + 1 for d in reach.distance)), (reach.low[0], *reach.low), (reach.high[0], *reach.high), reach.tail
+    )
+
+
+def _endless(reach: Reach) -> Reach:
+    """The missing end case: the last interval is forgotten."""
+    if len(reach.distance) < 2:
+        return Reach((0,), (0,), (0,))
+    return Reach(reach.distance[:-1], reach.low[:-1], reach.high[:-1])
+
+
+ERRORS = {"profile": _profile(_early), "late": _reach(_late), "end": _reach(_endless)}
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [(name, error) for name in NAMES for error in ERRORS if error == "profile" or not KINDS[name].vector],
+)
+def test_a_planted_error_is_caught(name, error):
+    """An error in a profile or in a reach breaks a law of every statistic that has one."""
+    assert caught(KINDS[name], ERRORS[error])
