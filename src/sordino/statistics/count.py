@@ -1,0 +1,77 @@
+"""The number of rows that have a number in a column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sordino.privacy import Neighbors
+from sordino.profile import Opened, Profile, Reach, Units
+from sordino.source import Grid, Request
+from sordino.statistics import DEPTH, Case, Statistic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sordino.source import Summary
+
+
+def count_reach(count: int, depth: int, *, most: int | None) -> Reach:
+    """One step changes a count by one, between 0 and ``most``.
+
+    Example:
+        >>> count_reach(1, 2, most=2).high
+        (1, 2, 2)
+    """
+    lows = [max(0, count - l) for l in range(depth + 1)]
+    if most is None:
+        return Reach(tuple(range(depth + 1)), tuple(lows), tuple(count + l for l in range(depth + 1)), 1)
+    return Reach.dense(lows, [min(most, count + l) for l in range(depth + 1)], bottom=0, top=most)
+
+
+@dataclass(frozen=True, slots=True)
+class Count(Statistic):
+    """How many rows have a number in the column (NaN and nulls are not counted).
+
+    Example:
+        >>> Count("income").define([3, 4])
+        2
+    """
+
+    name: ClassVar[str] = "count"
+
+    column: str
+    neighbors: Neighbors = Neighbors.REPLACE_ONE
+
+    def __post_init__(self) -> None:
+        self.check_relation()
+
+    @property
+    def exact(self) -> tuple[str, ...]:
+        """Exact when rows come and go; under replace-one the number of all rows would bound it too."""
+        return ("profile", "low", "high") if self.neighbors is Neighbors.ADD_REMOVE_ONE else ()
+
+    @property
+    def units(self) -> Units:
+        """Whole rows."""
+        return Units()
+
+    def request(self, *, depth: int = DEPTH) -> Request:
+        """The number of rows alone."""
+        return Request(self.column, Grid(0, 1, bits=0, missing="drop"), depth=depth)
+
+    def define(self, rows: Sequence[Any]) -> int:
+        """Count what is a number."""
+        return sum(row == row for row in rows)  # noqa: PLR0124  NaN differs from itself
+
+    def open(self, summary: Summary) -> Opened:
+        """A row changes the count by at most one."""
+        reach = count_reach(summary.rows, summary.request.depth, most=None)
+        return Opened(summary.rows, self.units, Profile.constant(1), reach, summary.rows)
+
+    @classmethod
+    def cases(cls) -> Iterable[Case]:
+        """Rows with and without a number, both relations."""
+        for relation in cls.relations:
+            rows = ((1.0,), (float("nan"),)) if relation is Neighbors.REPLACE_ONE else ((0.0,), (1.0,))
+            yield Case(cls("x", neighbors=relation), rows)

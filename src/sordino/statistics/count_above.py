@@ -1,0 +1,76 @@
+"""The number of rows above a public threshold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sordino import checks
+from sordino.privacy import Neighbors
+from sordino.profile import Opened, Profile, Units
+from sordino.source import Grid, Request
+from sordino.statistics import DEPTH, Case, Statistic
+from sordino.statistics.count import count_reach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sordino.source import Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountAbove(Statistic):
+    """How many rows are greater than the threshold; rows that are no number are not.
+
+    Args:
+        column: Name of the column.
+        threshold: Public.
+        neighbors: Which two datasets are neighbours.
+
+    Example:
+        >>> CountAbove("income", threshold=3).define([2, 3, 4])
+        1
+    """
+
+    name: ClassVar[str] = "count-above"
+
+    column: str = field(kw_only=False)
+    threshold: float
+    neighbors: Neighbors = Neighbors.REPLACE_ONE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "threshold", float(checks.exact(self.name, threshold=self.threshold)))
+        self.check_relation()
+
+    @property
+    def exact(self) -> tuple[str, ...]:
+        """The count moves by one until it reaches an end."""
+        return "low", "high"
+
+    @property
+    def units(self) -> Units:
+        """Whole rows."""
+        return Units()
+
+    def request(self, *, depth: int = DEPTH) -> Request:
+        """A grid of one step right above the threshold: the code of a row is 1 above it and 0 elsewhere."""
+        above = max(math.nextafter(self.threshold, math.inf), self.threshold + 2e-290)
+        return Request(self.column, Grid(self.threshold, above, bits=0, missing=self.threshold), depth=depth)
+
+    def define(self, rows: Sequence[Any]) -> int:
+        """Count what is greater."""
+        return sum(row > self.threshold for row in rows)
+
+    def open(self, summary: Summary) -> Opened:
+        """The total of the codes."""
+        most = summary.rows if self.neighbors is Neighbors.REPLACE_ONE else None
+        reach = count_reach(summary.total, summary.request.depth, most=most)
+        return Opened(summary.total, self.units, Profile.constant(1), reach, summary.rows)
+
+    @classmethod
+    def cases(cls) -> Iterable[Case]:
+        """Rows below, at, right above and far above the threshold, both relations."""
+        rows = ((-1.0,), (0.5,), (math.nextafter(0.5, 1),), (7.0,))
+        for relation in cls.relations:
+            yield Case(cls("x", threshold=0.5, neighbors=relation), rows)

@@ -1,0 +1,105 @@
+"""The trimmed mean clipped afterwards (output-clipped, Bun & Steinke 2019, section 6.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from sordino import checks
+from sordino.errors import ParameterError
+from sordino.profile import Exact, Opened, Profile, Reach
+from sordino.statistics import Case
+from sordino.statistics.trimmed_mean import TrimmedMean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sordino.source import Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputTrimmedMean(TrimmedMean):
+    """The trimmed mean of nearly unbounded rows, clipped to the interval in which the answer is expected.
+
+    Args:
+        low: Rows below it count as ``low``; choose it so wide that no row is expected there.
+        high: Rows above it count as ``high``.
+        answer_low: The answer is clipped to at least this; close, because one person may move it this far.
+        answer_high: The answer is clipped to at most this.
+
+    Example:
+        >>> mean = OutputTrimmedMean("x", trim=0.25, low=-1e6, high=1e6, answer_low=0, answer_high=8, step=1)
+        >>> float(mean.units.real(mean.define([0, 10**6 + 9, 10**6 + 9, 2 * 10**6])))
+        8.0
+    """
+
+    name: ClassVar[str] = "output-trimmed-mean"
+
+    answer_low: float
+    answer_high: float
+
+    def check(self) -> None:
+        """The answer's interval lies inside the range of the rows."""
+        TrimmedMean.check(self)
+        low = checks.exact(self.name, answer_low=self.answer_low)
+        high = checks.exact(self.name, answer_high=self.answer_high)
+        if not Fraction(self.grid.low) <= low < high <= Fraction(self.grid.high):
+            raise ParameterError(
+                self.name,
+                "low <= answer_low < answer_high <= high must hold",
+                got={"answer_low": self.answer_low, "answer_high": self.answer_high},
+                why="Rows are clipped to the outer bounds, the answer to the inner ones.",
+            )
+
+    @property
+    def exact(self) -> tuple[str, ...]:
+        """Clipping is monotone, so the envelopes stay exact; the profile is only cut to the width."""
+        return "low", "high"
+
+    @property
+    def span(self) -> tuple[Fraction, Fraction]:
+        """The answer's interval in steps."""
+        units = self.units
+        low, high = (checks.exact(self.name, end=end) for end in (self.answer_low, self.answer_high))
+        return (low - units.origin) / units.step, (high - units.origin) / units.step
+
+    def clip(self, value: Exact) -> Exact:
+        """Pull a value in steps into the answer's interval."""
+        low, high = self.span
+        return min(max(value, low), high)
+
+    def define(self, rows: Sequence[int]) -> Exact:
+        """Trim, average, clip."""
+        return self.clip(TrimmedMean.define(self, rows))
+
+    def open(self, summary: Summary) -> Opened:
+        """Clip the envelopes, cut the profile to the width (Bun & Steinke 2019, Lemma 50, sharpened)."""
+        inner = TrimmedMean.open(self, summary)
+        assert inner.reach is not None
+        low, high = self.span
+        width = high - low
+        reach = Reach.dense(
+            [self.clip(value) for value in inner.reach.low],
+            [self.clip(value) for value in inner.reach.high],
+            bottom=low,
+            top=high,
+        )
+        bounds = [min(bound, width) for bound in inner.profile.bound]
+        if inner.profile.ceiling < width and len(bounds) == len(inner.profile.bound):
+            width = inner.profile.ceiling
+        profile = Profile.dense(bounds, width)
+        return Opened(
+            self.clip(inner.value), self.units, profile, reach, inner.rows, inner.windows, bottom=low, top=high
+        )
+
+    @classmethod
+    def cases(cls) -> Iterable[Case]:
+        """Answers inside and at the ends of their interval, both relations."""
+        rows = tuple((x,) for x in (0, 1, 6))
+        for relation in cls.relations:
+            for trim in (Fraction(0), Fraction(1, 3)):
+                statistic = cls(
+                    "x", trim=trim, low=0, high=6, step=1, answer_low=1, answer_high=3, neighbors=relation
+                )
+                yield Case(statistic, rows, (1, 2, 3, 4))
