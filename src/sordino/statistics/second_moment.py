@@ -1,0 +1,92 @@
+"""The mean squared distance to a public centre."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from sordino import checks
+from sordino.privacy import Neighbors
+from sordino.profile import Exact, Opened, Profile, Reach, Units
+from sordino.source import Request
+from sordino.statistics import DEPTH, Case
+from sordino.statistics.numeric import Numeric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sordino.source import Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondMoment(Numeric):
+    """The mean of ``(x - centre)^2`` over rows clipped to the bounds; 0 for an empty column.
+
+    About a centre that has already been released this is the second step of a private variance, with the
+    sensitivity of the squared half-range instead of the squared range.
+
+    Args:
+        centre: Public, or already released; taken to the nearest lattice point.
+
+    Example:
+        >>> SecondMoment("income", centre=2, low=0, high=4, step=1).define([1, 3])
+        Fraction(1, 1)
+    """
+
+    name: ClassVar[str] = "second-moment"
+
+    centre: float
+
+    def check(self) -> None:
+        """Squares are summed, so the lattice is not too fine."""
+        Numeric.check(self)
+        checks.exact(self.name, centre=self.centre)
+        checks.between(self.name, 1, 2**32, closed=True, cells=self.grid.top, hint="bits of at most 32")
+
+    @property
+    def units(self) -> Units:
+        """Squared steps."""
+        return Units(Fraction(0), self.grid.pace**2)
+
+    @property
+    def middle(self) -> int:
+        """The code of the centre."""
+        return self.grid.code(float(self.centre))
+
+    @property
+    def most(self) -> int:
+        """The largest squared distance, in squared steps."""
+        return max(self.middle, self.grid.top - self.middle) ** 2
+
+    def request(self, *, depth: int = DEPTH) -> Request:
+        """Sums and squares."""
+        return Request(self.column, self.grid, squares=True, depth=depth)
+
+    def define(self, rows: Sequence[int]) -> Exact:
+        """Average the squared distances."""
+        return Fraction(sum((row - self.middle) ** 2 for row in rows), len(rows)) if rows else 0
+
+    def open(self, summary: Summary) -> Opened:
+        """One row moves the mean by its share of the largest square."""
+        n, depth, most = summary.rows, summary.request.depth, self.most
+        total = summary.squares - 2 * self.middle * summary.total + n * self.middle**2
+        value: Exact = Fraction(total, n) if n else 0
+        if self.neighbors is Neighbors.REPLACE_ONE:
+            share = Fraction(most, max(n, 1))
+            profile = Profile.constant(share)
+            steps = [Fraction(most * min(l, n), max(n, 1)) for l in range(depth + 1)]
+            reach = Reach.dense([value - s for s in steps], [value + s for s in steps], bottom=0, top=most)
+        else:
+            # A row that comes or goes moves the mean by at most its distance to it over the larger number.
+            profile = Profile.dense([Fraction(most, max(1, n - k)) for k in range(depth + 1)], most)
+            reach = Reach.from_profile(value, profile, bottom=0, top=most)
+        return Opened(value, self.units, profile, reach, n, bottom=0, top=most)
+
+    @classmethod
+    def cases(cls) -> Iterable[Case]:
+        """A centre inside and one at an end, both relations."""
+        rows = tuple((x,) for x in (0, 1, 2, 4))
+        for relation in cls.relations:
+            for centre in (0, 1):
+                yield Case(cls("x", centre=centre, low=0, high=4, step=1, neighbors=relation), rows, (1, 2, 3, 4))
