@@ -1,0 +1,128 @@
+"""The contract of a mechanism, and its register. One file per mechanism beside this one.
+
+A mechanism is built from public parameters alone and turns a sealed reading into an answer that may be published.
+What can be known beforehand (`guarantee`, `depth`, `trusted`) is a property; `law` is for audits on known data only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from sordino.exact.bits import Bits
+    from sordino.exact.grid import Grid
+    from sordino.mechanisms.law import Law
+    from sordino.privacy import Guarantee
+    from sordino.profile import Reading
+    from sordino.source import Ask, Summary
+    from sordino.statistics import Statistic
+
+    Asking = Callable[[Ask], Summary]
+
+REGISTER: dict[str, type[Mechanism]] = {}
+"""Mechanisms by catalogue name; `sordino.catalogue` fills it by importing this folder."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """What a mechanism says: it may be published.
+
+    Attributes:
+        value: The released number, exact (a tuple for a vector; None where the mechanism declines).
+        public: By-products that the price has paid for: a released magnitude, clipping bounds, an interval.
+    """
+
+    value: Fraction | tuple[Fraction, ...] | None
+    public: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __float__(self) -> float:
+        if not isinstance(self.value, Fraction):
+            raise TypeError("only a single released number converts to float")
+        return float(self.value)
+
+
+class Mechanism(ABC):
+    """How an answer is drawn. Subclasses are frozen dataclasses of public parameters.
+
+    Attributes:
+        name: Catalogue name, lower case with hyphens; a class without one is not registered.
+        needs: Which parts of a reading it opens: ``"profile"``, ``"reach"``, ``"counts"``, or ``"rows"`` for
+            mechanisms that ask the source several times.
+        proof: Page in docs/proofs that states its theorem.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str] = ""
+    needs: ClassVar[tuple[str, ...]] = ()
+    proof: ClassVar[str] = ""
+
+    if TYPE_CHECKING:
+
+        @property
+        def guarantee(self) -> Guarantee:
+            """What one answer costs."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__dict__.get("name"):
+            known = REGISTER.get(cls.name)
+            # A dataclass with slots builds its class twice; both have the same qualified name.
+            if known is not None and (known.__module__, known.__qualname__) != (
+                cls.__module__,
+                cls.__qualname__,
+            ):
+                raise TypeError(f"two mechanisms are called {cls.name!r}")
+            REGISTER[cls.name] = cls
+
+    @property
+    def depth(self) -> int:
+        """How many changed rows a reading must look ahead; public."""
+        return 0
+
+    @property
+    def trusted(self) -> bool:
+        """Whether public numbers say that the answer can be useful; the planner and the release repeat it."""
+        return True
+
+    @abstractmethod
+    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+        """Draw one answer, exactly rounded to the public grid, with fresh random bits."""
+
+    @abstractmethod
+    def law(self, reading: Reading) -> Law:
+        """The exact output distribution on known data: for laws and audits, never for a release."""
+
+    def answer(self, statistic: Statistic, ask: Asking, grid: Grid, *, bits: Bits | None = None) -> Answer:
+        """Ask the source for what the statistic needs, read it and draw. The only entry a session calls."""
+        summary = ask(statistic.request(depth=self.depth))
+        return self.draw(statistic.read(summary), grid, bits=bits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain description with a ``kind`` key, for events."""
+        described = {
+            field.name: _plain(getattr(self, field.name))
+            for field in dataclasses.fields(self)  # type: ignore[arg-type]
+            if not field.name.startswith("_")
+        }
+        return {"kind": self.name, **described}
+
+
+def _plain(value: Any) -> Any:
+    """Write a field with JSON's types."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return repr(value)
+
+
+__all__ = ["REGISTER", "Answer", "Mechanism"]

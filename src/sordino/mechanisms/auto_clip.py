@@ -1,0 +1,235 @@
+"""AutoClip: mean and sum when the declared bounds are loose.
+
+Finds a clipping interval by private searches (clip_search.py), then releases the clipped mean with noise of that
+width. The interval is part of the answer: it has been paid for, and given it the noise has a known law.
+Privacy is by composition of the parts: docs/proofs/mechanism_auto_clip.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sordino import checks
+from sordino.errors import Unsupported
+from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms.auto_clip_plan import (
+    AutoClipPlan,
+    Strength,
+    plan_auto_clip,
+    radius_floor,
+    radius_rule,
+    search_margin,
+)
+from sordino.mechanisms.price import share
+from sordino.privacy import Guarantee, Neighbors
+
+if TYPE_CHECKING:
+    from sordino.exact.bits import Bits
+    from sordino.exact.grid import Grid
+    from sordino.mechanisms import Asking
+    from sordino.mechanisms.column import Clipped, Column
+    from sordino.mechanisms.law import Law
+    from sordino.profile import Reading
+    from sordino.statistics import Statistic
+
+COUNT_PART = Fraction(1, 5)  # of the noise, for the number of rows when it is private
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A released clipping interval, in codes, and what is left of the price."""
+
+    low: int
+    high: int
+    rest: Guarantee
+    public: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoClip(Mechanism):
+    """Mean or sum of a column whose bounds are loose.
+
+    Args:
+        price: What the whole answer costs.
+        rows: Public number of rows; under add/remove a declared rough one (it steers the split, not the answer).
+        low: Public lower bound.
+        high: Public upper bound.
+        step: Declared lattice of the data.
+        centre: Public guess of the centre.
+        spread: Public guess of the spread; with a centre it is worth more than any tuning when rows are few.
+        occupied: Public guess of the share of rows that differ from the usual value.
+        total: Answer the sum instead of the mean.
+        neighbors: Which two datasets are neighbours.
+
+    Example:
+        >>> from sordino.privacy import Pure
+        >>> AutoClip(price=Pure(1), rows=1001, low=-50, high=1050).trusted
+        True
+        >>> AutoClip(price=Pure(1), rows=20, low=-50, high=1050).trusted
+        False
+    """
+
+    price: Guarantee
+    rows: int
+    low: float
+    high: float
+    step: Fraction | float | None = None
+    centre: float | None = None
+    spread: float | None = None
+    occupied: float | None = None
+    total: bool = False
+    neighbors: Neighbors = Neighbors.REPLACE_ONE
+
+    name: ClassVar[str] = "auto-clip"
+    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    proof: ClassVar[str] = "mechanism_auto_clip"
+
+    def __post_init__(self) -> None:
+        checks.whole(self.name, rows=self.rows)
+        self.plan  # noqa: B018 - a plan checks its parameters
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The parts compose to the price."""
+        return self.price
+
+    @property
+    def plan(self) -> AutoClipPlan:
+        """How the price is split; public."""
+        return plan_auto_clip(
+            rows=self.rows,
+            price=self.price,
+            low=checks.exact(self.name, low=self.low),
+            high=checks.exact(self.name, high=self.high),
+            step=self.step,
+            centre=self.centre,
+            spread=self.spread,
+            occupied=self.occupied,
+        )
+
+    @property
+    def trusted(self) -> bool:
+        """False when rows times the price are too few for these bounds: give a hint or tighter bounds."""
+        return self.plan.trusted
+
+    def answer(
+        self,
+        statistic: Statistic,
+        ask: Asking,
+        grid: Grid,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Answer:
+        """Ask the source four times at most: twice for counts, once for the middle, once for the sum."""
+        from sordino.mechanisms.column import AskedColumn
+
+        column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
+        return self.converse(column, grid, contribution=contribution, bits=bits)
+
+    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+        """Not from one reading: the next question depends on what has been released."""
+        raise Unsupported(
+            self.name, "asks the source several times", hint="call answer(statistic, ask, grid)"
+        )
+
+    def law(self, reading: Reading) -> Law:  # noqa: ARG002
+        """Not in closed form: it is a composition, and its parts have laws of their own (clip_search.py)."""
+        raise Unsupported(self.name, "is a composition of four parts", hint="audit each part of clip_search")
+
+    def converse(
+        self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
+    ) -> Answer:
+        """Search, clip, add noise."""
+        found = self.find_interval(column, contribution=contribution, bits=bits)
+        sums = column.clipped(found.low, found.high)
+        value = self._noisy(sums, found.rest, grid, contribution, bits)
+        return Answer(value, {**found.public, "low": sums.low, "high": sums.high})
+
+    def find_interval(self, column: Column, *, contribution: int = 1, bits: Bits | None = None) -> Interval:
+        """Release a clipping interval; what is left of the price is for the noise."""
+        from sordino.mechanisms.clip_search import count_away, radius_search, search_centre, search_radius
+
+        plan, units, top = self.plan, column.grid.units, column.grid.top
+        anchor = column.grid.code(float(plan.anchor))
+        spacing = max(math.ceil(plan.smallest / units.step), 1)
+        centre, far = anchor, max(top - anchor, anchor)
+        public: dict[str, Any] = {}
+        if plan.outer_share > 0:
+            outer = radius_search(
+                smallest=spacing, largest=far, exponent=Fraction(2),
+                price=share(self.price, plan.outer_share), contribution=contribution,
+            )  # fmt: skip
+            wide = search_radius(column, anchor, outer, bits=bits)
+            centre = search_centre(
+                column, low=max(anchor - wide, 0), high=min(anchor + wide, top), spacing=spacing,
+                price=share(self.price, plan.centre_share), rows=self.rows, contribution=contribution, bits=bits,
+            )  # fmt: skip
+            public["centre"] = units.real(centre)
+        part, exponent, floor = plan.radius_share, plan.exponent, plan.floor
+        if plan.count_share > 0:
+            away, noise = count_away(
+                column, centre, beyond=spacing, price=share(self.price, plan.count_share),
+                contribution=contribution, bits=bits,
+            )  # fmt: skip
+            public["rows_away"] = away
+            part, exponent, floor = self._adapt(plan, float(away - Fraction(3, 2) * noise))
+        far = max(top - centre, centre)
+        search = radius_search(
+            smallest=max(math.ceil(floor / units.step), 1), largest=far, exponent=exponent,
+            price=share(self.price, part), contribution=contribution,
+        )  # fmt: skip
+        radius = search_radius(column, centre, search, bits=bits)
+        rest = share(self.price, 1 - plan.outer_share - plan.centre_share - plan.count_share - part)
+        return Interval(max(centre - radius, 0), min(centre + radius, top), rest, public)
+
+    def _adapt(self, plan: AutoClipPlan, votes: float) -> tuple[Fraction, Fraction, Fraction]:
+        """Share, exponent and floor of the radius once the number of rows away from the centre has been released."""
+        strength = Strength.of(self.price)
+        margin = search_margin(self.rows, strength)
+        octaves = math.log(max(float(plan.reach / plan.smallest), 1.0))
+        voting = min(max(votes, 1.0), float(self.rows))
+        part, exponent = radius_rule(strength, votes=voting, octaves=octaves, margin=margin)
+        floor = radius_floor(
+            plan.smallest, plan.reach, bid=self.rows * strength.slope(part), margin=margin, exponent=exponent
+        )
+        return Fraction(math.ceil(part * 1024), 1024), Fraction(exponent), min(floor, plan.reach)
+
+    def _noisy(
+        self, sums: Clipped, rest: Guarantee, grid: Grid, contribution: int, bits: Bits | None
+    ) -> Fraction:
+        """The clipped mean or sum with noise of the width of the interval, cut to what is possible."""
+        from sordino.mechanisms.drawing import draw_noise
+
+        width = (sums.high - sums.low) * contribution
+        if self.neighbors is Neighbors.ADD_REMOVE_ONE:
+            return self._noisy_private_rows(sums, rest, grid, contribution, bits)
+        count = max(sums.rows, 1)
+        scale = Fraction(1) if self.total else Fraction(1, count)
+        value, _ = draw_noise(sums.total * scale, sensitivity=width * scale, price=rest, grid=grid, bits=bits)
+        times = count * scale
+        return min(max(value, sums.low * times), sums.high * times)
+
+    def _noisy_private_rows(
+        self, sums: Clipped, rest: Guarantee, grid: Grid, contribution: int, bits: Bits | None
+    ) -> Fraction:
+        """Add/remove: a sum has the sensitivity of the largest row; a mean is a sum about the middle over a count."""
+        from sordino.mechanisms.drawing import draw_noise
+
+        if self.total:
+            largest = max(abs(sums.low), abs(sums.high)) * contribution
+            value, _ = draw_noise(sums.total, sensitivity=largest, price=rest, grid=grid, bits=bits)
+            return value
+        middle, half = (sums.low + sums.high) / 2, (sums.high - sums.low) / 2
+        about, _ = draw_noise(
+            sums.total - middle * sums.rows, sensitivity=half * contribution, price=share(rest, 1 - COUNT_PART),
+            grid=grid, bits=bits,
+        )  # fmt: skip
+        count, _ = draw_noise(
+            Fraction(sums.rows), sensitivity=Fraction(contribution), price=share(rest, COUNT_PART), bits=bits
+        )
+        value = middle + about / max(count, Fraction(1))
+        return min(max(value, sums.low), sums.high)

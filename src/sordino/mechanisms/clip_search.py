@@ -1,0 +1,103 @@
+"""The private searches of AutoClip, one function each: outer radius, centre, rows away, radius.
+
+Each takes a column (private), public numbers and a part of the price, and returns one released number; composition
+adds the parts. How the price is split is decided in auto_clip_plan.py; what is done with the radius in auto_clip.py.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from sordino.mechanisms.drawing import draw_lattice, draw_noise, pick
+from sordino.mechanisms.law import LatticeLaw
+from sordino.mechanisms.measure import Measure
+from sordino.mechanisms.nested import Intervals, lattice_cells
+from sordino.mechanisms.price import bounded_range, slope_of
+from sordino.mechanisms.tail_search import TailSearch
+from sordino.source import Rank
+
+if TYPE_CHECKING:
+    from sordino.exact.bits import Bits
+    from sordino.mechanisms.column import Column
+    from sordino.privacy import Guarantee
+
+GROWTH = Fraction(33, 20)  # about e^(1/2): no loss was seen against a continuous radius
+MIDDLE = Rank(1, 2)
+
+
+def radius_search(
+    *, smallest: int, largest: int, exponent: Fraction, price: Guarantee, contribution: int = 1
+) -> TailSearch:
+    """The public table of radii, in codes."""
+    slope = bounded_range(price) / contribution
+    first = max(min(smallest, largest), 1)
+    table = TailSearch.geometric(
+        smallest=first, largest=max(largest, first), growth=GROWTH, exponent=exponent, slope=slope
+    )
+    return TailSearch(tuple(Fraction(math.floor(radius)) for radius in table.radii), table.tilt, table.slope)
+
+
+def rows_outside(column: Column, centre: int, radii: tuple[Fraction, ...]) -> list[int]:
+    """For every radius the number of rows farther than it from a public centre; private."""
+    cuts = [cut for radius in radii for cut in (centre - int(radius), centre + int(radius) + 1)]
+    below, rows = column.below(cuts)
+    return [left + rows - right for left, right in zip(below[::2], below[1::2], strict=True)]
+
+
+def search_radius(column: Column, centre: int, search: TailSearch, *, bits: Bits | None) -> int:
+    """Release a radius around a public centre, in codes."""
+    exponents = search.exponents(rows_outside(column, centre, search.radii))
+    return int(search.radii[pick(exponents, bits=bits)])
+
+
+def centre_law(
+    column: Column, *, low: int, high: int, spacing: int, price: Guarantee, rows: int, contribution: int = 1
+) -> LatticeLaw:
+    """Law of the private median of the rows clipped to ``low..high``, on a lattice coarse enough for ties.
+
+    The coarse lattice is a monotone map of every row, so it keeps neighbours neighbours, and a column that is nearly
+    constant at its scale becomes tied and is found exactly.
+    """
+    slope = slope_of(price) / contribution
+    reach = min(math.ceil(40 / slope), 4 * rows + 64)  # the rest is one last interval
+    codes, _, _ = column.window(MIDDLE, reach)
+    last = max((high - low) // spacing, 0)
+    places = [min(max((code - low + spacing // 2) // spacing, 0), last) for code in codes]
+    upper, lower = places[reach:], places[reach::-1]
+    family = Intervals.of(lower, upper, first=0, last=last)
+    return LatticeLaw(
+        lattice_cells(family, Fraction(1, 2)),
+        Measure.uniform(last),
+        slope,
+        low=Fraction(low),
+        step=Fraction(spacing),
+    )
+
+
+def search_centre(
+    column: Column,
+    *,
+    low: int,
+    high: int,
+    spacing: int,
+    price: Guarantee,
+    rows: int,
+    contribution: int = 1,
+    bits: Bits | None,
+) -> int:
+    """Release a centre, as a code."""
+    law = centre_law(
+        column, low=low, high=high, spacing=spacing, price=price, rows=rows, contribution=contribution
+    )
+    point = draw_lattice(law.cells, law.measure, slope_of(price) / contribution, bits=bits)
+    return min(max(low + spacing * point, low), high)
+
+
+def count_away(
+    column: Column, centre: int, *, beyond: int, price: Guarantee, contribution: int = 1, bits: Bits | None
+) -> tuple[Fraction, Fraction]:
+    """Release the number of rows farther than ``beyond`` from the centre, and the scale of its public noise."""
+    (count,) = rows_outside(column, centre, (Fraction(beyond),))
+    return draw_noise(Fraction(count), sensitivity=Fraction(contribution), price=price, bits=bits)

@@ -1,0 +1,231 @@
+"""The quantile mechanism: inverse sensitivity with a planned base measure, after a magnitude step where it pays.
+
+Follows a data-free plan (quantile_plan.py). Two steps at most: the order of magnitude of the column around the
+anchor by permute-and-flip on 21 public classes, then one lattice point. Proof: docs/proofs/mechanism_quantile.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sordino import checks
+from sordino.errors import Unsupported
+from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms.inverse_sensitivity import lattice_law
+from sordino.mechanisms.law import LatticeLaw, MixtureLaw
+from sordino.mechanisms.nested_mechanism import NATS, intervals_of
+from sordino.mechanisms.permute_and_flip import probabilities
+from sordino.mechanisms.price import bounded_range, share, slope_of
+from sordino.mechanisms.quantile_plan import OCTAVES, Lattice, QuantilePlan, magnitude_measure, plan_quantile
+from sordino.privacy import Guarantee, Neighbors, Pure
+
+if TYPE_CHECKING:
+    from sordino.exact.bits import Bits
+    from sordino.exact.grid import Grid
+    from sordino.mechanisms import Asking
+    from sordino.profile import Opened, Reading
+    from sordino.statistics import Statistic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateQuantile(Mechanism):
+    """One quantile on a public lattice: right on ties, and on bounds a thousand times too wide.
+
+    Args:
+        price: What the answer costs.
+        lattice: The public answers.
+        rows: Public number of rows, or a declared rough one.
+        rank: The rank asked for, as a public number; the middle when None.
+        centre: Public guess of the answer.
+        spread: Public guess of the spread.
+        tight: The caller vouches that the bounds fit the column.
+        shift: For minimum and maximum: answer the row so many places inside.
+        neighbors: Which two datasets are neighbours.
+
+    Example:
+        >>> lattice = Lattice(Fraction(0), Fraction(1), 120)
+        >>> PrivateQuantile(price=Pure(1), lattice=lattice, rows=1001).depth
+        140
+    """
+
+    price: Guarantee
+    lattice: Lattice
+    rows: int | None = None
+    rank: int | None = None
+    centre: float | None = None
+    spread: float | None = None
+    tight: bool = False
+    shift: int | None = None
+    neighbors: Neighbors = Neighbors.REPLACE_ONE
+
+    name: ClassVar[str] = "quantile"
+    needs: ClassVar[tuple[str, ...]] = ("reach",)
+    proof: ClassVar[str] = "mechanism_quantile"
+
+    def __post_init__(self) -> None:
+        slope_of(self.price)
+        if self.rows is not None:
+            checks.whole(self.name, rows=self.rows)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The two steps compose to the price."""
+        return self.price
+
+    @property
+    def plan(self) -> QuantilePlan:
+        """Measure and split; public."""
+        return plan_quantile(
+            self.lattice, epsilon=self._strength, rows=self.rows, rank=self.rank, centre=self.centre,
+            spread=self.spread, tight=self.tight,
+        )  # fmt: skip
+
+    @property
+    def _strength(self) -> Fraction:
+        """Bounded range per rank: a row that comes or goes moves the rank of q by at most ``max(q, 1 - q)``."""
+        once = bounded_range(self.price)
+        if self.neighbors is Neighbors.REPLACE_ONE:
+            return once
+        if not self.rows or self.rank is None:
+            return 2 * once
+        q = Fraction(self.rank, self.rows)
+        return once / max(q, 1 - q, Fraction(1, 2))
+
+    @property
+    def trusted(self) -> bool:
+        """False when rows times the price are too few to find the scale of the column within these bounds."""
+        return self.plan.trusted
+
+    @property
+    def depth(self) -> int:
+        """Levels up to which the mass matters."""
+        return math.ceil(NATS / self._release_slope(self.plan))
+
+    def _release_slope(self, plan: QuantilePlan) -> Fraction:
+        return slope_of(share(self.price, 1 - plan.magnitude_share))
+
+    # The magnitude ------------------------------------------------------------------------------------
+
+    @property
+    def classes(self) -> range:
+        """Public classes of magnitude: rows within ``2^j`` of the anchor."""
+        top = self.lattice.last.bit_length()
+        return range(max(top - OCTAVES, 0), top + 1)
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """Codes at which rows must be counted for the magnitude; none when the plan does without."""
+        plan = self.plan
+        if plan.magnitude_share == 0:
+            return ()
+        ends = {plan.anchor + sign * 2**j + (sign < 0) for j in self.classes for sign in (1, -1)}
+        return tuple(sorted(end for end in ends if 0 < end <= self.lattice.last))
+
+    def _levels(self, opened: Opened, anchor: int, contribution: int) -> list[int]:
+        """How many rows must change so that each class holds the middle row; sensitivity 1."""
+        if len(opened.below) != len(self.cuts):
+            raise Unsupported(
+                self.name,
+                "needs the counts at its cuts",
+                hint="call answer(statistic, ask, grid), or request the cuts",
+            )
+        counted = dict(zip(self.cuts, opened.below, strict=True))
+        rows = opened.rows
+
+        def below(code: int) -> int:
+            return 0 if code <= 0 else rows if code > self.lattice.last else counted[code]
+
+        inside = [below(anchor + 2**j) - below(anchor - 2**j + 1) for j in self.classes]
+        inside[-1] = rows
+        before = [0, *inside[:-1]]
+        if self.neighbors is Neighbors.REPLACE_ONE:
+            rank = (rows + 1) // 2
+            raw = [max(a - rank + 1, rank - b, 0) for a, b in zip(before, inside, strict=True)]
+        else:  # the number of rows is private: twice the distance from half of them
+            raw = [max(2 * a - rows, rows - 2 * b, 0) for a, b in zip(before, inside, strict=True)]
+        return [-(-level // contribution) for level in raw]
+
+    def _magnitude_law(self, levels: list[int], plan: QuantilePlan) -> list[float]:
+        slope = slope_of(share(self.price, plan.magnitude_share))
+        if isinstance(self.price, Pure):
+            return probabilities(levels, slope)
+        weights = [math.exp(-float(slope) * (level - min(levels))) for level in levels]
+        return [weight / math.fsum(weights) for weight in weights]
+
+    def _release_law(self, opened: Opened, plan: QuantilePlan, magnitude: int | None) -> LatticeLaw:
+        measure = plan.measure
+        if magnitude is not None:
+            measure = magnitude_measure(
+                self.lattice,
+                anchor=plan.anchor,
+                magnitude=magnitude,
+                fallback=plan.fallback,
+                wide=plan.measure,
+            )
+        family = intervals_of(opened)
+        return lattice_law(family, opened, plan.threshold, self._release_slope(plan), measure)
+
+    # The contract -------------------------------------------------------------------------------------
+
+    def law(self, reading: Reading, *, contribution: int = 1) -> LatticeLaw | MixtureLaw:
+        """The exact law of the answer; a mixture over magnitudes when they come first."""
+        opened, plan = reading.open(), self.plan
+        if plan.magnitude_share == 0:
+            return self._release_law(opened, plan, None)
+        levels = self._levels(opened, plan.anchor, contribution)
+        chances = self._magnitude_law(levels, plan)
+        return MixtureLaw(
+            [
+                (chance, self._release_law(opened, plan, j))
+                for j, chance in zip(self.classes, chances, strict=True)
+            ]
+        )
+
+    def draw(
+        self,
+        reading: Reading,
+        grid: Grid,  # noqa: ARG002
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Answer:
+        """Release the magnitude where planned, then one lattice point; the lattice of the data is the grid."""
+        from sordino.mechanisms.drawing import draw_lattice, permute_and_flip, pick
+
+        opened, plan = reading.open(), self.plan
+        public: dict[str, Any] = {}
+        magnitude = None
+        if plan.magnitude_share > 0:
+            slope = slope_of(share(self.price, plan.magnitude_share))
+            exponents = [slope * level for level in self._levels(opened, plan.anchor, contribution)]
+            choose = permute_and_flip if isinstance(self.price, Pure) else pick
+            magnitude = self.classes[choose(exponents, bits=bits)]
+            public["magnitude"] = self.lattice.step * 2**magnitude
+        law = self._release_law(opened, plan, magnitude)
+        point = draw_lattice(law.cells, law.measure, self._release_slope(plan), bits=bits)
+        return Answer(self.lattice.value(point), public)
+
+    def answer(
+        self,
+        statistic: Statistic,
+        ask: Asking,
+        grid: Grid,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Answer:
+        """Ask for the rank window and the counts at the cuts in one request, then draw."""
+        from sordino.profile import Reading
+        from sordino.source import Request
+
+        if self.shift is not None:
+            statistic = replace(statistic, shift=self.shift)  # type: ignore[type-var]
+        doubled = 2 if statistic.rows_private else 1
+        request = statistic.request(depth=self.depth * contribution * doubled)
+        assert isinstance(request, Request)
+        summary = ask(replace(request, cuts=self.cuts))
+        opened = replace(statistic.read(summary).by(contribution).open(), below=summary.below)
+        return self.draw(Reading(opened), grid, contribution=contribution * doubled, bits=bits)

@@ -1,0 +1,150 @@
+"""The data-free plan for one quantile: which public base measure, and whether to learn the magnitude first.
+
+Works from public numbers only: rows, rank, price, bounds, step and the caller's hints. Rules and their measured
+regret: docs/explanation/which_mechanism.md; the mechanism that follows the plan is quantile.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from sordino import checks
+from sordino.mechanisms.measure import Measure, decimals, mixture, shells
+
+OCTAVES = 20  # the magnitude step resolves the range down to 2^-20 of its length
+FALLBACK = Fraction(1, 10_000)  # a hint that is wrong a thousandfold costs nine nats, not the answer
+HEAPS = Fraction(
+    1, 20
+)  # share of the decimals: half a per cent of accuracy for a dozen nats on heaped columns
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """The public answers ``low + step k`` for ``k = 0..last``.
+
+    Example:
+        >>> Lattice(Fraction(0), Fraction(1), 120).index(39.6)
+        40
+    """
+
+    low: Fraction
+    step: Fraction
+    last: int
+
+    def index(self, value: checks.Number) -> int:
+        """Nearest lattice point, clipped to the ends."""
+        return min(max(round((Fraction(value) - self.low) / self.step), 0), self.last)
+
+    def value(self, index: int | Fraction) -> Fraction:
+        """Value of a lattice point."""
+        return self.low + self.step * index
+
+    @property
+    def anchor(self) -> int:
+        """The lattice point nearest to zero: where magnitudes are counted from when nothing better is known."""
+        return self.index(0)
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilePlan:
+    """What a quantile mechanism will do; every field is public.
+
+    Attributes:
+        measure: Base measure of the release, or of its fallback when the magnitude comes first.
+        magnitude_share: Share of the price spent on the magnitude, 0 when it is not asked for.
+        fallback: Weight of ``measure`` beside the shells that follow a released magnitude.
+        anchor: Lattice point from which magnitudes are counted.
+        threshold: Where the staircase steps inside a gap.
+        trusted: False when rows times epsilon are too few to find the scale within these bounds.
+    """
+
+    measure: Measure
+    magnitude_share: Fraction
+    fallback: Fraction
+    anchor: int
+    threshold: Fraction = Fraction(1, 2)
+    trusted: bool = True
+
+
+def spread_measure(lattice: Lattice, *, anchor: int) -> Measure:
+    """The measure for quantiles without much data: uniform, logarithmic around the anchor, and round numbers."""
+    logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> OCTAVES, 1))
+    heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last)
+    rest = 1 - HEAPS
+    uniform = Measure.uniform(lattice.last)
+    return mixture([(rest / 3, uniform), (rest * 2 / 3, logarithmic), (HEAPS, heaps)])
+
+
+@lru_cache(maxsize=256)
+def magnitude_measure(
+    lattice: Lattice, *, anchor: int, magnitude: int, fallback: Fraction, wide: Measure
+) -> Measure:
+    """The measure after a magnitude ``2^magnitude`` has been released: shells of that core, mass falling like 1/r^2."""
+    near = shells(last=lattice.last, centre=anchor, core=2**magnitude, tilt=2)
+    return mixture([(1 - fallback, near), (fallback, wide)])
+
+
+@lru_cache(maxsize=256)
+def plan_quantile(
+    lattice: Lattice,
+    *,
+    epsilon: Fraction,
+    rows: int | None = None,
+    rank: int | None = None,
+    centre: checks.Number | None = None,
+    spread: checks.Number | None = None,
+    tight: bool = False,
+) -> QuantilePlan:
+    """Choose the base measure for one quantile from public numbers.
+
+    Args:
+        lattice: The public answers.
+        epsilon: Bounded range the release may spend.
+        rows: Public number of rows, or a declared rough one; None when unknown.
+        rank: Rank asked for; the middle when None.
+        centre: A public guess of the answer.
+        spread: A public guess of how far the column spreads around the centre.
+        tight: The caller vouches that the bounds fit the column.
+
+    Example:
+        >>> lattice = Lattice(Fraction(-50), Fraction(1100, 2**31), 2**31)
+        >>> plan_quantile(lattice, epsilon=Fraction(1), rows=1001, rank=991).magnitude_share
+        Fraction(15, 256)
+        >>> plan_quantile(lattice, epsilon=Fraction(1), rows=1001).magnitude_share
+        Fraction(0, 1)
+    """
+    anchor = lattice.anchor if centre is None else lattice.index(centre)
+    uniform = Measure.uniform(lattice.last)
+    nothing = Fraction(0)
+    if tight:
+        return QuantilePlan(uniform, nothing, nothing, anchor)
+    wide = spread_measure(lattice, anchor=anchor)
+    if centre is not None and spread is not None:
+        core = max(math.ceil(checks.positive("quantile", spread=spread) / lattice.step), 1)
+        near = shells(last=lattice.last, centre=anchor, core=core, tilt=2)
+        return QuantilePlan(mixture([(1 - FALLBACK, near), (FALLBACK, wide)]), nothing, nothing, anchor)
+    if rows is None:
+        return QuantilePlan(wide, nothing, nothing, anchor)
+    rank = (rows + 1) // 2 if rank is None else rank
+    kappa = float(epsilon) / 2
+    below, above = kappa * rank, kappa * (rows - rank + 1)
+    support = min(below, above)  # nats that keep the answer away from the nearer range end
+    runaway = above if anchor == 0 else below if anchor == lattice.last else support
+    strength = rows * float(epsilon)
+    if support >= 40:
+        logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> 12, 1))
+        half = mixture([(Fraction(1, 2), uniform), (Fraction(1, 2), logarithmic)])
+        return QuantilePlan(half, nothing, nothing, anchor)
+    if runaway >= 20 or strength < 64:
+        return QuantilePlan(wide, nothing, nothing, anchor, trusted=strength >= 64)
+    spent = min(max(60 / strength, 0.01), 0.2)
+    fallback = min(max(math.exp(-strength * spent / 4), 1e-6), 0.3)
+    return QuantilePlan(wide, _dyadic(spent, 8), _dyadic(fallback, 30), anchor)
+
+
+def _dyadic(value: float, bits: int) -> Fraction:
+    """Round a share to a short binary fraction, so that exact weights stay short."""
+    return Fraction(max(round(value * 2**bits), 1), 2**bits)
