@@ -57,10 +57,44 @@ def enclosure(recipe, words, bits=192):
         return recipe.ball(*[LazyUniform(int(w), None) for w in words])
 
 
+F = Fraction
 RECIPES = {
     "laplace": recipes.Laplace(),
+    "gaussian": recipes.Gaussian(),
+    "student-t 3": recipes.StudentT(3),
+    "student-t 1/20": recipes.StudentT(F(1, 20)),
+    "student-t 10^6": recipes.StudentT(10**6),
+    "generalized-cauchy 4, 1": recipes.GeneralizedCauchy(4),
+    "generalized-cauchy 2, 1": recipes.GeneralizedCauchy(2),
+    "generalized-cauchy 5/2, 3/2": recipes.GeneralizedCauchy(F(5, 2), F(3, 2)),
+    "generalized-cauchy 2, 15.5": recipes.GeneralizedCauchy(2, F(31, 2)),
+    "generalized-cauchy 27/25, 44/5": recipes.GeneralizedCauchy(F(27, 25), F(44, 5)),
+    "generalized-cauchy 2, 21/40": recipes.GeneralizedCauchy(2, F(21, 40)),
     "polyplace 10": recipes.PolyPlace(10),
-    "polyplace 1.5": recipes.PolyPlace(Fraction(3, 2)),
+    "polyplace 1.5": recipes.PolyPlace(F(3, 2)),
     "polyplace 1000": recipes.PolyPlace(1000),
-    "polyplace 1+2^-19": recipes.PolyPlace(1 + Fraction(1, 2**19)),
+    "polyplace 1+2^-19": recipes.PolyPlace(1 + F(1, 2**19)),
+    "laplace-log-normal 0.5": recipes.LaplaceLogNormal(F(1, 2)),
+    "laplace-log-normal 100": recipes.LaplaceLogNormal(100),
+    "uniform-log-normal 1.5": recipes.UniformLogNormal(F(3, 2)),
+    "arsinh-normal 1.15": recipes.ArsinhNormal(F(23, 20)),
+    "arsinh-normal 2^-30": recipes.ArsinhNormal(F(1, 2**30)),
+    "arsinh-normal 100": recipes.ArsinhNormal(100),
+    "laplace-pareto 9": recipes.LaplacePareto(9),
+    "laplace-pareto 1.5": recipes.LaplacePareto(F(3, 2)),
+    "laplace-pareto 1/40": recipes.LaplacePareto(F(1, 40)),
+    "laplace-pareto 2000": recipes.LaplacePareto(2000),
 }
+# One member per family, with the parameters of the published measurements.
+FAMILIES = [
+    "laplace",
+    "gaussian",
+    "student-t 3",
+    "generalized-cauchy 4, 1",
+    "generalized-cauchy 2, 1",
+    "polyplace 10",
+    "laplace-log-normal 0.5",
+    "uniform-log-normal 1.5",
+    "arsinh-normal 1.15",
+    "laplace-pareto 9",
+]

@@ -48,27 +48,21 @@ class Recipe(ABC):
     Attributes:
         guards: One guard per word; its length is the number of words of a try.
         rejects: Whether tries can be rejected.
+        unit: The unit-scale noise is unit * W; the factor is multiplied into the scale exactly.
+        proved: Whether the tolerance is proved for these parameters; if not, every draw takes the slow path.
     """
 
     __slots__ = ()
 
     guards: ClassVar[tuple[Guard, ...]]
     rejects: ClassVar[bool] = False
+    unit: Fraction = Fraction(1)
+    proved: bool = True
 
     @property
     def words(self) -> int:
         """Words per try."""
         return len(self.guards)
-
-    @property
-    def unit(self) -> Fraction:
-        """The unit-scale noise is unit * W; the factor is multiplied into the scale exactly."""
-        return Fraction(1)
-
-    @property
-    def proved(self) -> bool:
-        """Whether the tolerance is proved for these parameters; if not, every draw takes the slow path."""
-        return True
 
     @abstractmethod
     def fast(self, f: Functions, *x: Any) -> Fast:

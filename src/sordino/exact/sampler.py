@@ -60,7 +60,7 @@ def settle(
     if not scale:
         return centre.numerator // centre.denominator
     factor = recipe.unit * inverse
-    bits = 128
+    bits, more = 128, 64
     while True:
         with precision(bits):
             try:
@@ -69,13 +69,14 @@ def settle(
             except Undecided:
                 pass
         for u in uniforms:
-            u.refine(64)
-        bits += 64
+            u.refine(more)
+        bits += more
+        more *= 2  # a value with many digits before the point needs as many bits
 
 
 def decide(recipe: Recipe, uniforms: Sequence[LazyUniform]) -> bool:
     """Decide exactly whether a try is accepted; the bits it needed stay with the uniforms."""
-    bits = 128
+    bits, more = 128, 64
     while True:
         with precision(bits):
             try:
@@ -83,8 +84,9 @@ def decide(recipe: Recipe, uniforms: Sequence[LazyUniform]) -> bool:
             except Undecided:
                 pass
         for u in uniforms:
-            u.refine(64)
-        bits += 64
+            u.refine(more)
+        bits += more
+        more *= 2  # a value with many digits before the point needs as many bits
 
 
 def draw(

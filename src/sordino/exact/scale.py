@@ -50,15 +50,14 @@ Scale = int | float | Fraction | ExpScale
 
 def exact_scale(scale: Scale) -> Fraction | ExpScale:
     """Return the scale as an exact object, or raise if it is negative or not finite."""
-    if isinstance(scale, ExpScale):
-        if scale.multiplier < 0:
-            raise ParameterError("draw", "scale must not be negative")
-        return scale
-    try:
-        value = Fraction(scale)
-    except (ValueError, OverflowError, TypeError):
-        raise ParameterError("draw", "scale must be a finite number") from None
-    if value < 0:
+    if isinstance(scale, ExpScale | Fraction):
+        value = scale
+    else:
+        try:
+            value = Fraction(scale)
+        except (ValueError, OverflowError, TypeError):
+            raise ParameterError("draw", "scale must be a finite number") from None
+    if (value.multiplier if isinstance(value, ExpScale) else value).numerator < 0:
         raise ParameterError("draw", "scale must not be negative")
     return value
 

@@ -38,11 +38,15 @@ class PolyPlace(Recipe):
     guards: ClassVar[tuple[Guard, ...]] = (Guard.ZERO,)
 
     alpha: Fraction
+    unit: Fraction = field(init=False, repr=False, compare=False)
+    proved: bool = field(init=False, repr=False, compare=False)
     _floats: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         alpha = checks.greater_than("polyplace", 1, alpha=self.alpha)
         object.__setattr__(self, "alpha", alpha)
+        object.__setattr__(self, "unit", 1 / alpha)  # W is in units of the branch point
+        object.__setattr__(self, "proved", alpha >= 1 + _LEAST_EXCESS)  # uniform in alpha from there on
         with precision(192):
             tail, width = self._constants()
             a = rational(alpha)
@@ -59,16 +63,6 @@ class PolyPlace(Recipe):
         c = a - 1 + 2 * r
         return (a + 1) * r / c, c / (a - 1)
 
-    @property
-    def unit(self) -> Fraction:
-        """W is in units of the branch point 1/alpha."""
-        return 1 / self.alpha
-
-    @property
-    def proved(self) -> bool:
-        """The tolerance is uniform in alpha from 1 + 2^-20 on."""
-        return self.alpha >= 1 + _LEAST_EXCESS
-
     def fast(self, f: Functions, *x: Any) -> Fast:
         """|W| = a expm1(start - log(U)/a) in the tail, -a expm1(log(1-(1-U)C/(a-1))/a) in the centre."""
         (v,) = x
@@ -76,9 +70,10 @@ class PolyPlace(Recipe):
         u = f.absolute(v)
         is_tail = u < tail
         w = 1.0 - (1.0 - u) * width
-        # One logarithm serves both branches: only its argument differs.
+        # One logarithm and one expm1 serve both branches; in the centre expm1 is negative, and only its
+        # magnitude is used.
         e = f.log(f.where(is_tail, u, w))
-        e *= -inverse
+        e *= f.where(is_tail, -inverse, inverse)
         e += f.where(is_tail, start, 0.0)
         e = f.expm1(e)
         e *= alpha
