@@ -172,7 +172,7 @@ def cases():
 @pytest.mark.parametrize("case", list(cases()))
 def test_every_law_holds_in_a_world_that_is_enumerated(case):
     """Full depth: equality where claimed; depth 1: the cut to the range keeps every law."""
-    largest = max(max(case.sizes), len(case.rows) if case.statistic.neighbors is Neighbors.EDGE else 0)
+    largest = max(*case.sizes, len(case.rows) if case.statistic.neighbors is Neighbors.EDGE else 0)
     for depth in (largest + 2, 1, 0):
         assert list(violations(case, depth))[:5] == []
 
@@ -276,7 +276,10 @@ def _early(profile: Profile) -> Profile:
 def _late(reach: Reach) -> Reach:
     """Off by one: every interval one distance too late."""
     return Reach(
-        (0, *(d + 1 for d in reach.distance)), (reach.low[0], *reach.low), (reach.high[0], *reach.high), reach.tail
+        (0, *(d + 1 for d in reach.distance)),
+        (reach.low[0], *reach.low),
+        (reach.high[0], *reach.high),
+        reach.tail,
     )
 
 

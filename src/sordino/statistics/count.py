@@ -21,7 +21,7 @@ def count_reach(count: int, depth: int, *, most: int | None) -> Reach:
 
     Example:
         >>> count_reach(1, 2, most=2).high
-        (1, 2, 2)
+        (1, 2)
     """
     lows = [max(0, count - l) for l in range(depth + 1)]
     if most is None:

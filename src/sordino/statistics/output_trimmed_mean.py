@@ -85,12 +85,16 @@ class OutputTrimmedMean(TrimmedMean):
             bottom=low,
             top=high,
         )
-        bounds = [min(bound, width) for bound in inner.profile.bound]
-        if inner.profile.ceiling < width and len(bounds) == len(inner.profile.bound):
-            width = inner.profile.ceiling
-        profile = Profile.dense(bounds, width)
+        profile = inner.profile.meet(Profile.constant(width))
         return Opened(
-            self.clip(inner.value), self.units, profile, reach, inner.rows, inner.windows, bottom=low, top=high
+            self.clip(inner.value),
+            self.units,
+            profile,
+            reach,
+            inner.rows,
+            inner.windows,
+            bottom=low,
+            top=high,
         )
 
     @classmethod

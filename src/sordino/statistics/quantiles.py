@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
@@ -49,8 +50,10 @@ class Quantiles(Numeric):
         """At least one, increasing."""
         Numeric.check(self)
         qs = tuple(checks.between(self.name, 0, 1, closed=True, q=q) for q in self.qs)
-        if not qs or any(a >= b for a, b in zip(qs, qs[1:], strict=False)):
-            raise ParameterError(self.name, "qs must be increasing", got={"qs": self.qs}, hint="qs=(0.25, 0.5, 0.75)")
+        if not qs or any(a >= b for a, b in pairwise(qs)):
+            raise ParameterError(
+                self.name, "qs must be increasing", got={"qs": self.qs}, hint="qs=(0.25, 0.5, 0.75)"
+            )
         object.__setattr__(self, "qs", qs)
 
     @property

@@ -89,4 +89,6 @@ class SecondMoment(Numeric):
         rows = tuple((x,) for x in (0, 1, 2, 4))
         for relation in cls.relations:
             for centre in (0, 1):
-                yield Case(cls("x", centre=centre, low=0, high=4, step=1, neighbors=relation), rows, (1, 2, 3, 4))
+                yield Case(
+                    cls("x", centre=centre, low=0, high=4, step=1, neighbors=relation), rows, (1, 2, 3, 4)
+                )

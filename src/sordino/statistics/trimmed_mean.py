@@ -72,4 +72,6 @@ class TrimmedMean(Ordered):
         rows = tuple((x,) for x in (0, 1, 4))
         for relation in cls.relations:
             for trim in (Fraction(0), Fraction(1, 5), Fraction(1, 3), Fraction(49, 100)):
-                yield Case(cls("x", trim=trim, low=0, high=4, step=1, neighbors=relation), rows, (1, 2, 3, 4, 5))
+                yield Case(
+                    cls("x", trim=trim, low=0, high=4, step=1, neighbors=relation), rows, (1, 2, 3, 4, 5)
+                )

@@ -109,9 +109,9 @@ class Variance(Numeric):
         if n <= 1:
             return [0] * (depth + 1)
         ordered = Sorted(moments, top, room=2 * depth + 8)
-        k = np.arange(depth + 1)
-        least = ordered.prefix(n - 1 - k)
-        most = ordered.prefix(n + k) - ordered.prefix(k + 1)
+        moved = np.arange(depth + 1)
+        least = ordered.prefix(n - 1 - moved)
+        most = ordered.prefix(n + moved) - ordered.prefix(moved + 1)
         for low, high in zip(least, most, strict=True):
             farthest = max((n - 1) * top - int(low), min(int(high), (n - 1) * top))
             bounds.append(Fraction(farthest**2, (n - 1) * n * n))
@@ -144,4 +144,6 @@ class Variance(Numeric):
         rows = tuple((x,) for x in (0, 1, 2, 4))
         for relation in cls.relations:
             for envelope in ("moments", "exact"):
-                yield Case(cls("x", low=0, high=4, step=1, envelope=envelope, neighbors=relation), rows, (1, 2, 3, 4))
+                yield Case(
+                    cls("x", low=0, high=4, step=1, envelope=envelope, neighbors=relation), rows, (1, 2, 3, 4)
+                )
