@@ -15,6 +15,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError
+from sordino.exact.grid import raise_rows
 from sordino.profile import Units
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 BITS = 31
 """Default resolution: 32 bits would give a range that is a power of two one code too many for uint32."""
+
+RAISED = 2.0**52
+"""Adding it rounds a small float to an integer, half to even, and leaves that integer in its low bits."""
 
 Missing = float | str
 
@@ -142,14 +146,14 @@ class Grid:
         nothing = np.isnan(values)
         if nothing.any():
             values = values[~nothing] if self.drops else np.where(nothing, float(self.missing or 0), values)
-        step = float(self.pace)
-        d = np.clip(values, self.low, self.high) - self.low
-        if step > 1:
-            d[d < step / 4] = 0.0
-        d /= step
-        d += 2.0**52
-        d -= 2.0**52
-        return d.astype(np.int64)
+        raised = self.raised(values)
+        return (raised - RAISED).astype(np.int64)
+
+    def raised(
+        self, values: NDArray[np.float64], *, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """The codes plus 2^52, as floats; NaN where a row is no number."""
+        return raise_rows(values, low=self.low, high=self.high, step=float(self.pace), out=out)
 
 
 @dataclass(frozen=True, slots=True)

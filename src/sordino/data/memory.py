@@ -7,12 +7,15 @@ Nothing here raises for a value: what is no number follows the grid's policy.
 from __future__ import annotations
 
 import operator
+import sys
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sordino.errors import DataError
 from sordino.source import (
+    RAISED,
     Bundle,
     Cells,
     Columns,
@@ -194,34 +197,78 @@ def summarise(values: NDArray[Any], request: Request) -> Summary:
     grid = request.grid
     codes = coded(values, grid)
     rows, top = len(codes), grid.top
-    total = exact_sum(codes, top)
     squares = exact_squares(codes, top) if request.squares else 0
-    below = tuple(int(np.count_nonzero(codes < cut)) for cut in request.cuts)
-    runs: tuple[Run, ...] = ()
-    if request.windows:
-        codes.sort()
-        runs = tuple(_run(codes, *window.ranks(rows), rows=rows, top=top) for window in request.windows)
+    below = counts_below(codes, request.cuts)
+    windows = [window.ranks(rows) for window in request.windows]
+    places = sorted({place for first, last in windows if first <= last for place in (first - 1, last)})
+    arrange(codes, places, 0, rows)
+    sums = dict(zip(places, accumulate(_segments(codes, places, top)), strict=False))
+    total = exact_sum(codes[places[-1] :], top) + sums[places[-1]] if places else exact_sum(codes, top)
+    runs = tuple(_run(codes, first, last, sums, rows=rows, top=top) for first, last in windows)
     return Summary(request, rows, total, squares, runs, below)
 
 
-def _run(codes: NDArray[Any], first: int, last: int, *, rows: int, top: int) -> Run:
-    """Cut one window out of sorted codes."""
+def _segments(codes: NDArray[Any], places: list[int], top: int) -> Iterator[int]:
+    """Sums of the codes between neighbouring places, from the first row on."""
+    for start, stop in pairwise([0, *places]):
+        yield exact_sum(codes[start:stop], top)
+
+
+def _run(codes: NDArray[Any], first: int, last: int, sums: dict[int, int], *, rows: int, top: int) -> Run:
+    """Sort one window that selection has put in its place."""
     if first > last:
-        first = min(first, rows + 1)
-        last = first - 1
-    below = exact_sum(codes[: first - 1], top)
-    return Run(first, codes[first - 1 : last].astype(np.int64), below, rows, top)
+        return Run(1, np.zeros(0, np.int64), 0, rows, top)
+    window = codes[first - 1 : last].astype(np.int64)
+    window.sort()
+    return Run(first, window, sums[first - 1], rows, top)
+
+
+def arrange(codes: NDArray[Any], places: list[int], start: int, stop: int) -> None:
+    """Put smaller codes before every place and larger ones after it, by halving the list of places.
+
+    One place at a time keeps numpy on its vectorised selection, which several at once would leave.
+    """
+    inside = [place for place in places if start < place < stop]
+    if not inside:
+        return
+    middle = inside[len(inside) // 2]
+    codes[start:stop].partition(middle - start)
+    arrange(codes, inside, start, middle)
+    arrange(codes, inside, middle, stop)
+
+
+def counts_below(codes: NDArray[Any], cuts: tuple[int, ...]) -> tuple[int, ...]:
+    """For every cut, the number of smaller codes."""
+    if len(cuts) < 8:
+        return tuple(int(np.count_nonzero(codes < cut)) for cut in cuts)
+    levels = np.unique(np.asarray(cuts, np.int64))
+    counts = np.zeros(len(levels) + 1, np.int64)
+    for start in range(0, len(codes), BLOCK):
+        cells = np.searchsorted(levels, codes[start : start + BLOCK].astype(np.int64), side="right")
+        counts += np.bincount(cells, minlength=len(levels) + 1)
+    smaller = dict(zip(levels.tolist(), np.cumsum(counts).tolist(), strict=False))
+    return tuple(smaller[cut] for cut in cuts)
 
 
 def coded(values: NDArray[Any], grid: Grid) -> NDArray[Any]:
     """The codes of a column, in the narrowest integer type, block by block."""
-    kind = np.uint32 if grid.top < 2**32 else np.int64
-    codes = np.empty(len(values), kind)
+    narrow = grid.top < 2**32 and sys.byteorder == "little"
+    codes = np.empty(len(values), np.uint32 if narrow else np.int64)
+    room = np.empty(min(BLOCK, len(values)))
     filled = 0
     for start in range(0, len(values), BLOCK):
-        block = grid.codes(values[start : start + BLOCK].astype(np.float64))
-        codes[filled : filled + len(block)] = block
-        filled += len(block)
+        block = values[start : start + BLOCK]
+        if block.dtype != np.float64:
+            block = block.astype(np.float64)
+        raised = grid.raised(block, out=room[: len(block)])
+        if np.isnan(np.add.reduce(raised)):
+            found: NDArray[Any] = grid.codes(block)
+        elif narrow:
+            found = raised.view(np.uint32)[::2]  # the low half of the mantissa is the code
+        else:
+            found = (raised - RAISED).astype(np.int64)
+        codes[filled : filled + len(found)] = found
+        filled += len(found)
     return codes[:filled]
 
 

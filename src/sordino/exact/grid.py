@@ -158,21 +158,32 @@ class Rows:
         bad = np.isnan(x)
         if bad.any():
             x = x[~bad] if self.missing == "drop" else np.where(bad, float(self.missing), x)
-        h = self.exponent
-        # Clip first: low and high are then the true ends; see the expressions shared with the engines.
-        d = np.clip(x, self.low, self.high)
-        d -= self.low
-        if h > 0:
-            d[d < 2.0 ** (h - 2)] = 0.0  # engines that raise on underflow need it; the code is 0 anyway
-        d *= 2.0**-h
-        d += _ROUNDER
-        d -= _ROUNDER
-        codes: NDArray[np.int64] = d.astype(np.int64)
+        raised = raise_rows(x, low=self.low, high=self.high, step=2.0**self.exponent)
+        codes: NDArray[np.int64] = (raised - _ROUNDER).astype(np.int64)
         return codes
 
     def value(self, code: int) -> Fraction:
         """Return the exact number a code stands for."""
         return Fraction(self.low) + code * Fraction(2) ** self.exponent
+
+
+def raise_rows(
+    x: NDArray[np.float64], *, low: float, high: float, step: float, out: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Return code + 2^52 per row: floats whose low bits are the codes; NaN stays NaN. No value raises.
+
+    Clip first: low and high are then the true ends. Engines that raise on underflow also set differences below
+    step/4 to zero; their code is 0 here without that. A step that is a power of two divides exactly.
+    """
+    d: NDArray[np.float64] = np.clip(x, low, high, out=out)
+    d -= low
+    inverse = 1.0 / step
+    if inverse * step == 1.0 and np.frexp(step)[0] == 0.5:
+        d *= inverse
+    else:
+        d /= step
+    d += _ROUNDER
+    return d
 
 
 def quantise(
