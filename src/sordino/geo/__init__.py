@@ -1,0 +1,46 @@
+"""The local model in a metric space: each device reports a privatised answer about its own point.
+
+Queries, mechanisms, reports and estimates; everything is in metres (or in the unit of the numbers). Names are
+loaded on first use. The promise is `sordino.privacy.Geo`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "Box": "region",
+    "Disc": "region",
+    "FunctionOfDistance": "forms",
+    "FunctionOfLinearForm": "forms",
+    "FunctionOnLine": "forms",
+    "Geofence": "region",
+    "KernelDensity": "kernel_density",
+    "Logistic": "forms",
+    "Query": "query",
+    "Range": "line",
+    "Threshold": "line",
+    "TwoWayThreshold": "region",
+}
+
+__all__ = [  # noqa: F822
+    "Box",
+    "Disc",
+    "FunctionOfDistance",
+    "FunctionOfLinearForm",
+    "FunctionOnLine",
+    "Geofence",
+    "KernelDensity",
+    "Logistic",
+    "Query",
+    "Range",
+    "Threshold",
+    "TwoWayThreshold",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
