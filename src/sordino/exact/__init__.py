@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits, SeededBits
+    from sordino.exact.choice import Weights, choose, choose_candidate
+    from sordino.exact.compare import NoisyReal, noisy_argmax, permute_and_flip
     from sordino.exact.grid import Grid, Rows, quantise
     from sordino.exact.log_grid import LogGrid
+    from sordino.exact.pieces import Pieces
     from sordino.exact.recipe import Recipe
     from sordino.exact.sampler import draw, draw_many
     from sordino.exact.scale import ExpScale
@@ -21,11 +24,18 @@ _HOMES = {
     "ExpScale": "scale",
     "Grid": "grid",
     "LogGrid": "log_grid",
+    "NoisyReal": "compare",
+    "Pieces": "pieces",
     "Recipe": "recipe",
     "Rows": "grid",
     "SeededBits": "bits",
+    "Weights": "choice",
+    "choose": "choice",
+    "choose_candidate": "choice",
     "draw": "sampler",
     "draw_many": "sampler",
+    "noisy_argmax": "compare",
+    "permute_and_flip": "compare",
     "quantise": "grid",
 }
 
@@ -34,11 +44,18 @@ __all__ = [
     "ExpScale",
     "Grid",
     "LogGrid",
+    "NoisyReal",
+    "Pieces",
     "Recipe",
     "Rows",
     "SeededBits",
+    "Weights",
+    "choose",
+    "choose_candidate",
     "draw",
     "draw_many",
+    "noisy_argmax",
+    "permute_and_flip",
     "quantise",
 ]
 

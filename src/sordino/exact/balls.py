@@ -72,7 +72,6 @@ def to_float(ball: Ball) -> float:
     return float(ball.mid())
 
 
-def exponential(value: Fraction, bits: int = 128) -> Ball:
-    """Enclose exp(value)."""
-    with precision(bits):
-        return rational(value).exp()
+def everything() -> Ball:
+    """Enclose the whole real line."""
+    return arb(0, float("inf"))

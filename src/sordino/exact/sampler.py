@@ -15,11 +15,11 @@ import numpy as np
 from sordino.errors import ParameterError
 from sordino.exact.balls import Undecided, floor, precision, rational
 from sordino.exact.bits import Bits
-from sordino.exact.functions import ARRAYS, SCALARS
+from sordino.exact.functions import SCALARS
 from sordino.exact.location import WIDE, Locations, in_steps
-from sordino.exact.recipe import Guard, Recipe
 from sordino.exact.scale import ExpScale, Scale, Scales, exact_scale, ratio, scale_ball
-from sordino.exact.uniforms import GUARD, LazyUniform, heads
+from sordino.exact.tries import decide, outside, tries
+from sordino.exact.uniforms import LazyUniform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.exact.grid import Grid
+    from sordino.exact.recipe import Recipe
 
 # 2^-48 pays for the rounding of the fraction of the location, of the sum and of the test itself.
 _HALF = 0.5 - 2.0**-48
 _CHUNK = 1 << 14
-_UPPER_GUARD = 1.0 - GUARD
 _SATURATION = 2 * WIDE
 _SCALE = 2.0**-63
 
@@ -74,21 +74,6 @@ def settle(
         more *= 2  # a value with many digits before the point needs as many bits
 
 
-def decide(recipe: Recipe, uniforms: Sequence[LazyUniform]) -> bool:
-    """Decide exactly whether a try is accepted; the bits it needed stay with the uniforms."""
-    bits, more = 128, 64
-    while True:
-        with precision(bits):
-            try:
-                return recipe.accepts(*uniforms)
-            except Undecided:
-                pass
-        for u in uniforms:
-            u.refine(more)
-        bits += more
-        more *= 2  # a value with many digits before the point needs as many bits
-
-
 def draw(
     recipe: Recipe, *, location: float | Fraction, scale: Scale, grid: Grid, bits: Bits | None = None
 ) -> int:
@@ -120,7 +105,7 @@ def draw(
         keep = None
         if proved:
             x = [word * _SCALE for word in words]
-            if all(_outside(guard, abs(v)) for guard, v in zip(recipe.guards, x, strict=True)):
+            if all(outside(guard, abs(v)) for guard, v in zip(recipe.guards, x, strict=True)):
                 w, tolerance, gap, gap_tolerance = recipe.fast(SCALARS, *x)
                 if recipe.rejects:
                     keep = None if abs(gap) <= gap_tolerance else gap < 0.0
@@ -136,76 +121,6 @@ def draw(
         if recipe.rejects and keep is None and not decide(recipe, uniforms):
             continue
         return settle(recipe, uniforms, Fraction(location), amount, grid)
-
-
-def _outside(guard: Guard, magnitude: float) -> bool:
-    """Tell whether a head may take the fast path."""
-    return guard is Guard.NONE or (magnitude >= GUARD and (guard is Guard.ZERO or magnitude <= _UPPER_GUARD))
-
-
-class _Batch:
-    """Accepted tries in floats, with the few that need exact work kept aside."""
-
-    __slots__ = ("hard", "sure", "tolerance", "uniforms", "value", "words")
-
-    def __init__(self, value: Any, tolerance: Any, sure: Any, words: Any) -> None:
-        self.value = value
-        self.tolerance = tolerance
-        self.sure = sure  # None, or False where a guard or an unproved parameter forbids the fast path
-        self.words = words
-        self.uniforms: dict[int, list[LazyUniform]] = {}
-
-
-def _tries(recipe: Recipe, source: Bits, count: int) -> tuple[Any, Any, Any, Any]:
-    """Evaluate tries on fresh words: the words, the fast view, and which are outside the guards."""
-    words = source.words(count * recipe.words).reshape(recipe.words, count)
-    x = [heads(row) for row in words]
-    sure: Any = np.ones(count, dtype=bool) if recipe.proved else np.zeros(count, dtype=bool)
-    for guard, v in zip(recipe.guards, x, strict=True):
-        if guard is not Guard.NONE:
-            magnitude = np.abs(v)
-            sure &= magnitude >= GUARD
-            if guard is Guard.ENDS:
-                sure &= magnitude <= _UPPER_GUARD
-    return words, x, sure, recipe.fast(ARRAYS, *x) if recipe.proved else None
-
-
-def _batch(recipe: Recipe, source: Bits, count: int) -> _Batch:
-    """Make `count` accepted tries."""
-    if not recipe.rejects:
-        words, _, sure, fast = _tries(recipe, source, count)
-        if fast is None:
-            return _Batch(np.zeros(count), 0.0, sure, words)
-        return _Batch(fast.value, fast.tolerance, sure, words)
-    parts: list[tuple[Any, ...]] = []
-    uniforms: dict[int, list[LazyUniform]] = {}
-    made = 0
-    while made < count:
-        size = min(_CHUNK, max(64, int(1.3 * (count - made))))
-        words, _, sure, fast = _tries(recipe, source, size)
-        if fast is None:
-            value, tolerance, keep = np.zeros(size), np.zeros(size), np.zeros(size, dtype=bool)
-            open_question = np.arange(size)
-        else:
-            value, tolerance = fast.value, fast.tolerance
-            keep = fast.gap < 0.0
-            open_question = np.flatnonzero(~(sure & (np.abs(fast.gap) > fast.gap_tolerance)))
-        pending: dict[int, list[LazyUniform]] = {}
-        for i in open_question.tolist():
-            lazy = [LazyUniform(word, source) for word in words[:, i].tolist()]
-            keep[i] = decide(recipe, lazy)
-            sure[i] = False
-            pending[i] = lazy
-        kept = np.flatnonzero(keep)
-        if pending:
-            place = {int(i): made + j for j, i in enumerate(kept)}
-            uniforms.update({place[i]: lazy for i, lazy in pending.items() if i in place})
-        parts.append((value[kept], tolerance[kept], sure[kept], words[:, kept]))
-        made += len(kept)
-    value, tolerance, sure = (np.concatenate([p[j] for p in parts])[:count] for j in range(3))
-    batch = _Batch(value, tolerance, sure, np.concatenate([p[3] for p in parts], axis=1)[:, :count])
-    batch.uniforms = uniforms
-    return batch
 
 
 def draw_many(
@@ -274,7 +189,7 @@ def _fill(
     grid: Grid,
 ) -> None:
     """Draw one chunk into `result[begin:end]`."""
-    batch = _batch(recipe, source, end - begin)
+    batch = tries(recipe, source, end - begin)
     each = steps[begin:end] if isinstance(steps, np.ndarray) else steps
     y = batch.value
     y *= each
@@ -295,8 +210,5 @@ def _fill(
     np.copyto(out, k, casting="unsafe")
     out += where.whole[begin:end] if isinstance(where.whole, np.ndarray) else where.whole
     for i in np.flatnonzero(~good).tolist():
-        uniforms = batch.uniforms.get(i)
-        if uniforms is None:
-            uniforms = [LazyUniform(word, source) for word in batch.words[:, i].tolist()]
-        exact = settle(recipe, uniforms, where.exact(begin + i), amounts.exact(begin + i), grid)
+        exact = settle(recipe, batch.uniforms(i), where.exact(begin + i), amounts.exact(begin + i), grid)
         out[i] = max(-_SATURATION, min(_SATURATION, exact))

@@ -1,6 +1,7 @@
 """How each noise family is drawn exactly: one file per family, shape parameters as exact numbers."""
 
 from sordino.exact.recipes.arsinh_normal import ArsinhNormal
+from sordino.exact.recipes.exponential import Exponential
 from sordino.exact.recipes.gaussian import Gaussian
 from sordino.exact.recipes.generalized_cauchy import GeneralizedCauchy
 from sordino.exact.recipes.laplace import Laplace
@@ -12,6 +13,7 @@ from sordino.exact.recipes.uniform_log_normal import UniformLogNormal
 
 __all__ = [
     "ArsinhNormal",
+    "Exponential",
     "Gaussian",
     "GeneralizedCauchy",
     "Laplace",
