@@ -42,8 +42,12 @@ def hostile_words(count, seed):
     logs = np.exp2(rng.uniform(63 - 22, 63, size=count // 2)).astype(np.int64)
     near_one = 2**63 - 1 - np.exp2(rng.uniform(0, 62, size=count // 4)).astype(np.int64)
     powers = np.array([2**i for i in range(63)] + [2**i - 1 for i in range(64)], dtype=np.int64)
-    guards = np.array([2**43 + d for d in range(-3, 4)] + [2**63 - 2**43 + d for d in range(-3, 4)], dtype=np.int64)
-    quadrants = np.array([2**62 + d for d in (-1, 0, 1)] + [3 * 2**61 + d for d in (-1, 0, 1)], dtype=np.int64)
+    guards = np.array(
+        [2**43 + d for d in range(-3, 4)] + [2**63 - 2**43 + d for d in range(-3, 4)], dtype=np.int64
+    )
+    quadrants = np.array(
+        [2**62 + d for d in (-1, 0, 1)] + [3 * 2**61 + d for d in (-1, 0, 1)], dtype=np.int64
+    )
     words = np.concatenate([plain, logs, near_one, powers, guards, quadrants])
     signs = rng.integers(0, 2, size=len(words)).astype(bool)
     words[signs] = ~words[signs]
