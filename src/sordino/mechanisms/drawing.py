@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from sordino.errors import Unsupported
 from sordino.exact import choice, compare
@@ -25,11 +27,17 @@ if TYPE_CHECKING:
     from sordino.noise.calibration import Calibration
 
 
+def _integers(values: Sequence[int]) -> Any:
+    """An array of Python integers: numpy would turn a mix of signed and unsigned words into floats."""
+    return np.array(list(values), dtype=object)
+
+
 def _weights(exponents: Sequence[Fraction], counts: Sequence[int] | None) -> choice.Weights:
     """Exponents on their common denominator, so that levels are integers."""
     scale = math.lcm(*(exponent.denominator for exponent in exponents))
     levels = [int(exponent * scale) for exponent in exponents]
-    return choice.Weights([1] * len(levels) if counts is None else list(counts), levels, Fraction(1, scale))
+    sizes = [1] * len(levels) if counts is None else counts
+    return choice.Weights(_integers(sizes), _integers(levels), Fraction(1, scale))
 
 
 def pick(
@@ -63,7 +71,7 @@ def draw_lattice(
     source = Bits() if bits is None else bits
     masses = [measure.mass(cell.first, cell.last) for cell in cells]
     chosen, unit = choice.choose_candidate(
-        choice.Weights(masses, [cell.level for cell in cells], slope), bits=source
+        choice.Weights(_integers(masses), [cell.level for cell in cells], slope), bits=source
     )
     return measure.point(cells[chosen].first, cells[chosen].last, unit)
 
@@ -72,7 +80,7 @@ def flip_lattice(cells: Sequence[Cell], slope: Fraction, *, bits: Bits | None = 
     """Draw a lattice point by permute-and-flip over all points, exactly."""
     counts = [cell.last - cell.first + 1 for cell in cells]
     chosen, place = compare.permute_and_flip(
-        choice.Weights(counts, [cell.level for cell in cells], slope), bits=bits
+        choice.Weights(_integers(counts), [cell.level for cell in cells], slope), bits=bits
     )
     return cells[chosen].first + place
 
@@ -84,8 +92,8 @@ def draw_piece(pieces: Sequence[Piece], slope: Fraction, grid: Grid, *, bits: Bi
     starts = [piece.left if piece.side >= 0 else piece.right for piece in pieces]
     lengths = [(piece.right - piece.left) * (1 if piece.side >= 0 else -1) for piece in pieces]
     return Pieces(
-        starts=[int(start / unit) for start in starts],
-        lengths=[int(length / unit) for length in lengths],
+        starts=_integers([int(start / unit) for start in starts]),
+        lengths=_integers([int(length / unit) for length in lengths]),
         levels=[piece.level for piece in pieces],
         rate=slope,
         shapes=(Flat(), Falling(slope)),

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
@@ -90,14 +91,29 @@ class LatticeLaw:
         self.measure = measure
         self.slope = float(slope)
         self.low, self.step = Fraction(low), Fraction(step)
-        self._masses = [
-            _log_fraction(measure.mass(cell.first, cell.last)) - self.slope * cell.level
-            for cell in self.cells
-        ]
-        self.log_normalizer = _log_sum(self._masses)
-        self._shares = [math.exp(mass - self.log_normalizer) for mass in self._masses]
-        self._before = list(accumulate(self._shares, initial=0.0))
         self._firsts = [cell.first for cell in self.cells]
+
+    @cached_property
+    def _masses(self) -> list[float]:
+        # Worked out on demand: a draw needs cells and measure only.
+        masses = (self.measure.mass(cell.first, cell.last) for cell in self.cells)
+        return [
+            _log_fraction(mass) - self.slope * cell.level
+            for mass, cell in zip(masses, self.cells, strict=True)
+        ]
+
+    @cached_property
+    def log_normalizer(self) -> float:
+        """Log of the total weight."""
+        return _log_sum(self._masses)
+
+    @cached_property
+    def _shares(self) -> list[float]:
+        return [math.exp(mass - self.log_normalizer) for mass in self._masses]
+
+    @cached_property
+    def _before(self) -> list[float]:
+        return list(accumulate(self._shares, initial=0.0))
 
     def level(self, point: int) -> int | None:
         """Score of one lattice point; None where no answer lies."""

@@ -19,6 +19,11 @@ from sordino.mechanisms.law import Cell, Piece
 Exact = Fraction | int
 
 
+def _plain(value: Exact) -> Exact:
+    """Whole numbers as ints: their arithmetic is ten times faster."""
+    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
+
+
 @dataclass(frozen=True, slots=True)
 class Intervals:
     """Nested intervals inside a public range; beyond the last one comes the range itself, one level up.
@@ -43,8 +48,9 @@ class Intervals:
 
         Levels above the first one that fills the range are dropped: nothing is left for them.
         """
+        first, last = _plain(first), _plain(last)
         lows, highs = [], []
-        for below, above in zip(low, high, strict=True):
+        for below, above in zip(map(_plain, low), map(_plain, high), strict=True):
             lows.append(min(max(below, first), last))
             highs.append(max(min(above, last), first))
             if lows[-1] == first and highs[-1] == last:
@@ -98,15 +104,16 @@ def lattice_cells(intervals: Intervals, threshold: Fraction) -> list[Cell]:
     """
     above: list[Cell] = []
     below: list[Cell] = []
+    num, den = threshold.numerator, threshold.denominator
     core = Cell(math.ceil(intervals.low[0]), math.floor(intervals.high[0]), 0)
     pairs = zip(intervals.high, intervals.high[1:], strict=False)
     for level, (inner, outer) in enumerate(pairs, start=1):
-        turn = math.floor(inner + threshold * (outer - inner))
+        turn = (inner * den + num * (outer - inner)) // den
         above.append(Cell(math.floor(inner) + 1, turn, level - 1))
         above.append(Cell(turn + 1, math.floor(outer), level))
     pairs = zip(intervals.low, intervals.low[1:], strict=False)
     for level, (inner, outer) in enumerate(pairs, start=1):
-        turn = math.ceil(inner - threshold * (inner - outer))
+        turn = -((num * (inner - outer) - inner * den) // den)
         below.append(Cell(turn, math.ceil(inner) - 1, level - 1))
         below.append(Cell(math.ceil(outer), turn - 1, level))
     ordered = [*reversed(below), core, *above]
