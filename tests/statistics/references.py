@@ -39,9 +39,8 @@ def both(name: str, keep) -> list:
     """Parameters from the copied few and, where they are there, from all vectors."""
     found = []
     for full in (False, True):
-        for case in vectors(name, full=full):
-            if keep(case):
-                found.append(pytest.param(case, id=("" if full else "copy-") + case["id"]))
+        mark = "" if full else "copy-"
+        found += [pytest.param(case, id=mark + case["id"]) for case in vectors(name, full=full) if keep(case)]
     return found
 
 

@@ -198,7 +198,9 @@ def add_remove_reach(statistic: Ordered, summary: Summary, depth: int, top: int)
         if weights is None:
             continue
         over[index] = weights.over
-        for place, (a, b, w) in enumerate(weights.pieces):
+        # Where there are fewer pieces the first one stands in, without weight, so that no other rank is looked up.
+        spare = [(*weights.pieces[0][:2], 0)] * (count - len(weights.pieces))
+        for place, (a, b, w) in enumerate((*weights.pieces, *spare)):
             first[place, index], last[place, index], weight[place, index] = a, b, w
     ordered = Sorted(summary, top, room=max(4 * depth + 8, int(over.max()) - n))
     lows: list[Exact] = []

@@ -11,7 +11,7 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Profile
+from sordino.profile import Exact, Profile
 from sordino.source import Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
@@ -96,15 +96,17 @@ class Quantile(Ordered):
         if self.rule == "interpolated":
             return None
         n = summary.rows
-        rank = {m: self.weights(m).pieces[0][0] for m in range(max(1, n - depth - 1), n + depth + 2)}
-        highest, lowest, bounds = -(10**18), 10**18, []
+        least = max(1, n - depth - 1)
+        rank = np.array([self.weights(size).pieces[0][0] for size in range(least, n + depth + 2)])
+        highest, lowest = -(2**62), 2**62
+        bounds: list[Exact] = []
         for l in range(depth + 2):
             removed = np.arange(min(l, n) + 1)
-            for j in removed.tolist():
-                size = n + l - 2 * j
-                if size > 0:
-                    highest = max(highest, j + rank[size])
-                    lowest = min(lowest, rank[size] - (l - j))
+            removed = removed[n + l - 2 * removed > 0]
+            if len(removed):
+                middle = rank[n + l - 2 * removed - least]
+                highest = max(highest, int((removed + middle).max()))
+                lowest = min(lowest, int((middle - (l - removed)).min()))
             if l == 0:
                 continue
             k = l - 1
