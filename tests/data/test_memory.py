@@ -1,0 +1,203 @@
+"""The numpy kernel against the definition in Python's own integers, on hostile columns."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sordino.data import memory
+from sordino.data.memory import Memory
+from sordino.errors import DataError, ParameterError
+from sordino.source import FIRST, LAST, Bundle, Cells, Columns, Condition, Grid, Links, Rank, Request, Window
+
+NAN, INF = math.nan, math.inf
+COLUMNS = {
+    "ties": [3.0, 3.0, 3.0, 7.0, 3.0, 1.0, 7.0],
+    "equal": [5.0] * 6,
+    "empty": [],
+    "one": [4.25],
+    "nothing": [NAN, NAN],
+    "edges": [NAN, -INF, INF, -0.0, 0.0, 1e300, -1e300, 5e-324],
+    "halves": [0.5, 1.5, 2.5, math.nextafter(0.5, 0), math.nextafter(2.5, 9), 9.5],
+    "whole": list(range(50)),
+    "random": np.random.default_rng(3).normal(5, 4, 300).tolist(),
+}
+GRIDS = [
+    Grid(0, 10, step=1),
+    Grid(0, 10, step=1, missing="drop"),
+    Grid(0, 10, missing=3),
+    Grid(-3, 8, bits=45, missing="drop"),
+    Grid(0.1, 9.7, step=0.01),
+    Grid(-1e200, 1e200),
+]
+
+
+def code(x: float, grid: Grid) -> int | None:
+    """The definition with Fractions; double rounding of the difference and the quotient is part of it."""
+    if math.isnan(x):
+        if grid.drops:
+            return None
+        x = float(grid.missing)
+    d = min(max(x, grid.low), grid.high) - grid.low
+    return round(Fraction(d / float(grid.pace)))  # half to even
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("grid", GRIDS, ids=str)
+def test_a_summary_is_the_definition(name, grid):
+    """Rows, total, squares, windows with the sums below them, and cuts."""
+    codes = [code(x, grid) for x in COLUMNS[name]]
+    codes = sorted(k for k in codes if k is not None)
+    n = len(codes)
+    windows = (Window(FIRST, 2), Window(Rank(1, 2), 3), Window(LAST, 1), Window(Rank(1, 2), 0))
+    cuts = (0, 1, grid.top // 3, grid.top // 2, grid.top, grid.top + 1, 3, 4, 5)
+    squares = grid.top <= 2**32
+    request = Request("x", grid, windows, squares=squares, cuts=cuts)
+    (summary,) = Memory({"x": np.array(COLUMNS[name], float)}).summary(request)
+    assert (summary.rows, summary.total) == (n, sum(codes))
+    assert summary.squares == (sum(k * k for k in codes) if squares else 0)
+    assert summary.below == tuple(sum(k < cut for k in codes) for cut in cuts)
+    for window, run in zip(windows, summary.runs, strict=True):
+        first, last = window.ranks(n)
+        assert run.codes.tolist() == codes[first - 1 : last]
+        assert run.codes.dtype == np.int64
+        if first <= last:
+            assert run.first == first
+            assert run.below == sum(codes[: first - 1])
+
+
+@given(
+    st.lists(st.integers(0, 40), max_size=60),
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 9)), max_size=5),
+)
+@settings(max_examples=150, deadline=None)
+def test_windows_are_slices_of_the_sorted_codes(values, windows):
+    """Overlapping, nested and empty windows alike."""
+    grid = Grid(0, 40, step=1)
+    asked = tuple(Window(Rank(num, 7), reach) for num, reach in windows)
+    (summary,) = Memory({"x": np.array(values, float)}).summary(Request("x", grid, asked))
+    ordered = sorted(values)
+    for window, run in zip(asked, summary.runs, strict=True):
+        first, last = window.ranks(len(values))
+        assert run.codes.tolist() == ordered[first - 1 : last]
+        for rank in range(first, last + 1):
+            assert run.at(rank) == ordered[rank - 1]
+        assert run.at(0) == 0
+        assert run.at(len(values) + 1) == 40
+
+
+def test_a_rank_outside_its_window_is_a_bug_and_raises():
+    """A statistic that asks for too little must not read a wrong row."""
+    (summary,) = Memory({"x": np.arange(30.0)}).summary(
+        Request("x", Grid(0, 40, step=1), (Window(Rank(1, 2), 1),))
+    )
+    run = summary.runs[0]
+    with pytest.raises(IndexError):
+        run.at(20)
+    with pytest.raises(IndexError):
+        run.ranks(10, 15)
+    assert run.ranks(14, 16).tolist() == [13, 14, 15]
+    assert run.ranks(-1, 0).tolist() == [0, 0]
+    assert run.ranks(31, 32).tolist() == [40, 40]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8, np.int64, np.uint8, bool])
+def test_every_numeric_type_is_read(dtype):
+    """Types convert to double, row by row."""
+    column = np.array([0, 1, 1, 0, 1], dtype)
+    (summary,) = Memory({"x": column}).summary(Request("x", Grid(0, 1, step=1)))
+    assert (summary.rows, summary.total) == (5, 3)
+
+
+def test_large_sums_do_not_overflow():
+    """Totals and squares beyond 64 bits come out as Python integers."""
+    grid = Grid(0, 2.0**32, step=1)
+    column = np.full(70_000, 2.0**32)
+    (summary,) = Memory({"x": column}).summary(Request("x", grid, squares=True))
+    assert summary.total == 70_000 * 2**32
+    assert summary.squares == 70_000 * 2**64
+    wide = Grid(0, 2.0**49, step=1)
+    (summary,) = Memory({"x": np.full(70_000, 2.0**49)}).summary(Request("x", wide))
+    assert summary.total == 70_000 * 2**49
+    assert memory.exact_squares(np.full(9, 2**49 - 1), 2**49) == 9 * (2**49 - 1) ** 2
+
+
+def test_blocks_with_and_without_missing_rows_meet():
+    """The fast path and the path with missing rows give one sequence of codes."""
+    rng = np.random.default_rng(5)
+    column = rng.normal(size=3 * memory.BLOCK + 17)
+    column[memory.BLOCK + 3] = NAN
+    for grid in (Grid(-4, 4, missing="drop"), Grid(-4, 4, missing=1), Grid(-4, 4, bits=40)):
+        assert memory.coded(column, grid).tolist() == grid.codes(column).tolist()
+    assert not np.isnan(column).sum() > 1
+
+
+def test_categories_rows_and_bundles():
+    """Counts of public keys; aligned columns lose a row when any dropping column misses it."""
+    source = Memory(
+        {"k": np.array(["a", "b", "a", "c"]), "x": np.array([1.0, NAN, 3.0, 4.0]), "y": [4.0, 3, 2, 1]}
+    )
+    keys = Cells("k", ("b", "a", "z"))
+    drop, keep = Grid(0, 4, step=1, missing="drop"), Grid(0, 4, step=1)
+    both = Columns(("x", "y"), (drop, keep))
+    (summary,) = source.summary(Bundle((keys, both)))
+    assert summary.parts[0].counts == (1, 2, 0)
+    assert summary.parts[1].codes.tolist() == [[1, 3, 4], [4, 2, 1]]
+
+
+def test_links_are_canonical_and_weights_follow_the_topology():
+    """Loops, repetitions and unknown vertices go; weights take the smallest, or the top where there is none."""
+    source = Memory(
+        {"a": [0, 1, 2, 2, 5, 1, NAN], "b": [1, 0, 2, 0, 1, 1.5, 2], "w": [3.0, 2, 1, NAN, 1, 1, 1]}
+    )
+    (summary,) = source.summary(Links("a", "b", 3))
+    assert summary.links.tolist() == [[0, 1], [0, 2]]
+    topology = ((0, 1), (1, 2), (0, 2))
+    (summary,) = source.summary(Links("a", "b", 3, "w", Grid(0, 9, step=1, missing=9), topology))
+    assert summary.codes.tolist() == [2, 9, 9]
+
+
+def test_where_and_summaries():
+    """Conditions never pass on missing values; groups come in the order of the keys, absent ones empty."""
+    source = Memory({"x": [NAN, 2.0, 0.0, 5.0], "k": np.array(["a", "a", "b", "c"])})
+    request = Request("x", Grid(0, 9, step=1))
+    assert source.where(Condition("x", "!=", 0)).summary(request)[0].total == 7
+    assert (
+        source.where(Condition("x", ">", 1), Condition("k", "in", ("a", "b"))).summary(request)[0].total == 2
+    )
+    groups = list(source.summaries("k", ("b", "a", "z"), request))
+    assert [(group[0].rows, group[0].total) for group in groups] == [(1, 0), (2, 2), (0, 0)]
+    with pytest.raises(ParameterError):
+        Condition("x", "~", 1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "request_"),
+    [
+        ({"x": [1.0]}, Request("y", Grid(0, 1))),
+        ({"x": np.array(["a"])}, Request("x", Grid(0, 1))),
+        ({"x": np.array([1.0], object)}, Request("x", Grid(0, 1))),
+        ({"x": np.array(["2020-01-01"], "datetime64[D]")}, Request("x", Grid(0, 1))),
+        ({"x": [1.0]}, Bundle((Cells("k", ("a",)),))),
+    ],
+)
+def test_a_schema_that_does_not_fit_is_refused_before_reading(columns, request_):
+    """Missing columns, text, objects and dates raise in `check`, and say nothing of the values."""
+    with pytest.raises(DataError):
+        Memory(columns).check(request_)
+
+
+def test_columns_of_different_length_are_refused():
+    """A table has one number of rows."""
+    with pytest.raises(DataError):
+        Memory({"x": [1.0], "y": [1.0, 2.0]})
+
+
+def test_a_source_does_not_print_its_data():
+    """Only the names of its columns."""
+    assert "13.375" not in repr(Memory({"x": [13.375]}))
