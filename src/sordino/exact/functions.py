@@ -106,14 +106,24 @@ class Functions(ABC):
         c += self.log(u)
         return c
 
-    def _reduced(self, x: Any) -> tuple[Any, Any]:
-        """Return k and expm1(x - k ln 2) with k the nearest whole number to x/ln 2."""
+    def nearest(self, x: Any) -> Any:
+        """Return the whole number next to x/ln 2, as a float."""
         k = x * _INVERSE_LN2
         k += _MAGIC
         k -= _MAGIC
+        return k
+
+    def remainder(self, x: Any, k: Any) -> Any:
+        """Return x - k ln 2: the first product and difference are exact (37 + 11 bits; Sterbenz)."""
         r = k * _LN2_HIGH
         r = x - r
         r -= k * _LN2_LOW
+        return r
+
+    def _reduced(self, x: Any) -> tuple[Any, Any]:
+        """Return k and expm1(x - k ln 2)."""
+        k = self.nearest(x)
+        r = self.remainder(x, k)
         p = _horner(r, _EXPM1)
         p *= r
         p *= r
