@@ -4,6 +4,8 @@
 Importing this package loads scipy, so noise families import it only when a concentrated price is asked for.
 """
 
+from sordino.certification.calibration import Calibrated, calibrate
 from sordino.certification.certificate import Certificate, certify
+from sordino.certification.divergence import renyi_divergence
 
-__all__ = ["Certificate", "certify"]
+__all__ = ["Calibrated", "Certificate", "calibrate", "certify", "renyi_divergence"]

@@ -74,6 +74,12 @@ class ArsinhNormal(LogNormalTail):
         """The factor 2 of E exp(c|Y|) <= 2 exp(c^2/2) leaves log 2."""
         return self._far(order, smoothing, shift, LOG_TWO)
 
+    def outer_far(self, edge: float, smoothing: float, shift: float) -> tuple[float, float, float]:
+        """The moment below with its normal tail replaced by 1, largest at tau = gamma."""
+        extra = math.log1p(shift / edge)
+        c = (extra + smoothing) / self.parameter
+        return c * c / 2, extra, LOG_TWO
+
     def outer_log_moment(self, orders: FloatArray, edge: float, t: float, s: float) -> FloatArray:
         """Contraction: beyond the edge the loss is at most c y + c^2/2 + l, with y = v/sigma normal under P."""
         if t >= 0:

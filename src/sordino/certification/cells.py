@@ -6,10 +6,10 @@ loss log p/q there. Nothing here knows about suprema over pairs or orders.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from sordino.certification.shape import FloatArray, LogNormalTail, PowerTail, Shape
 
@@ -22,7 +22,10 @@ LARGE_EXPONENT = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A dominating pair of finite laws, with the rounding allowance of each mass."""
+    """A dominating pair of finite laws, with the rounding allowance of each mass.
+
+    ``reach`` is the largest |x| of a cell; ``edge`` is where the outer cells begin.
+    """
 
     p: FloatArray
     q: FloatArray
@@ -30,6 +33,7 @@ class Cells:
     q_error: FloatArray
     low: FloatArray
     high: FloatArray
+    reach: FloatArray
     shape: Shape
     edge: float
     t: float
@@ -141,6 +145,12 @@ def find_edge(shape: Shape, mass: float) -> float:
     return float(min(high, 1e140))
 
 
+@functools.lru_cache(maxsize=4096)
+def _knots(shape: Shape) -> tuple[float, ...]:
+    """Knots are roots for some families: found once per shape."""
+    return shape.knots()
+
+
 def cut(
     shape: Shape,
     t: float,
@@ -157,10 +167,10 @@ def cut(
     placed with density (that density * loss'^2)^(1/3). A mixture over a few orders, among them the favourite and
     its neighbours, serves them all.
     """
-    edge = max(edge, 8 * s, *(2 * k * float(np.exp(abs(t))) + s for k in shape.knots()))
+    edge = max(edge, 8 * s, *(2 * k * float(np.exp(abs(t))) + s for k in _knots(shape)))
     core = shape.core()
     reach = float(np.arcsinh(edge / core))
-    w = np.linspace(-reach, reach, 3001)
+    w = np.linspace(-reach, reach, 2001)
     x = core * np.sinh(w)
     z = np.exp(-t) * (x - s)
     loss = shape.log_density(np.abs(x)) + t - shape.log_density(np.abs(z))
@@ -172,7 +182,8 @@ def cut(
     weight = np.zeros_like(w)
     for a in ladder:
         tilted = log_weight + (a - 1) * loss
-        weight += np.exp(tilted - special.logsumexp(tilted)) / (w[1] - w[0]) / len(ladder)
+        tilted = np.exp(tilted - np.max(tilted))
+        weight += tilted / (np.sum(tilted) * (w[1] - w[0]) * len(ladder))
     density = np.cbrt(weight * (slope * jacobian) ** 2)
     cumulative = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]) * np.diff(w))])
     # each order gets a share of the nodes, so its own error is len(ladder)^(2/3) times smaller than if alone
@@ -180,9 +191,13 @@ def cut(
     floor = np.linspace(0, 0.25, w.size)
     nodes = np.interp(np.linspace(0, 1.25, count), cumulative / cumulative[-1] + floor, w)
     nodes = np.union1d(nodes, np.linspace(-reach, reach, 80))  # no cell may be too wide for a large order
-    knots = np.array(shape.knots())
-    special_points = np.concatenate([[0.0, s], -knots, knots, s - np.exp(t) * knots, s + np.exp(t) * knots])
-    x = np.unique(np.concatenate([core * np.sinh(nodes[1:-1]), [-edge, edge], special_points]))
+    knots = np.array(_knots(shape))
+    # between a knot of P and the same knot of Q the loss may turn sharply, unseen by the reference grid
+    own = np.concatenate([-knots, [0.0], knots])
+    between = np.linspace(own, s + np.exp(t) * own, 17)
+    fine = np.linspace(0, s, 49)
+    turns = [x for x in shape.turning_points(t, s) or () if abs(x) < edge]
+    x = np.unique(np.concatenate([core * np.sinh(nodes[1:-1]), [-edge, edge], between.ravel(), fine, turns]))
     return _measure(shape, t, s, x)
 
 
@@ -199,6 +214,7 @@ def _measure(shape: Shape, t: float, s: float, x: FloatArray) -> Cells:
     p_error = error * np.maximum(tail_p[1:], tail_p[:-1])
     q_error = error * np.maximum(tail_q[1:], tail_q[:-1])
     low, high = _enclose_loss(shape, t, s, x)
+    reach = np.maximum(ax[1:], ax[:-1])
     edge = float(min(-x[0], x[-1]))
     if isinstance(shape, PowerTail):
         left, right = shape.outer_loss(-float(x[0]), t, s, -1), shape.outer_loss(float(x[-1]), t, s, 1)
@@ -206,7 +222,8 @@ def _measure(shape: Shape, t: float, s: float, x: FloatArray) -> Cells:
         p, q = np.append(p, outer_p), np.append(q, outer_q)
         p_error, q_error = np.append(p_error, error * outer_p), np.append(q_error, error * outer_q)
         low, high = np.append(low, [left[0], right[0]]), np.append(high, [left[1], right[1]])
-    cells = Cells(p, q, p_error, q_error, low - WIDENING, high + WIDENING, shape, edge, t, s)
+        reach = np.append(reach, [np.inf, np.inf])
+    cells = Cells(p, q, p_error, q_error, low - WIDENING, high + WIDENING, reach, shape, edge, t, s)
     if not all(np.isfinite(part).all() for part in (p, q, p_error, q_error, low, high)):
         raise ArithmeticError(f"{shape.family}: a cell is not finite at t={t}, s={s}")
     return cells
@@ -261,6 +278,9 @@ def _enclose_loss(shape: Shape, t: float, s: float, x: FloatArray) -> tuple[Floa
         pad = 1e-12 * (1 + np.abs(products).max(axis=0))
         floor = np.where(usable, t - products.max(axis=0) - pad, -np.inf)
         ceiling = np.where(usable, t - products.min(axis=0) + pad, np.inf)
+
+    if shape.turning_points(t, s) is not None:
+        monotone[:] = True  # every zero of the derivative is a node
 
     first, second = loss[:-1], loss[1:]
     middle, half = 0.5 * (first + second), 0.5 * np.maximum(variation, np.abs(second - first))

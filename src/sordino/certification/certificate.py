@@ -16,6 +16,7 @@ import numpy as np
 
 from sordino.certification.arsinh_normal import ArsinhNormal
 from sordino.certification.cells import Cells, cut, find_edge
+from sordino.certification.far import Far
 from sordino.certification.orders import STEP, cover, order_grid
 from sordino.certification.polyplace import PolyPlace
 from sordino.certification.shape import FloatArray, LogNormalTail, PowerTail, Shape
@@ -33,6 +34,8 @@ _TOLERANCE = 2e-4
 _GOAL = 1.0012
 _LARGEST_ORDER = 20_000.0
 _LARGEST_STEPS = 120
+#: A proof of this size is not tried again with more cells.
+_MANY_CELLS = 30_000
 #: Covers the last roundings: of t, s and e^-t at a node and of the final maxima.
 _FINAL = 1 + 1e-10
 
@@ -154,31 +157,21 @@ def estimate(shape: Shape, smoothing: float, shift: float) -> Estimate:
         before = rho
         edge = _edge(shape, smoothing, shift, order)
         grid = np.concatenate([[1.0], order_grid(order, step=0.12)])
-        largest_loss = 0.0
+        pairs: list[Cells] = []
         for t, s in corners(smoothing, shift):
-            tolerance = max(rho, shift**2 * 1e-2) * 5e-3
+            tolerance = max(rho, shift**2 * 1e-2) * 1.5e-3
             cells = cut(
                 shape, t, s, largest_order=order, tolerance=tolerance, edge=edge, favourite_order=worst
             )
             values = cells.lower(grid) / grid
             if float(np.max(values)) > rho:
                 rho, worst = float(np.max(values)), float(grid[int(np.argmax(values))])
-            largest_loss = max(largest_loss, cells.largest_loss)
-        needed = _order_needed(shape, smoothing, shift, rho, largest_loss)
+            pairs.append(cells)
+        needed = Far.of(shape, smoothing, shift, [(cells, 0.0) for cells in pairs]).order_for(rho, 4000.0)
         if needed <= order * 1.5 and rho <= before * 1.01:
             break
         order = min(max(needed, order), 4 * order)
     return Estimate(rho, worst, order)
-
-
-def _order_needed(shape: Shape, smoothing: float, shift: float, rho: float, largest_loss: float) -> float:
-    """The order beyond which the far bound of Lemma 5 is below rho."""
-    if not isinstance(shape, LogNormalTail):
-        return min(max(largest_loss / rho, 1.5), _LARGEST_ORDER)
-    order = 1.5
-    while shape.far(order, smoothing, shift) > rho and order < _LARGEST_ORDER:
-        order *= 1.1
-    return order
 
 
 def _edge(shape: Shape, smoothing: float, shift: float, order: float) -> float:
@@ -212,12 +205,14 @@ def _certify(shape: Shape, smoothing: float, shift: float) -> Certificate:
     tolerance = _TOLERANCE
     best = _attempt(shape, smoothing, shift, lowest, order, tolerance, rough.worst_order)
     for goal in (_GOAL, LOOSENESS):
-        if best.rho_hi <= goal * best.rho_lo:
+        if best.rho_hi <= goal * best.rho_lo or best.cells > _MANY_CELLS:
             break
         tolerance /= 3
         order = min(order * 1.5, _LARGEST_ORDER)
         lowest = max(lowest, best.rho_lo)
-        again = _attempt(shape, smoothing, shift, lowest, order, tolerance, best.worst_order)
+        ratios = np.array(best.curve) / (np.array(best.orders) * (np.array(best.orders) - 1))
+        loosest = best.orders[int(np.argmax(ratios))]
+        again = _attempt(shape, smoothing, shift, lowest, order, tolerance, loosest)
         best = again if again.rho_hi <= best.rho_hi else best
     return best
 
@@ -264,8 +259,8 @@ def _supremum(
     shape: Shape, smoothing: float, shift: float, lowest: float, pairs: list[tuple[Cells, float]], step: float
 ) -> Certificate:
     """Maxima over the pairs and all orders."""
-    largest_loss = max(cells.largest_loss + extra for cells, extra in pairs)
-    grid = order_grid(_order_needed(shape, smoothing, shift, lowest, largest_loss), step)
+    far = Far.of(shape, smoothing, shift, pairs)
+    grid = order_grid(far.order_for(lowest, _LARGEST_ORDER), step)
     if isinstance(shape, LogNormalTail):  # orders whose outer cells still matter are left to the far bound
         grid = grid[: max(2, min(cells.orders_resolved(grid) for cells, _ in pairs))]
     uppers = np.stack([cells.upper(grid) + (grid - 1) * extra for cells, extra in pairs])
@@ -273,11 +268,7 @@ def _supremum(
         raise ArithmeticError(f"{shape.family}: a Renyi bound is not finite")
     uppers = np.maximum(uppers, 0.0)
     curve: FloatArray = np.max(uppers, axis=0) * _FINAL
-    if isinstance(shape, LogNormalTail):
-        far, max_divergence = shape.far(float(grid[-1]), smoothing, shift), math.inf
-    else:
-        far, max_divergence = largest_loss / float(grid[-1]), largest_loss * _FINAL
-    rho_hi = max(cover(grid, curve), far) * _FINAL
+    rho_hi = max(cover(grid, curve), far.bound(float(grid[-1]))) * _FINAL
 
     with_one = np.concatenate([[1.0], grid])
     lowers = np.stack([cells.lower(with_one) / with_one for cells, _ in pairs])
@@ -297,5 +288,5 @@ def _supremum(
         cells=sum(cells.size for cells, _ in pairs),
         orders=tuple(grid.tolist()),
         curve=tuple(curve.tolist()),
-        max_divergence=max_divergence,
+        max_divergence=far.max_divergence * _FINAL,
     )

@@ -52,6 +52,23 @@ class PolyPlace(PowerTail):
         """The score is largest where the branches meet."""
         return (1 / self.parameter,)
 
+    def turning_points(self, t: float, s: float) -> tuple[float, ...]:
+        """On every pair of branches the score is c/(1 + b x), so the derivative of the loss has one zero at most.
+
+        c_z e^-t (1 + b_x x) = c_x (1 + b_z z) is linear in x; zeros off their branches are harmless nodes.
+        """
+        a = self.parameter
+        branches = [(side * (a + kind), side * kind) for side in (-1, 1) for kind in (-1, 1)]
+        shrink = math.exp(-t)
+        found = []
+        for c_x, b_x in branches:
+            for c_z, b_z in branches:
+                slope = shrink * (c_z * b_x - c_x * b_z)
+                constant = shrink * c_z - c_x * (1 - b_z * shrink * s)
+                if slope != 0:
+                    found.append(-constant / slope)
+        return tuple(found)
+
     @property
     def power(self) -> float:
         """The density falls like x^-(a+1)."""

@@ -62,6 +62,11 @@ class Shape(abc.ABC):
     def std(self) -> float:
         """Standard deviation, infinite where it does not exist."""
 
+    def turning_points(self, t: float, s: float) -> tuple[float, ...] | None:
+        """Points that contain every zero of the loss' derivative, where these are known in closed form."""
+        del t, s
+        return None
+
     def core(self) -> float:
         """Width of the middle of the law: half of the inverse of the peak."""
         return float(0.5 * np.exp(-self.log_density(np.zeros(1))[0]))
@@ -115,6 +120,10 @@ class LogNormalTail(Shape):
     @abc.abstractmethod
     def far(self, order: float, smoothing: float, shift: float) -> float:
         """An upper bound of D_b/b for every b >= order, over all admissible pairs."""
+
+    @abc.abstractmethod
+    def outer_far(self, edge: float, smoothing: float, shift: float) -> tuple[float, float, float]:
+        """Nonnegative A, B, C with outer_log_moment/(b(b-1)) <= A + B/b + C/(b(b-1)) for every contraction."""
 
     @abc.abstractmethod
     def outer_log_moment(self, orders: FloatArray, edge: float, t: float, s: float) -> FloatArray:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from scipy import special
 
+from sordino.certification.semiconvexity import enclose_kappa
 from sordino.certification.shape import FloatArray, PowerTail
 
 
@@ -44,6 +45,15 @@ class StudentT(PowerTail):
         """The score is largest at sqrt(d)."""
         return (math.sqrt(self.parameter),)
 
+    def turning_points(self, t: float, s: float) -> tuple[float, ...]:
+        """Roots of s x^2 + (d - s^2 - d e^(2t)) x - d s = 0: one of each sign for s > 0."""
+        d = self.parameter
+        if s == 0:
+            return (0.0,)
+        b = -d * math.expm1(2 * t) - s * s
+        q = -0.5 * (b + math.copysign(math.sqrt(b * b + 4 * d * s * s), b))
+        return (q / s, -d * s / q)
+
     @property
     def power(self) -> float:
         """The density falls like x^-(d+1)."""
@@ -62,7 +72,18 @@ class StudentT(PowerTail):
         d, e = self.parameter, shift
         b = 2 * d + e * e
         w = e * (b + d) / (2 * b)
-        return (d + 1) * max(e**2 / (2 * d) + e**4 / (4 * d * d), (e - w) * (b * w - e * d) / d**2)
+        closed = (d + 1) * max(e**2 / (2 * d) + e**4 / (4 * d * d), (e - w) * (b * w - e * d) / d**2)
+        return closed if e * e < d else min(closed, self._covered_kappa(e))
+
+    def _covered_kappa(self, shift: float) -> float:
+        """By monotone pieces, much tighter for large shifts: score' = (d+1)(d-x^2)/(d+x^2)^2."""
+        d = self.parameter
+
+        def derivative(a: FloatArray, b: FloatArray) -> FloatArray:
+            top = (d + 1) * (d - b * b)
+            return np.asarray(np.minimum(top / (d + a * a) ** 2, top / (d + b * b) ** 2))
+
+        return enclose_kappa(self.score, derivative, lambda z: (d + 1) / z, self.knots(), shift)
 
     def std(self) -> float:
         """sqrt(d/(d-2))."""

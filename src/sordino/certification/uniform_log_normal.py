@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -14,6 +15,22 @@ from sordino.certification.shape import LOG_TWO, FloatArray, LogNormalTail
 def mills(g: FloatArray | float) -> FloatArray:
     """Q(g)/phi(g), the Mills ratio of the normal law; its inverse is the hazard."""
     return np.asarray(math.sqrt(math.pi / 2) * special.erfcx(np.asarray(g) / math.sqrt(2)))
+
+
+def excess(g: FloatArray | float) -> FloatArray:
+    """h(g) - g, the normal hazard above its argument: decreasing from -g to 1/g."""
+    g = np.asarray(g, dtype=float)
+    return np.asarray(np.where(g < -30, -g, 1 / mills(np.maximum(g, -30)) - g))
+
+
+@functools.lru_cache(maxsize=4096)
+def where_excess(level: float) -> float:
+    """The g with h(g) - g = level."""
+    return float(
+        optimize.brentq(
+            lambda g: float(excess(g)) - level, -level - 1, max(1.0, 2 / level), xtol=1e-13, rtol=1e-13
+        )
+    )
 
 
 class UniformLogNormal(LogNormalTail):
@@ -58,36 +75,18 @@ class UniformLogNormal(LogNormalTail):
             high = 1 / (mills(g) * sigma * x**power)
         return np.asarray(np.where(x <= 0, 0.0, np.where(g > 0, high, low)))
 
-    def _excess(self, g: FloatArray | float) -> FloatArray:
-        """h(g) - g, decreasing; 1/g - 2/g^3 + ... far out, where the difference would cancel."""
-        g = np.asarray(g, dtype=float)
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            return np.asarray(np.where(g < -30, -g, 1 / mills(np.maximum(g, -30)) - g))
-
-    def _where_excess(self, level: float) -> float:
-        """The g with h(g) - g = level."""
-        return float(
-            optimize.brentq(
-                lambda g: float(self._excess(g)) - level,
-                -level - 1,
-                max(1.0, 2 / level),
-                xtol=1e-13,
-                rtol=1e-13,
-            )
-        )
-
     def _at(self, g: float) -> float:
         """The x of a g."""
         return math.exp(self.parameter * (g - self.parameter))
 
     def knots(self) -> tuple[float, ...]:
         """The score rises while h - g > sigma, then falls."""
-        return (self._at(self._where_excess(self.parameter)),)
+        return (self._at(where_excess(self.parameter)),)
 
     def score_supremum(self) -> float:
         """h(g*) e^(sigma^2 - sigma g*)/sigma; h rises and the exponential falls, so a bracket of g* bounds it."""
         sigma = self.parameter
-        g = self._where_excess(sigma)
+        g = where_excess(sigma)
         hazard = 1 / float(mills(g + 1e-10))
         return hazard * math.exp(sigma * sigma - sigma * (g - 1e-10)) / sigma * (1 + 1e-12)
 
@@ -97,18 +96,27 @@ class UniformLogNormal(LogNormalTail):
 
         def derivative(a: FloatArray, b: FloatArray) -> FloatArray:
             first, second = self._score(a, 2), self._score(b, 2)
-            bottom = self._excess(sigma + np.log(b) / sigma) / sigma - 1  # decreasing, so least at b
+            bottom = excess(sigma + np.log(b) / sigma) / sigma - 1  # decreasing, so least at b
             return np.asarray(np.minimum(bottom * first, bottom * second))
 
         def beyond(z: float) -> float:
             return float(self.score(np.array([z]))[0])  # -score' <= score/z
 
-        knots = (*self.knots(), self._at(self._where_excess(2 * sigma)))
+        knots = (*self.knots(), self._at(where_excess(2 * sigma)))
         return enclose_kappa(self.score, derivative, beyond, knots, shift)
 
     def far(self, order: float, smoothing: float, shift: float) -> float:
         """Post-processing of a Gaussian shift by tau/sigma: no constant."""
         return self._far(order, smoothing, shift, 0.0)
+
+    def outer_far(self, edge: float, smoothing: float, shift: float) -> tuple[float, float, float]:
+        """The moment below with its normal tail replaced by 1, largest at tau = gamma."""
+        extra = math.log1p(shift / edge)
+        c = (extra + smoothing) / self.parameter
+        g = self.parameter + math.log(edge) / self.parameter
+        fixed = max(math.log(self.parameter * float(mills(g))), 0.0)
+        ratio = math.log(float(mills(g)) / float(mills(g + c)))
+        return c * c / 2 + 1e-12, extra + ratio, fixed
 
     def outer_log_moment(self, orders: FloatArray, edge: float, t: float, s: float) -> FloatArray:
         """Contraction: beyond the edge the loss is at most c g + k, as M(g)/M(g+c) falls in g."""
