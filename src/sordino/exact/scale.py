@@ -54,7 +54,7 @@ def exact_scale(scale: Scale) -> Fraction | ExpScale:
         value = scale
     else:
         try:
-            value = Fraction(scale)
+            value = Fraction(scale + 0)  # the sum refuses text
         except (ValueError, OverflowError, TypeError):
             raise ParameterError("draw", "scale must be a finite number") from None
     if (value.multiplier if isinstance(value, ExpScale) else value).numerator < 0:
