@@ -101,7 +101,12 @@ def test_the_two_steps_of_a_quantile_together_keep_the_price(relation, price):
     statistic = Quantile("x", q=0.9, low=0, high=TOP, step=1, neighbors=relation)
     # A declared number of rows far above the true one makes the plan ask for the magnitude first.
     mechanism = PrivateQuantile(
-        price=price, lattice=Lattice(Fraction(0), Fraction(1), TOP), rows=60, rank=58, neighbors=relation
+        price=price,
+        lattice=Lattice(Fraction(0), Fraction(1), TOP),
+        rows=60,
+        rank=58,
+        flip=False,
+        neighbors=relation,
     )
     assert mechanism.plan.magnitude_share > 0
     sets, pairs = world(relation)
@@ -126,6 +131,23 @@ def test_the_two_steps_of_a_quantile_together_keep_the_price(relation, price):
     assert worst > 0.3
     for law in laws.values():
         assert sum(chance for chance, _ in law.parts) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("relation", [REPLACE, ADD], ids=lambda relation: relation.value)
+def test_permute_and_flip_on_a_short_lattice_keeps_the_price(relation):
+    statistic = Median("x", low=0, high=TOP, step=1, neighbors=relation)
+    mechanism = PrivateQuantile(
+        price=Pure(1), lattice=Lattice(Fraction(0), Fraction(1), TOP), neighbors=relation
+    )
+    assert mechanism.plan.flip
+    sets, pairs = world(relation)
+    laws = {rows: mechanism.law(read(statistic, rows, 6)) for rows in sets}
+    worst = 0.0
+    for one, other in pairs:
+        low, high = loss_range(laws[one], laws[other])
+        worst = max(worst, high, -low)
+    assert worst <= 1 + 1e-9
+    assert worst > 0.6
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_additive_smooth_noise_draws_its_law():
 def test_quantiles_with_a_magnitude_step_draw_their_law(price):
     rows = np.concatenate([ROWS] * 9)
     statistic = Quantile("x", q=0.9, low=0, high=20, step=1)
-    mechanism = PrivateQuantile(price=price, lattice=LATTICE, rows=81, rank=76)
+    mechanism = PrivateQuantile(price=price, lattice=LATTICE, rows=81, rank=76, flip=False)
     source, bits = Memory({"x": rows}), SeededBits(14)
     points = [
         int(mechanism.answer(statistic, lambda ask: source.summary(ask)[0], Grid(0), bits=bits).value)
@@ -118,8 +118,17 @@ def test_quantiles_with_a_magnitude_step_draw_their_law(price):
     reading = Reading(replace(statistic.read(summary).open(), below=summary.below))
     assert fits_lattice(mechanism.law(reading), points, 20) > 1e-3
     bent = Pure(1.3) if isinstance(price, Pure) else Concentrated(1)
-    wrong = PrivateQuantile(price=bent, lattice=LATTICE, rows=81, rank=76)
+    wrong = PrivateQuantile(price=bent, lattice=LATTICE, rows=81, rank=76, flip=False)
     assert wrong.cuts == mechanism.cuts
+    assert fits_lattice(wrong.law(reading), points, 20) < 1e-3
+
+
+def test_permute_and_flip_on_a_lattice_draws_its_law():
+    mechanism = PrivateQuantile(price=Pure(1), lattice=LATTICE)
+    reading, bits = reading_of(MEDIAN), SeededBits(17)
+    points = [int(mechanism.draw(reading, Grid(0), bits=bits).value) for _ in range(DRAWS)]
+    assert fits_lattice(mechanism.law(reading), points, 20) > 1e-3
+    wrong = PrivateQuantile(price=Pure(1.3), lattice=LATTICE)
     assert fits_lattice(wrong.law(reading), points, 20) < 1e-3
 
 

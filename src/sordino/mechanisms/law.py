@@ -98,7 +98,7 @@ class LatticeLaw:
         # Worked out on demand: a draw needs cells and measure only.
         masses = (self.measure.mass(cell.first, cell.last) for cell in self.cells)
         return [
-            _log_fraction(mass) - self.slope * cell.level
+            _log_fraction(mass) + self.log_weight(cell.level)
             for mass, cell in zip(masses, self.cells, strict=True)
         ]
 
@@ -115,6 +115,10 @@ class LatticeLaw:
     def _before(self) -> list[float]:
         return list(accumulate(self._shares, initial=0.0))
 
+    def log_weight(self, level: int) -> float:
+        """Log weight of one unit of mass at a level."""
+        return -self.slope * level
+
     def level(self, point: int) -> int | None:
         """Score of one lattice point; None where no answer lies."""
         index = bisect_right(self._firsts, point) - 1
@@ -125,7 +129,7 @@ class LatticeLaw:
         level = self.level(point)
         if level is None:
             return NEVER
-        return _log_fraction(self.measure.mass(point, point)) - self.slope * level - self.log_normalizer
+        return _log_fraction(self.measure.mass(point, point)) + self.log_weight(level) - self.log_normalizer
 
     def probability(self, point: int) -> float:
         """Probability of one lattice point."""

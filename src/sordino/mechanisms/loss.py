@@ -51,12 +51,12 @@ def _lattice_range(law: LatticeLaw, other: LatticeLaw) -> tuple[float, float]:
     return min(ratios), max(ratios)
 
 
-def _difference(here: float | None, there: float | None, law: LatticeLaw, other: LatticeLaw) -> float:
+def _difference(here: int | None, there: int | None, law: LatticeLaw, other: LatticeLaw) -> float:
     if here is None:
         return -math.inf
     if there is None:
         return math.inf
-    return law.slope * (there - here) + other.log_normalizer - law.log_normalizer
+    return law.log_weight(here) - other.log_weight(there) + other.log_normalizer - law.log_normalizer
 
 
 def _piece_range(law: PieceLaw, other: PieceLaw) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.inverse_sensitivity import lattice_law
 from sordino.mechanisms.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.nested_mechanism import NATS, intervals_of
-from sordino.mechanisms.permute_and_flip import probabilities
+from sordino.mechanisms.permute_and_flip import FlipLaw, probabilities
 from sordino.mechanisms.price import bounded_range, share, slope_of
 from sordino.mechanisms.quantile_plan import OCTAVES, Lattice, QuantilePlan, magnitude_measure, plan_quantile
 from sordino.privacy import Guarantee, Neighbors, Pure
@@ -43,6 +43,7 @@ class PrivateQuantile(Mechanism):
         spread: Public guess of the spread.
         tight: The caller vouches that the bounds fit the column.
         shift: For minimum and maximum: answer the row so many places inside.
+        flip: Treat the lattice as a short list and use permute-and-flip; by its length when None.
         neighbors: Which two datasets are neighbours.
 
     Example:
@@ -59,6 +60,7 @@ class PrivateQuantile(Mechanism):
     spread: float | None = None
     tight: bool = False
     shift: int | None = None
+    flip: bool | None = None
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "quantile"
@@ -79,9 +81,16 @@ class PrivateQuantile(Mechanism):
     def plan(self) -> QuantilePlan:
         """Measure and split; public."""
         return plan_quantile(
-            self.lattice, epsilon=self._strength, rows=self.rows, rank=self.rank, centre=self.centre,
-            spread=self.spread, tight=self.tight,
-        )  # fmt: skip
+            self.lattice,
+            epsilon=self._strength,
+            rows=self.rows,
+            rank=self.rank,
+            centre=self.centre,
+            spread=self.spread,
+            tight=self.tight,
+            pure=isinstance(self.price, Pure),
+            flip=self.flip,
+        )
 
     @property
     def _strength(self) -> Fraction:
@@ -166,7 +175,10 @@ class PrivateQuantile(Mechanism):
                 wide=plan.measure,
             )
         family = intervals_of(opened)
-        return lattice_law(family, opened, plan.threshold, self._release_slope(plan), measure)
+        law = lattice_law(family, opened, plan.threshold, self._release_slope(plan), measure)
+        if plan.flip:
+            return FlipLaw(law.cells, law.slope, last=self.lattice.last, low=law.low, step=law.step)
+        return law
 
     # The contract -------------------------------------------------------------------------------------
 
@@ -193,7 +205,7 @@ class PrivateQuantile(Mechanism):
         bits: Bits | None = None,
     ) -> Answer:
         """Release the magnitude where planned, then one lattice point; the lattice of the data is the grid."""
-        from sordino.mechanisms.drawing import draw_lattice, permute_and_flip, pick
+        from sordino.mechanisms.drawing import draw_lattice, flip_lattice, permute_and_flip, pick
 
         opened, plan = reading.open(), self.plan
         public: dict[str, Any] = {}
@@ -205,7 +217,11 @@ class PrivateQuantile(Mechanism):
             magnitude = self.classes[choose(exponents, bits=bits)]
             public["magnitude"] = self.lattice.step * 2**magnitude
         law = self._release_law(opened, plan, magnitude)
-        point = draw_lattice(law.cells, law.measure, self._release_slope(plan), bits=bits)
+        slope = self._release_slope(plan)
+        if plan.flip:
+            point = flip_lattice(law.cells, slope, bits=bits)
+        else:
+            point = draw_lattice(law.cells, law.measure, slope, bits=bits)
         return Answer(self.lattice.value(point), public)
 
     def answer(

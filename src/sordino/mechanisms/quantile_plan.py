@@ -16,6 +16,7 @@ from sordino.mechanisms.measure import Measure, decimals, mixture, shells
 
 OCTAVES = 20  # the magnitude step resolves the range down to 2^-20 of its length
 FALLBACK = Fraction(1, 10_000)  # a hint that is wrong a thousandfold costs nine nats, not the answer
+SHORT = 1024  # lattices up to this size are short lists
 HEAPS = Fraction(
     1, 20
 )  # share of the decimals: half a per cent of accuracy for a dozen nats on heaped columns
@@ -59,6 +60,7 @@ class QuantilePlan:
         anchor: Lattice point from which magnitudes are counted.
         threshold: Where the staircase steps inside a gap.
         trusted: False when rows times epsilon are too few to find the scale within these bounds.
+        flip: Use permute-and-flip, which needs a uniform measure and a pure price.
     """
 
     measure: Measure
@@ -67,6 +69,7 @@ class QuantilePlan:
     anchor: int
     threshold: Fraction = Fraction(1, 2)
     trusted: bool = True
+    flip: bool = False
 
 
 def spread_measure(lattice: Lattice, *, anchor: int) -> Measure:
@@ -97,6 +100,8 @@ def plan_quantile(
     centre: checks.Number | None = None,
     spread: checks.Number | None = None,
     tight: bool = False,
+    pure: bool = False,
+    flip: bool | None = None,
 ) -> QuantilePlan:
     """Choose the base measure for one quantile from public numbers.
 
@@ -108,6 +113,8 @@ def plan_quantile(
         centre: A public guess of the answer.
         spread: A public guess of how far the column spreads around the centre.
         tight: The caller vouches that the bounds fit the column.
+        pure: The price is pure, so permute-and-flip may be used.
+        flip: Treat the lattice as a short list of equal answers (True), never (False), or by its length (None).
 
     Example:
         >>> lattice = Lattice(Fraction(-50), Fraction(1100, 2**31), 2**31)
@@ -119,8 +126,11 @@ def plan_quantile(
     anchor = lattice.anchor if centre is None else lattice.index(centre)
     uniform = Measure.uniform(lattice.last)
     nothing = Fraction(0)
-    if tight:
-        return QuantilePlan(uniform, nothing, nothing, anchor)
+    # A short list of answers costs few nats whatever the column, and permute-and-flip is never worse on it.
+    if flip is None:
+        flip = tight or (centre is None and lattice.last < SHORT)
+    if tight or flip:
+        return QuantilePlan(uniform, nothing, nothing, anchor, flip=pure and flip)
     wide = spread_measure(lattice, anchor=anchor)
     if centre is not None and spread is not None:
         core = max(math.ceil(checks.positive("quantile", spread=spread) / lattice.step), 1)
