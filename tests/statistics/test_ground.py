@@ -33,7 +33,8 @@ def test_a_smooth_bound_is_the_maximum_over_all_distances(smoothing):
 
 
 @pytest.mark.parametrize(
-    ("distance", "bound", "ceiling"), [((1,), (1,), 2), ((0, 0), (1, 1), 2), ((0, 1), (2, 1), 2), ((0,), (3,), 2), ((0,), (), 1)]
+    ("distance", "bound", "ceiling"),
+    [((1,), (1,), 2), ((0, 0), (1, 1), 2), ((0, 1), (2, 1), 2), ((0,), (3,), 2), ((0,), (), 1)],
 )  # fmt: skip
 def test_an_impossible_profile_is_refused(distance, bound, ceiling):
     """Distances from 0, bounds that grow and stay below the ceiling."""
@@ -42,7 +43,8 @@ def test_an_impossible_profile_is_refused(distance, bound, ceiling):
 
 
 @pytest.mark.parametrize(
-    ("distance", "low", "high"), [((0, 1), (0, 1), (2, 3)), ((0, 1), (0, 0), (2, 1)), ((0,), (2,), (1,)), ((2,), (0,), (1,))]
+    ("distance", "low", "high"),
+    [((0, 1), (0, 1), (2, 3)), ((0, 1), (0, 0), (2, 1)), ((0,), (2,), (1,)), ((2,), (0,), (1,))],
 )  # fmt: skip
 def test_an_impossible_reach_is_refused(distance, low, high):
     """Intervals are nested."""
@@ -122,7 +124,8 @@ def test_missing_counts_as_zero_or_as_the_bound_nearer_to_it(low, high, missing)
     [
         {"low": 1, "high": 1}, {"low": 2, "high": 1}, {"low": math.nan, "high": 1}, {"low": 0, "high": math.inf},
         {"low": 0, "high": 1, "bits": 51}, {"low": 0, "high": 1, "step": 0}, {"low": 0, "high": 1, "step": 2},
-        {"low": 0, "high": 1, "step": 1e-17}, {"low": -1.7e308, "high": 1.7e308}, {"low": 0, "high": 1, "missing": "low"},
+        {"low": 0, "high": 1, "step": 1e-17}, {"low": -1.7e308, "high": 1.7e308},
+        {"low": 0, "high": 1, "missing": "low"},
     ],
 )  # fmt: skip
 def test_bounds_that_make_no_lattice_are_refused(wrong):

@@ -201,7 +201,10 @@ def summarise(values: NDArray[Any], request: Request) -> Summary:
     below = counts_below(codes, request.cuts)
     windows = [window.ranks(rows) for window in request.windows]
     places = sorted({place for first, last in windows if first <= last for place in (first - 1, last)})
-    arrange(codes, places, 0, rows)
+    if places and heaped(codes):
+        codes.sort()
+    else:
+        arrange(codes, places, 0, rows)
     sums = dict(zip(places, accumulate(_segments(codes, places, top)), strict=False))
     total = exact_sum(codes[places[-1] :], top) + sums[places[-1]] if places else exact_sum(codes, top)
     runs = tuple(_run(codes, first, last, sums, rows=rows, top=top) for first, last in windows)
@@ -221,6 +224,12 @@ def _run(codes: NDArray[Any], first: int, last: int, sums: dict[int, int], *, ro
     window = codes[first - 1 : last].astype(np.int64)
     window.sort()
     return Run(first, window, sums[first - 1], rows, top)
+
+
+def heaped(codes: NDArray[Any]) -> bool:
+    """Whether many rows share one code, from a thousand of them: selection is slow there and sorting fast."""
+    _, counts = np.unique(codes[:: max(1, len(codes) // 1024)], return_counts=True)
+    return bool(np.max(counts, initial=0) * 16 > counts.sum())
 
 
 def arrange(codes: NDArray[Any], places: list[int], start: int, stop: int) -> None:
