@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.checks import non_negative, whole
+from sordino.checks import non_negative, one_of, whole
 from sordino.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -35,6 +35,13 @@ def quantise(values: Any, *, low: float, high: float, levels: int) -> np.ndarray
     return np.clip(np.rint((np.asarray(values, dtype=np.float64) - low) / step), 0, count - 1).astype(
         np.int64
     )
+
+
+def _shifted(law: Floats, by: int) -> Floats:
+    """Move the law of a sum up by one record's level."""
+    result = np.zeros(law.size)
+    result[by:] = law[: law.size - by]
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,31 +102,32 @@ class SamplingAverage:
                 a lower bound, equal to the full search on hundreds of databases with a bell-shaped spread of values
                 but 8 % short on a database of a few records.
         """
-        price = float(non_negative("sampling average", epsilon=epsilon))
+        return self.deltas([epsilon], search=search)[0]
+
+    def deltas(self, epsilons: Sequence[float], *, search: str = "all") -> list[float]:
+        """Return the profile at several epsilons; the laws of the sums are computed once."""
+        prices = [float(non_negative("sampling average", epsilon=epsilon)) for epsilon in epsilons]
+        share = self.worst_case
         if self.levels is None:
-            return self.worst_case
+            return [share] * len(prices)
         present = np.unique(np.asarray(self.values, dtype=np.int64))
         replaced = np.arange(self.levels)
-        if search == "extremes":
+        if one_of("sampling average", ("all", "extremes"), search=search) == "extremes":
             present = np.unique(present[[0, -1]])
             replaced = replaced[[0, -1]]
-        laws = self._laws(present)
-        factor, share = math.exp(price), self.worst_case
-        worst = 0.0
-        for value, (without, short) in zip(present, laws, strict=True):
-            size = without.size
-            padded = np.zeros(size)
-            padded[value : value + short.size] = short[: size - value]
-            own = (1 - share) * without + share * padded
+        worst = [0.0] * len(prices)
+        for value, (without, short) in zip(present, self._laws(present), strict=True):
+            own = (1 - share) * without + share * _shifted(short, int(value))
             for new in replaced:
-                if new != value:
-                    other = np.zeros(size)
-                    other[new : new + short.size] = short[: size - new]
-                    law = (1 - share) * without + share * other
-                    one = np.maximum(own - factor * law, 0.0).sum()
-                    two = np.maximum(law - factor * own, 0.0).sum()
-                    worst = max(worst, float(one), float(two))
-        return min(worst, share)
+                if new == value:
+                    continue
+                law = (1 - share) * without + share * _shifted(short, int(new))
+                for index, price in enumerate(prices):
+                    factor = math.exp(price)
+                    one = float(np.maximum(own - factor * law, 0.0).sum())
+                    two = float(np.maximum(law - factor * own, 0.0).sum())
+                    worst[index] = max(worst[index], one, two)
+        return [min(value, share) for value in worst]
 
     def _laws(self, present: np.ndarray[Any, np.dtype[np.int64]]) -> list[tuple[Floats, Floats]]:
         """Return, for each value, the laws of the sum of T and of T - 1 of the records other than one with it."""

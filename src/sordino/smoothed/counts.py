@@ -50,7 +50,7 @@ def tally(records: Any, *, subject: str = "smoothed") -> tuple[tuple[str, ...], 
         )
     if not raw:
         raise ParameterError(subject, "the tally is empty", why="There is nothing to publish.", hint=hint)
-    counts = [_count(name, value, subject, hint) for name, value in zip(names, raw, strict=True)]
+    counts = [whole_count(name, value, subject, hint) for name, value in zip(names, raw, strict=True)]
     if len(counts) < 2:
         raise ParameterError(
             subject,
@@ -75,7 +75,7 @@ def tally(records: Any, *, subject: str = "smoothed") -> tuple[tuple[str, ...], 
     return names, tuple(counts)
 
 
-def _count(name: str, value: Any, subject: str, hint: str) -> int:
+def whole_count(name: str, value: Any, subject: str, hint: str) -> int:
     """Check one count."""
     number = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
     if isinstance(number, str):

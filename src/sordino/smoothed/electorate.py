@@ -185,6 +185,9 @@ class Electorate:
             f"Monte Carlo over {samples} databases, upper end of a {best.confidence:.0%} interval, "
             f"the largest of {len(mixes)} mixes tried"
         )
+        if best.mean == -math.inf:
+            best = max(found, key=lambda one: one.high)
+            words = f"none of {samples} databases drawn leaks anything; bounded by Hoeffding's inequality"
         return best.high, best.low, words
 
     def log_delta(self, epsilon: float) -> float:

@@ -16,8 +16,8 @@ def power(log_value: float, digits: int = 3) -> str:
     """Write e^log_value for people, also where no float can hold it.
 
     Example:
-        >>> power(math.log(0.0123)), power(-137684.66493), power(-math.inf), power(0.0)
-        ('0.0123', '2.04e-59796', '0', '1')
+        >>> power(math.log(0.0123)), power(-137684.66493), power(-math.inf), power(0.0), power(-3e-9)
+        ('0.0123', '2.04e-59796', '0', '1', '1 - 3e-09')
     """
     if log_value == -math.inf:
         return "0"
@@ -26,7 +26,10 @@ def power(log_value: float, digits: int = 3) -> str:
         value = math.exp(log_value)
         # a probability that rounds to 1 but is less is written with enough digits to say so
         text = f"{value:.{digits}g}"
-        return f"{value:.6g}" if text == "1" and log_value < 0.0 else text
+        if text == "1" and log_value < 0.0:
+            text = f"{value:.6g}"
+            return f"1 - {-math.expm1(log_value):.1g}" if text == "1" else text
+        return text
     mantissa = 10.0 ** (log_value / _LN10 - exponent)
     if round(mantissa, digits - 1) >= 10.0:
         mantissa, exponent = 1.0, exponent + 1

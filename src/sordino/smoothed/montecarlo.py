@@ -89,7 +89,9 @@ def estimate(
         logs[index] = known[key] - float(np.logaddexp.reduce(ratios))
     top = float(logs.max())
     if top == -math.inf:
-        return Estimate(-math.inf, -math.inf, -math.inf, confidence, samples, tuple(mix))
+        return Estimate(
+            -math.inf, -math.inf, _silent(expected, T, epsilon, replacement), confidence, samples, tuple(mix)
+        )
     values = np.exp(logs - top)
     mean = float(values.mean())
     half = float(ndtri(0.5 + confidence / 2)) * float(values.std(ddof=1)) / math.sqrt(samples)
@@ -97,6 +99,28 @@ def estimate(
     return Estimate(
         math.log(mean) + top, low, min(0.0, math.log(mean + half) + top), confidence, samples, tuple(mix)
     )
+
+
+def _silent(expected: Floats, T: int, epsilon: float, replacement: bool) -> float:
+    """Bound ln E[delta] when no drawn database leaks at all.
+
+    Without replacement, type i can only leak when K_i (1 - e^-eps) < T: the loss is at most ln K_i / (K_i - T). So
+    E[delta] <= (T/n) sum_i P(K_i <= T / (1 - e^-eps)), and Hoeffding bounds each binomial-like tail by its mean. With
+    replacement, or where the means are not above the threshold, only the worst case is left.
+    """
+    n = float(expected.sum())
+    worst = math.log(min(1.0, T / n))
+    if replacement or epsilon <= 0.0:
+        return worst
+    threshold = T / -math.expm1(-epsilon)
+    logs = []
+    for mean in expected:
+        p, x = float(mean) / n, threshold / n
+        if x >= p:
+            return worst
+        rest = (1 - x) * math.log((1 - x) / (1 - p)) if p < 1.0 else math.inf
+        logs.append(-n * (x * math.log(x / p) + rest))
+    return min(worst, worst + float(np.logaddexp.reduce(logs)))
 
 
 def _tilted(vertices: Floats, tilt: Floats) -> tuple[Floats, Floats]:
