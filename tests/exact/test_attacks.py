@@ -139,7 +139,7 @@ def test_a_public_lattice_hides_which_scale_was_used():
 
 # --- D. Float sums (Casacuberta et al. 2022) against smooth sensitivity ---------------------------------
 
-ROWS, TRIM = 4001, 400
+ROWS, TRIM = 4896, 400
 
 
 def trimmed_sensitivities(x, top, bottom, steps):
@@ -150,49 +150,50 @@ def trimmed_sensitivities(x, top, bottom, steps):
 
 
 def offset_data(rng):
-    """Rows that agree to 50 bits: the statistic hardly moves, so the noise is tiny; the float sum is not exact."""
-    return np.sort(0.9 + rng.integers(0, 8, size=ROWS) * 2.0**-53)
+    """Rows that agree to 2^-49: the statistic hardly moves, so its noise is tiny; its float sum is not exact.
+
+    Once the running sum passes 2^11 its last bit is worth 2^-41, and 3/4 + 2^-42 lies half-way.
+    """
+    return 0.75 + 2.0**-42 + rng.choice([-8, -3, -1, 1, 2, 7], size=ROWS) * 2.0**-53
 
 
-def worst_pair(rng, mean):
-    """The neighbour, of many, whose mean moves most."""
+def loop_mean(x):
+    """The trimmed mean as a loop over the rows in their order, in floats."""
+    keep = np.zeros(ROWS, dtype=bool)
+    keep[np.argsort(x, kind="stable")[TRIM:-TRIM]] = True
+    total = 0.0
+    for v in x[keep].tolist():
+        total += v
+    return total / (ROWS - 2 * TRIM)
+
+
+def worst_pair(rng):
+    """The neighbour, of many, whose float mean moves most."""
     x = offset_data(rng)
     best = (0.0, x)
     for _ in range(60):
         y = x.copy()
         y[rng.integers(ROWS)] = rng.integers(0, 2)  # one row moves to an end of the range
-        y.sort()
-        best = max(best, (abs(mean(x) - mean(y)), y), key=lambda pair: pair[0])
+        best = max(best, (abs(loop_mean(x) - loop_mean(y)), y), key=lambda pair: pair[0])
     return x, best[1]
 
 
-def loop_mean(x):
-    total = 0.0
-    for v in x[TRIM:-TRIM].tolist():
-        total += v
-    return total / (ROWS - 2 * TRIM)
-
-
-def guess_rate(outputs_x, outputs_y):
+def guess_rate(one, two):
     """The best single threshold between the two samples, chosen in sample."""
-    both = np.concatenate([outputs_x, outputs_y])
-    order = np.argsort(both, kind="stable")
-    labels = np.concatenate([np.zeros(len(outputs_x)), np.ones(len(outputs_y))])[order]
-    right = np.cumsum(labels == 0) + (labels == 1).sum() - np.cumsum(labels == 1)
-    return max(right.max(), 2 * len(outputs_x) - right.min()) / (2 * len(outputs_x))
+    values = np.unique(np.concatenate([one, two]))
+    below = np.searchsorted(np.sort(one), values, side="right") / len(one)
+    above = 1 - np.searchsorted(np.sort(two), values, side="right") / len(two)
+    return max(np.max(below + above), 2 - np.min(below + above)) / 2
 
 
 def test_a_float_sum_betrays_the_trimmed_mean_under_smooth_sensitivity():
     rng = np.random.default_rng(3)
-    x, y = worst_pair(rng, loop_mean)
+    x, y = worst_pair(rng)
     size = ROWS - 2 * TRIM
-    steps = [0, 1, 2, 5, 20, 100, 300, 399, 400]
-    smooth = max(
-        math.exp(-0.1 * j) * v / size
-        for j, v in zip(steps, trimmed_sensitivities(x.tolist(), 1.0, 0.0, steps), strict=True)
-    )
+    sensitivities = trimmed_sensitivities(np.sort(x).tolist(), 1.0, 0.0, range(401))
+    smooth = max(math.exp(-0.1 * j) * v / size for j, v in enumerate(sensitivities))
     assert abs(loop_mean(x) - loop_mean(y)) > 20 * smooth
-    # Even exact noise cannot repair a wrong location.
+    # Exact noise cannot repair a wrong location.
     scale, grid = 10 * smooth, Grid(-61)  # PolyPlace(SS/gamma, 1/gamma), gamma = 0.1
     outputs = [
         draw_many(
@@ -210,7 +211,7 @@ def test_a_float_sum_betrays_the_trimmed_mean_under_smooth_sensitivity():
 
 def test_an_exact_sum_of_codes_does_not():
     rng = np.random.default_rng(3)
-    x, y = worst_pair(rng, loop_mean)
+    x, y = worst_pair(rng)
     rows = Rows(0.0, 1.0, bits=50)
     size = ROWS - 2 * TRIM
     log_grid = LogGrid(gamma=Fraction(1, 10))
