@@ -10,33 +10,51 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "BlockMechanism": "blocks",
     "Box": "region",
     "Disc": "region",
+    "Estimate": "estimation",
     "FunctionOfDistance": "forms",
     "FunctionOfLinearForm": "forms",
     "FunctionOnLine": "forms",
     "Geofence": "region",
     "KernelDensity": "kernel_density",
     "Logistic": "forms",
+    "Mechanism": "mechanism",
     "Query": "query",
     "Range": "line",
+    "Reports": "reporting",
+    "Tally": "estimation",
     "Threshold": "line",
     "TwoWayThreshold": "region",
+    "estimate": "estimation",
+    "mechanism_for": "reporting",
+    "report": "reporting",
+    "survey": "estimation",
 }
 
-__all__ = [  # noqa: F822
+__all__ = [
+    "BlockMechanism",
     "Box",
     "Disc",
+    "Estimate",
     "FunctionOfDistance",
     "FunctionOfLinearForm",
     "FunctionOnLine",
     "Geofence",
     "KernelDensity",
     "Logistic",
+    "Mechanism",
     "Query",
     "Range",
+    "Reports",
+    "Tally",
     "Threshold",
     "TwoWayThreshold",
+    "estimate",
+    "mechanism_for",
+    "report",
+    "survey",
 ]
 
 

@@ -1,0 +1,128 @@
+"""Reports: what leaves a device. Lattice integers, the name of the mechanism that made them, and nothing else.
+
+`report` is the device's end (or an internal gateway's); `estimation.py` is the collector's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sordino.errors import Unsupported
+from sordino.geo.blocks import BlockMechanism
+from sordino.geo.kernel_density import KernelDensity
+from sordino.geo.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from sordino.exact.bits import Bits
+    from sordino.geo.query import Query
+    from sordino.privacy import Geo
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reports:
+    """Privatised answers of many devices, safe to store and to send.
+
+    Attributes:
+        mechanism: What made them: public.
+        codes: Answers in steps of the mechanism's grid; shape (n,), or (n, widest) with blocks.
+        block: Which block of places each report answers, or None.
+    """
+
+    mechanism: Mechanism | BlockMechanism
+    codes: NDArray[np.int64] = field(repr=False)
+    block: NDArray[np.int64] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[0])
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The answers as numbers."""
+        return self.mechanism.grid.values(self.codes)
+
+    @property
+    def guarantee(self) -> Geo:
+        """What one device's report promises."""
+        return self.mechanism.price
+
+    def __repr__(self) -> str:
+        return f"Reports({len(self)} from {self.mechanism!r})"
+
+
+def mechanism_for(query: Query, price: Geo, **options: Any) -> Mechanism | BlockMechanism:
+    """Choose the mechanism of a query: by blocks for a kernel density at many places, else one answer per report."""
+    if isinstance(query, KernelDensity) and len(query.at) > 1:
+        given = {name: value for name, value in options.items() if value not in (None, 0)}
+        if given:
+            raise Unsupported(
+                query.name,
+                "at many places takes no choice of noise",
+                got=given,
+                hint="query.each() gives one query per place, each with its own price",
+            )
+        return BlockMechanism.choose(query, price)
+    return Mechanism.choose(query, price, **options)
+
+
+def report(
+    points: ArrayLike,
+    query: Query,
+    price: Geo,
+    *,
+    noise: str | None = None,
+    smoothing: Any = None,
+    scope: str | None = None,
+    delta: Any = 0,
+    bits: Bits | None = None,
+) -> Reports:
+    """Turn points into reports, one per point, each with the promise of the price.
+
+    Args:
+        points: Private points, shape (n,) or (n, dimension), in the unit of the query (metres on a map).
+        query: The question.
+        price: What one report may reveal.
+        noise: A noise family, if not the default.
+        smoothing: Smoothing of the bound, if not the default.
+        scope: local or global bound.
+        delta: Positive for an approximate promise.
+        bits: A source of random words for tests; by default a fresh key.
+
+    Example:
+        >>> from sordino.geo import Threshold
+        >>> from sordino.privacy import Geo
+        >>> len(report([10.0, 250.0, 90.0], Threshold(at=100, width=20), Geo(1, per=50)))
+        3
+    """
+    made = mechanism_for(query, price, noise=noise, smoothing=smoothing, scope=scope, delta=delta)
+    return draw(made, points, bits=bits)
+
+
+def draw(made: Mechanism | BlockMechanism, points: ArrayLike, *, bits: Bits | None = None) -> Reports:
+    """Turn points into reports with a mechanism chosen before."""
+    if isinstance(made, BlockMechanism):
+        block, codes = made.draw(points, bits=bits)
+        return Reports(made, codes, block)
+    return Reports(made, made.draw(points, bits=bits))
+
+
+def stream(
+    made: Mechanism | BlockMechanism,
+    points: ArrayLike,
+    *,
+    chunk: int = 1 << 16,
+    progress: Callable[[int], None] | None = None,
+    bits: Bits | None = None,
+) -> Iterator[Reports]:
+    """Turn points into reports chunk by chunk, so that memory stays bounded whatever their number."""
+    at = made.query.points(points)
+    for begin in range(0, at.shape[0], chunk):
+        part = at[begin : begin + chunk]
+        yield draw(made, part, bits=bits)
+        if progress is not None:
+            progress(part.shape[0])
