@@ -2,7 +2,7 @@
 
 `calibrate` takes starting points from here and certifies them again. `lookup` is safe by itself: a larger
 smoothing or shift only enlarges the set of pairs, so a node with at least the smoothing and at most the
-price keeps the promise. ``python -m sordino.certification.table`` computes the table anew.
+price keeps the promise. ``python -m sordino.certification.tabulate`` computes the table anew.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PRICES = (
     ),
 )
 #: Smoothings as multiples of sqrt(2 rho), rounded to three digits as the default smoothing is.
-RATIOS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+RATIOS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8)
 
 
 class Node(NamedTuple):
@@ -102,52 +102,3 @@ def starting_point(family: str, rho: float, smoothing: float) -> tuple[float, fl
             log_shape += weight * math.log(corner.shape)
             log_shift += weight * math.log(corner.shift / math.sqrt(corner.rho))
     return math.exp(log_shape), math.exp(log_shift) * math.sqrt(rho)
-
-
-def generate(prices: tuple[float, ...] = PRICES, ratios: tuple[float, ...] = RATIOS) -> dict[str, list[Any]]:
-    """Search and certify every node; a node starts from its neighbour's shape."""
-    from sordino.certification.calibration import search, settle
-    from sordino.certification.certificate import FAMILIES
-
-    families: dict[str, list[Any]] = {}
-    for family in FAMILIES:
-        rows: list[Any] = []
-        for ratio in ratios:
-            near: tuple[float, float] | None = None
-            for rho in prices:
-                smoothing = node_smoothing(rho, ratio)
-                if near is not None:
-                    near = (near[0], near[1] * math.sqrt(rho / rows[-1][0]))
-                found = search(family, rho, smoothing, near=near)
-                if found is None:
-                    near = None
-                    continue
-                node = settle(family, rho, smoothing, *found)
-                if node is None:
-                    near = None
-                    continue
-                near = (float(node.shape), float(node.shift))
-                rows.append([rho, ratio, *near, node.certificate.rho_hi])
-        families[family] = rows
-    return families
-
-
-def main() -> None:
-    """Write table.json beside this file."""
-    from pathlib import Path
-
-    families = generate()
-    lines = [
-        f'    "{family}": [\n' + ",\n".join("      " + json.dumps(row) for row in rows) + "\n    ]"
-        for family, rows in families.items()
-    ]
-    text = (
-        '{\n  "fields": ["rho", "smoothing / sqrt(2 rho)", "shape", "shift", "certified rho"],\n  "families": {\n'
-        + ",\n".join(lines)
-        + "\n  }\n}\n"
-    )
-    Path(__file__).with_name("table.json").write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
