@@ -7,6 +7,8 @@ What can be known beforehand (`guarantee`, `depth`, `trusted`) is a property; `l
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -97,10 +99,27 @@ class Mechanism(ABC):
     def law(self, reading: Reading) -> Law:
         """The exact output distribution on known data: for laws and audits, never for a release."""
 
-    def answer(self, statistic: Statistic, ask: Asking, grid: Grid, *, bits: Bits | None = None) -> Answer:
-        """Ask the source for what the statistic needs, read it and draw. The only entry a session calls."""
-        summary = ask(statistic.request(depth=self.depth))
-        return self.draw(statistic.read(summary), grid, bits=bits)
+    def answer(
+        self,
+        statistic: Statistic,
+        ask: Asking,
+        grid: Grid,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Answer:
+        """Ask the source for what the statistic needs, read it and draw. The only entry a session calls.
+
+        Args:
+            statistic: What is asked.
+            ask: Answers one request with a summary; private.
+            grid: The public output lattice.
+            contribution: How many rows one person may have.
+            bits: A source of random words; fresh ones by default.
+        """
+        doubled = 2 if statistic.rows_private else 1
+        summary = ask(statistic.request(depth=self.depth * contribution * doubled))
+        return self.draw(statistic.read(summary).by(contribution), grid, bits=bits)
 
     def to_dict(self) -> dict[str, Any]:
         """A plain description with a ``kind`` key, for events."""
@@ -110,6 +129,22 @@ class Mechanism(ABC):
             if not field.name.startswith("_")
         }
         return {"kind": self.name, **described}
+
+
+def kinds() -> dict[str, type[Mechanism]]:
+    """Import the folder's mechanisms and those of installed plug-ins, and list them by name.
+
+    Example:
+        >>> "piecewise-laplace" in kinds()
+        True
+    """
+    from importlib.metadata import entry_points
+
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    for plugin in entry_points(group="sordino.mechanisms"):
+        plugin.load()
+    return dict(sorted(REGISTER.items()))
 
 
 def _plain(value: Any) -> Any:
@@ -125,4 +160,4 @@ def _plain(value: Any) -> Any:
     return repr(value)
 
 
-__all__ = ["REGISTER", "Answer", "Mechanism"]
+__all__ = ["REGISTER", "Answer", "Mechanism", "kinds"]

@@ -92,5 +92,12 @@ class AdditiveVector(Mechanism):
         bits: Bits | None = None,
     ) -> Answer:
         """Ask, read, draw."""
+        if statistic.norm != 1:
+            raise Unsupported(
+                self.name,
+                "needs a profile in the sum norm",
+                got={"norm": statistic.norm},
+                hint="RadialLaplace",
+            )
         reading = statistic.read(ask(statistic.request(depth=0)))
         return self.draw(reading, grid, contribution=contribution, bits=bits)

@@ -8,7 +8,7 @@ Privacy is by composition of the parts: docs/proofs/mechanism_auto_clip.md.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -62,6 +62,7 @@ class AutoClip(Mechanism):
         spread: Public guess of the spread; with a centre it is worth more than any tuning when rows are few.
         occupied: Public guess of the share of rows that differ from the usual value.
         total: Answer the sum instead of the mean.
+        tight: The bounds fit the column: no search, the whole price for the noise.
         neighbors: Which two datasets are neighbours.
 
     Example:
@@ -81,6 +82,7 @@ class AutoClip(Mechanism):
     spread: float | None = None
     occupied: float | None = None
     total: bool = False
+    tight: bool = False
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "auto-clip"
@@ -113,7 +115,7 @@ class AutoClip(Mechanism):
     @property
     def trusted(self) -> bool:
         """False when rows times the price are too few for these bounds: give a hint or tighter bounds."""
-        return self.plan.trusted
+        return self.tight or self.plan.trusted
 
     def answer(
         self,
@@ -128,6 +130,9 @@ class AutoClip(Mechanism):
         from sordino.mechanisms.column import AskedColumn
 
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
+        if statistic.rows_private:  # a replacement is then a removal and an addition
+            other = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE)
+            return other.converse(column, grid, contribution=2 * contribution, bits=bits)
         return self.converse(column, grid, contribution=contribution, bits=bits)
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
@@ -154,6 +159,8 @@ class AutoClip(Mechanism):
         from sordino.mechanisms.clip_search import count_away, radius_search, search_centre, search_radius
 
         plan, units, top = self.plan, column.grid.units, column.grid.top
+        if self.tight:
+            return Interval(0, top, self.price, {})
         anchor = column.grid.code(float(plan.anchor))
         spacing = max(math.ceil(plan.smallest / units.step), 1)
         centre, far = anchor, max(top - anchor, anchor)

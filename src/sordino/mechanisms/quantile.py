@@ -239,9 +239,11 @@ class PrivateQuantile(Mechanism):
 
         if self.shift is not None:
             statistic = replace(statistic, shift=self.shift)  # type: ignore[type-var]
-        doubled = 2 if statistic.rows_private else 1
-        request = statistic.request(depth=self.depth * contribution * doubled)
+        private = statistic.rows_private  # a replacement is then a removal and an addition
+        mechanism = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE) if private else self
+        doubled = 2 if private else 1
+        request = statistic.request(depth=mechanism.depth * contribution * doubled)
         assert isinstance(request, Request)
-        summary = ask(replace(request, cuts=self.cuts))
+        summary = ask(replace(request, cuts=mechanism.cuts))
         opened = replace(statistic.read(summary).by(contribution).open(), below=summary.below)
-        return self.draw(Reading(opened), grid, contribution=contribution * doubled, bits=bits)
+        return mechanism.draw(Reading(opened), grid, contribution=contribution * doubled, bits=bits)

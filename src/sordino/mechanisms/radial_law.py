@@ -111,9 +111,33 @@ class RadialLaw:
         survivals = gammaincc(np.arange(1, len(terms) + 1), excess)
         return float((weights * survivals).sum() / weights.sum())
 
-    def mean_squared_radius(self) -> float:
-        """Expected squared radius."""
-        logs = [self._log_shell(level, 1.0, 2) for level in range(1, len(self.edges))]
-        logs.append(self._log_tail(2))
+    def logpdf(self, radius: float) -> float:
+        """Log density of the radius."""
+        if radius <= 0:
+            return -math.inf
+        level = int(np.searchsorted(self.edges, radius, side="left"))
+        if level < len(self.edges):
+            score = level - 1 + (radius - self.edges[level - 1]) / self.widths[level - 1]
+        elif self.tail is not None:
+            score = len(self.edges) - 1 + (radius - self.edges[-1]) / self.tail
+        else:
+            return -math.inf
+        return float((self.dimension - 1) * math.log(radius) - self.slope * score - self.log_normalizer)
+
+    def _moment(self, power: int) -> float:
+        logs = [self._log_shell(level, 1.0, power) for level in range(1, len(self.edges))]
+        logs.append(self._log_tail(power))
         log_mass = self.log_normalizer - (self.dimension - 1) * self._top
-        return math.exp(2 * self._top) * math.fsum(math.exp(log - log_mass) for log in logs)
+        return math.exp(power * self._top) * math.fsum(math.exp(log - log_mass) for log in logs)
+
+    def mean(self) -> float:
+        """Expected radius."""
+        return self._moment(1)
+
+    def mean_squared_radius(self) -> float:
+        """Expected squared radius: the expected squared distance of the answer from the truth in the norm."""
+        return self._moment(2)
+
+    def mean_squared_error(self, value: float) -> float:
+        """Expected squared difference between the radius and a number."""
+        return self._moment(2) - 2 * value * self._moment(1) + value * value

@@ -18,6 +18,7 @@ from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.auto_clip import AutoClip
 from sordino.mechanisms.auto_clip_plan import plan_auto_clip
 from sordino.mechanisms.price import nats, share
+from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -102,6 +103,13 @@ class VarianceClip(Mechanism):
         """Ask for the mean, then for counts and squares about it."""
         from sordino.mechanisms.column import AskedColumn
 
+        if statistic.neighbors is not Neighbors.REPLACE_ONE or statistic.rows_private:
+            raise Unsupported(
+                self.name,
+                "needs a public number of rows",
+                why="The clipped mean of squares divides by it.",
+                hint="replace-one neighbours and missing=<number>, or PiecewiseLaplace",
+            )
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
         return self.converse(column, grid, contribution=contribution, bits=bits)
 

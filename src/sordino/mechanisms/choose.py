@@ -1,0 +1,307 @@
+"""The default mechanism for every statistic and price, from public numbers alone.
+
+`choose` never sees data: the same question always gets the same mechanism. Every option overrides a rule; the rules and
+what they cost are in docs/explanation/which_mechanism.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sordino.errors import ParameterError, Unsupported
+from sordino.exact.grid import Grid
+from sordino.mechanisms.additive import Additive
+from sordino.mechanisms.additive_vector import AdditiveVector
+from sordino.mechanisms.auto_clip import AutoClip
+from sordino.mechanisms.drawing import noise_for
+from sordino.mechanisms.error_bar import WithErrorBar
+from sordino.mechanisms.inverse_sensitivity import InverseSensitivity
+from sordino.mechanisms.piecewise_laplace import PiecewiseLaplace
+from sordino.mechanisms.price import bounded_range, share
+from sordino.mechanisms.quantile import PrivateQuantile
+from sordino.mechanisms.quantile_plan import Lattice
+from sordino.mechanisms.radial import RadialLaplace
+from sordino.mechanisms.recursive_quantiles import RecursiveQuantiles
+from sordino.mechanisms.selection import Selection
+from sordino.mechanisms.smoothing import noise_at, smooth_noise, strength_of
+from sordino.mechanisms.symmetric_mean import SymmetricMean
+from sordino.mechanisms.variance_clip import VarianceClip
+from sordino.privacy import Concentrated, Guarantee, Neighbors, Pure
+
+if TYPE_CHECKING:
+    from sordino.mechanisms import Mechanism
+    from sordino.statistics import Statistic
+
+ROOT_TWO = Fraction(1414213563, 10**9)  # rounded up
+STAIRCASE = (
+    3  # bounded range above which the staircase beats the linear interpolation by more than a few per cent
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """What the caller may add; all public, all optional.
+
+    Attributes:
+        rows: Number of rows (public under replace-one), or a declared rough one.
+        centre: Guess of the centre of the column.
+        spread: Guess of its spread.
+        tight: The bounds fit the column.
+        loose: For minimum and maximum: rather far inside the data than outside.
+        symmetric: The distribution is symmetric, so a trimmed mean may answer for the mean.
+        occupied: Guess of the share of rows that differ from the usual value.
+        smoothing: Smoothing parameter of a smooth bound.
+        interval: Probability of an error bar; None for none.
+    """
+
+    rows: int | None = None
+    centre: float | None = None
+    spread: float | None = None
+    tight: bool = False
+    loose: bool = False
+    symmetric: bool = False
+    occupied: float | None = None
+    smoothing: Fraction | None = None
+    interval: float | None = None
+
+
+def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
+    """Choose the mechanism for a statistic at a price, without looking at data.
+
+    Args:
+        statistic: What is asked.
+        price: What the answer may cost.
+        options: The fields of `Hints`.
+
+    Example:
+        >>> from sordino.statistics.median import Median
+        >>> from sordino.statistics.trimmed_mean import TrimmedMean
+        >>> choose(Median("x", low=0, high=100), Pure(1), rows=1000).name
+        'quantile'
+        >>> choose(TrimmedMean("x", trim=0.05, low=0, high=100), Pure(1), rows=1000).calibration.noise.name
+        'polyplace'
+    """
+    try:
+        hints = Hints(**options)
+    except TypeError:
+        known = ", ".join(Hints.__dataclass_fields__)
+        unknown = sorted(set(options) - set(Hints.__dataclass_fields__))
+        raise ParameterError("choose", f"has no option {unknown[0]!r}", hint=f"options are {known}") from None
+    rule = _RULES.get(statistic.name, _smooth if not statistic.vector else _vector)
+    mechanism = rule(statistic, price, hints)
+    if hints.interval is not None and not isinstance(mechanism, WithErrorBar):
+        raise Unsupported(
+            statistic.name,
+            "has no error bar with this mechanism",
+            why="The exact pivot needs additive noise.",
+            hint="an interval for a quantile is OrderInterval; the others: a trimmed mean, a count, a graph statistic",
+        )
+    return mechanism
+
+
+def output_grid(statistic: Statistic) -> Grid:
+    """The public lattice of the answer: whole numbers for counts, a fine power of two otherwise.
+
+    Example:
+        >>> from sordino.statistics.median import Median
+        >>> output_grid(Median("x", low=0, high=100))
+        Grid(exponent=-25)
+    """
+    units = statistic.units
+    low, high = getattr(statistic, "low", None), getattr(statistic, "high", None)
+    if low is not None and high is not None:
+        if statistic.name == "sum":
+            return Grid.for_range(0, max(abs(Fraction(low)), abs(Fraction(high))))
+        return Grid.for_range(low, high)
+    parts = getattr(statistic, "parts", None)
+    if parts:
+        return min((output_grid(part) for part in parts), key=lambda grid: grid.exponent)
+    return Grid(math.floor(math.log2(units.step)) if units.step < 1 else 0)
+
+
+def _lattice(statistic: Any) -> Lattice:
+    units = statistic.grid.units
+    return Lattice(units.origin, units.step, statistic.grid.top)
+
+
+def _quantile(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
+    rank = shift = None
+    lattice = _lattice(statistic)
+    if hints.rows:
+        rank = statistic.weights(hints.rows).pieces[0][0]
+    if statistic.name in ("minimum", "maximum") and not statistic.shift:
+        shift = extreme_shift(
+            lattice,
+            price,
+            upper=statistic.name == "maximum",
+            rows=hints.rows,
+            loose=hints.loose,
+            tight=hints.tight,
+        )
+        if rank is not None and hints.rows:
+            rank = min(max(rank - shift if statistic.name == "maximum" else rank + shift, 1), hints.rows)
+    return PrivateQuantile(
+        price=price, lattice=lattice, rows=hints.rows, rank=rank, centre=hints.centre, spread=hints.spread,
+        tight=hints.tight, shift=shift, neighbors=statistic.neighbors,
+    )  # fmt: skip
+
+
+def extreme_shift(
+    lattice: Lattice, price: Guarantee, *, upper: bool, rows: int | None, loose: bool, tight: bool = False
+) -> int:
+    """How many rows inside the data to aim for a minimum or maximum: ``2/epsilon`` where the range runs away.
+
+    Nothing towards an anchor at the end of the range, with too few rows, or when the bounds are tight; ``loose`` aims
+    ``(2/epsilon) ln n`` rows inside, where the answer is inside the data with probability about 1 - 1/n.
+    """
+    epsilon = float(bounded_range(price))
+    if loose and rows:
+        return min(round(2 / epsilon * math.log(max(rows, 2))), rows // 4)
+    towards = lattice.anchor == (lattice.last if upper else 0)
+    if towards or tight or not rows or rows * epsilon < 64:
+        return 0
+    return round(2 / epsilon)
+
+
+def _quantiles(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
+    return RecursiveQuantiles(
+        price=price, qs=statistic.qs, lattice=_lattice(statistic), rows=hints.rows, tight=hints.tight,
+        centre=hints.centre, neighbors=statistic.neighbors,
+    )  # fmt: skip
+
+
+def _mean(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
+    width = Fraction(statistic.high) - Fraction(statistic.low)
+    fits = (
+        hints.tight
+        or hints.rows is None
+        or (hints.spread is not None and width <= 10 * Fraction(hints.spread))
+    )
+    total = statistic.name == "sum"
+    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
+    if replace_one and (fits or hints.interval is not None):
+        return _global(statistic, price, hints)
+    rows = hints.rows or 0
+    if hints.symmetric and replace_one and not total and rows * strength_of(price) >= 60:
+        return SymmetricMean.planned(
+            price=price, rows=rows, low=statistic.low, high=statistic.high, spread=hints.spread
+        )
+    return AutoClip(
+        price=price, rows=rows, low=statistic.low, high=statistic.high, step=statistic.step,
+        centre=hints.centre, spread=hints.spread, occupied=hints.occupied, total=total, tight=fits,
+        neighbors=statistic.neighbors,
+    )  # fmt: skip
+
+
+def _variance(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
+    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
+    if hints.rows is None or not replace_one:
+        return _nested(statistic, price, hints)
+    return VarianceClip(
+        price=price, rows=hints.rows, low=statistic.low, high=statistic.high, step=statistic.step,
+        centre=hints.centre, spread=hints.spread, root=statistic.name == "standard-deviation",
+    )  # fmt: skip
+
+
+def _trimmed(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
+    if hints.rows is None and hints.smoothing is None:
+        raise ParameterError(
+            statistic.name,
+            "needs the public number of rows or a smoothing",
+            why="How far the bounds are away decides how smooth the bound must be.",
+            hint="rows=1000, or smoothing=0.1",
+        )
+    width = float(Fraction(statistic.high) - Fraction(statistic.low))
+    decades = math.log(width / (hints.spread or width / 1000))
+    trimmed = float(statistic.trim) * (hints.rows or 0)
+
+    def additive(cost: Guarantee) -> Additive:
+        return Additive(
+            calibration=smooth_noise(cost, decades=decades, trimmed=trimmed, smoothing=hints.smoothing)
+        )
+
+    return _barred(additive, price, hints)
+
+
+def _smooth(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001
+    """Graph statistics and other profiles without a range that runs away: smoothing of a tenth of the strength."""
+    smoothing = hints.smoothing or Fraction(f"{0.1 * strength_of(price):.4g}")
+    return _barred(lambda cost: Additive(calibration=noise_at(cost, smoothing)), price, hints)
+
+
+def _global(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001
+    additive = Additive(calibration=noise_for(price))
+    if hints.interval is None:
+        return additive
+    return WithErrorBar(mechanism=additive, price=Pure(1), level=hints.interval)  # the scale is public: free
+
+
+def _barred(build: Callable[[Guarantee], Additive], price: Guarantee, hints: Hints) -> Mechanism:
+    """Add an error bar: four fifths for the answer, one fifth for its scale."""
+    if hints.interval is None:
+        return build(price)
+    if not isinstance(price, Pure):
+        raise Unsupported("error bar", "is priced in pure epsilon", got={"price": price}, hint="Pure(1)")
+    answer, scale = share(price, Fraction(4, 5)), share(price, Fraction(1, 5))
+    assert isinstance(scale, Pure)
+    return WithErrorBar(mechanism=build(answer), price=scale, level=hints.interval)
+
+
+def _nested(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001
+    """Exact envelopes: piecewise Laplace, or the staircase where the price is high."""
+    if bounded_range(price) > STAIRCASE:
+        return InverseSensitivity(price=price)
+    return PiecewiseLaplace(price=price)
+
+
+def _selection(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001
+    return Selection(price=price, neighbors=statistic.neighbors)
+
+
+def _cells(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001
+    return AdditiveVector(
+        price=price, euclidean=ROOT_TWO if statistic.neighbors is Neighbors.REPLACE_ONE else None
+    )
+
+
+def _vector(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001
+    return RadialLaplace(price=price, norm=statistic.norm)
+
+
+def _triangles(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
+    if isinstance(price, Concentrated) and hints.interval is None:
+        return PiecewiseLaplace(price=price, radii=True)
+    return _smooth(statistic, price, hints)
+
+
+_RULES: dict[str, Any] = {
+    "median": _quantile,
+    "quantile": _quantile,
+    "minimum": _quantile,
+    "maximum": _quantile,
+    "quantiles": _quantiles,
+    "mean": _mean,
+    "sum": _mean,
+    "variance": _variance,
+    "standard-deviation": _variance,
+    "trimmed-mean": _trimmed,
+    "output-trimmed-mean": _trimmed,
+    "winsorized-mean": _nested,
+    "interquantile-range": _nested,
+    "theil-sen": _nested,
+    "second-moment": _global,
+    "count": _global,
+    "count-above": _global,
+    "mode-count": _global,
+    "edges": _global,
+    "maximum-degree": _global,
+    "histogram": _cells,
+    "categories": _cells,
+    "mode": _selection,
+    "triangles": _triangles,
+    "minimum-spanning-tree": _smooth,
+}

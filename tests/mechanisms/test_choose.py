@@ -1,0 +1,143 @@
+"""Every statistic has a default for every price; it answers, keeps its price, and never looks at data."""
+
+import inspect
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sordino.data.memory import Memory
+from sordino.errors import ParameterError, Unsupported
+from sordino.exact.bits import SeededBits
+from sordino.mechanisms import Answer, Mechanism, kinds
+from sordino.mechanisms.choose import Hints, choose, extreme_shift, output_grid
+from sordino.mechanisms.quantile_plan import Lattice
+from sordino.mechanisms.smoothing import public_smoothing
+from sordino.privacy import BoundedRange, Concentrated, Neighbors, Pure
+from sordino.statistics import kinds as statistics
+from sordino.statistics.maximum import Maximum
+from sordino.statistics.mean import Mean
+from sordino.statistics.median import Median
+from sordino.statistics.minimum import Minimum
+from sordino.statistics.sum import Sum
+from sordino.statistics.trimmed_mean import TrimmedMean
+
+PRICES = [Pure(1), Concentrated(0.5)]
+
+
+def first_cases():
+    for name, kind in statistics().items():
+        seen = set()
+        for case in kind.cases():
+            relation = case.statistic.neighbors
+            if relation not in seen:
+                seen.add(relation)
+                yield pytest.param(case, id=f"{name}-{relation.value}")
+
+
+@pytest.mark.parametrize("case", list(first_cases()))
+@pytest.mark.parametrize("price", PRICES, ids=lambda price: price.kind)
+def test_every_statistic_gets_an_answer(case, price):
+    statistic = case.statistic
+    mechanism = choose(statistic, price, rows=8)
+    assert isinstance(mechanism, Mechanism)
+    assert mechanism.guarantee.within(price)
+    rows = [case.rows[i % len(case.rows)] for i in range(max(case.sizes))] if case.rows else []
+    rows = [options[0] for options in case.places] or rows
+    source = Memory({name: [row[i] for row in rows] for i, name in enumerate(case.columns)})
+    answer = mechanism.answer(
+        statistic, lambda ask: source.summary(ask)[0], output_grid(statistic), bits=SeededBits(3)
+    )
+    assert isinstance(answer, Answer)
+    values = answer.value if isinstance(answer.value, tuple) else (answer.value,)
+    assert all(isinstance(value, Fraction) and math.isfinite(value) for value in values)
+
+
+@pytest.mark.parametrize("price", PRICES, ids=lambda price: price.kind)
+@pytest.mark.parametrize("rows", [[], [5.0], [5.0] * 30, [math.nan] * 4, [math.inf, -math.inf, 1e300]])
+def test_hostile_columns_get_an_answer(price, rows):
+    source = Memory({"x": np.asarray(rows, dtype=float)})
+    for relation in (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE):
+        for missing in (None, "drop"):
+            for kind in (Mean, Sum, Median, Maximum):
+                statistic = kind("x", low=-10, high=1000, missing=missing, neighbors=relation)
+                mechanism = choose(statistic, price, rows=30)
+                answer = mechanism.answer(
+                    statistic, lambda ask: source.summary(ask)[0], output_grid(statistic), bits=SeededBits(4)
+                )
+                assert isinstance(answer.value, Fraction)
+
+
+def test_choosing_takes_no_data():
+    assert set(inspect.signature(choose).parameters) == {"statistic", "price", "options"}
+    assert all(name not in Hints.__dataclass_fields__ for name in ("data", "source", "reading", "column"))
+    first = choose(Median("x", low=0, high=10), Pure(1), rows=100)
+    assert first == choose(Median("x", low=0, high=10), Pure(1), rows=100)
+
+
+def test_an_unknown_option_is_named():
+    with pytest.raises(ParameterError, match="no option 'row'"):
+        choose(Median("x", low=0, high=10), Pure(1), row=100)
+
+
+def test_defaults_follow_the_table():
+    wide = {"low": -50, "high": 1050}
+    assert choose(Median("x", **wide), Pure(1), rows=1001).name == "quantile"
+    assert choose(Mean("x", **wide), Pure(1), rows=1001).name == "auto-clip"
+    assert choose(Mean("x", **wide), Pure(1), rows=1001, tight=True).name == "additive"
+    assert choose(Mean("x", **wide), Pure(1), rows=1001, symmetric=True).name == "symmetric-mean"
+    trimmed = TrimmedMean("x", trim=Fraction(58, 1001), **wide)
+    assert choose(trimmed, Pure(1), rows=1001).calibration.noise.name == "polyplace"
+    assert choose(trimmed, Concentrated(0.5), rows=1001).calibration.noise.name == "arsinh-normal"
+    assert choose(trimmed, Pure(1), rows=1001, smoothing=Fraction(1, 5)).calibration.smoothing == Fraction(
+        1, 5
+    )
+    barred = choose(trimmed, Pure(1), rows=1001, interval=0.95)
+    assert barred.guarantee == Pure(1)
+    with pytest.raises(ParameterError, match="number of rows"):
+        choose(trimmed, Pure(1))
+    with pytest.raises(Unsupported, match="error bar"):
+        choose(Median("x", **wide), Pure(1), rows=1001, interval=0.95)
+
+
+def test_smoothing_is_clipped_and_falls_with_the_distance_to_the_bounds():
+    rule = [float(public_smoothing(Pure(1), decades=7, trimmed=m)) for m in (1, 20, 58, 100, 10_000)]
+    assert rule == [0.45, 0.35, 0.1207, 0.07, 0.05]
+    assert public_smoothing(BoundedRange(2), decades=7, trimmed=58) == public_smoothing(
+        Pure(1), decades=7, trimmed=58
+    )
+
+
+def test_extremes_aim_inside_where_the_range_runs_away():
+    loose = Lattice(Fraction(-50), Fraction(1), 1100)
+    positive = Lattice(Fraction(0), Fraction(1), 1000)
+    assert extreme_shift(loose, Pure(1), upper=True, rows=1000, loose=False) == 2
+    assert extreme_shift(positive, Pure(1), upper=False, rows=1000, loose=False) == 0
+    assert extreme_shift(loose, Pure(1), upper=True, rows=30, loose=False) == 0
+    assert extreme_shift(loose, Pure(1), upper=True, rows=1000, loose=True) == 14
+    assert choose(Maximum("x", low=-50, high=1050), Pure(1), rows=1001).shift == 2
+    assert choose(Minimum("x", low=0, high=1050), Pure(1), rows=1001).shift == 0
+
+
+def test_few_rows_are_not_trusted_beforehand():
+    wide = {"low": -50, "high": 1050}
+    assert not choose(Mean("x", **wide), Pure(0.1), rows=201).trusted
+    assert choose(Mean("x", **wide), Pure(1), rows=1001).trusted
+    assert not choose(Median("x", **wide), Pure(0.1), rows=201).trusted
+    assert not choose(Mean("x", **wide), Pure(0.1), rows=500).trusted
+    assert choose(Mean("x", **wide), Pure(0.1), rows=500, centre=0, spread=1).trusted
+
+
+def test_every_mechanism_is_registered_and_names_its_proof():
+    found = kinds()
+    assert {"additive", "piecewise-laplace", "inverse-sensitivity", "quantile", "auto-clip"} <= set(found)
+    assert all(mechanism.proof for mechanism in found.values())
+
+
+def test_descriptions_are_plain():
+    import json
+
+    for statistic, options in ((Median("x", low=0, high=9), {}), (Mean("x", low=0, high=9), {"rows": 100})):
+        described = choose(statistic, Pure(1), **options).to_dict()
+        assert json.loads(json.dumps(described))["kind"]
