@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import itertools
+import json
 import math
 import pickle
 from collections import Counter
@@ -15,10 +16,11 @@ import pytest
 
 from sordino import catalogue
 from sordino.data.memory import Memory
+from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.profile import Profile, Reach, Reading
 from sordino.source import Source
-from sordino.statistics import Case, Statistic
+from sordino.statistics import Case, Statistic, detours, ordered, shared_neighbours, triangles
 from sordino.statistics.numeric import Numeric
 
 KINDS = catalogue.statistics()
@@ -212,7 +214,7 @@ def test_a_statistic_is_a_frozen_description_that_survives_its_dictionary(name):
     """Equal by value, immutable, and rebuilt from plain types."""
     for case in itertools.islice(KINDS[name].cases(), 3):
         statistic = case.statistic
-        assert Statistic.from_dict(statistic.to_dict()) == statistic
+        assert Statistic.from_dict(json.loads(json.dumps(statistic.to_dict(), allow_nan=False))) == statistic
         assert dataclasses.is_dataclass(statistic)
         field = dataclasses.fields(statistic)[0].name
         with pytest.raises(dataclasses.FrozenInstanceError):
@@ -260,7 +262,7 @@ def caught(kind, build) -> bool:
         wrong = dataclasses.replace(case, statistic=broken(**fields))
         try:
             found = next(violations(wrong, max(case.sizes) + 2), None)
-        except Exception:  # noqa: BLE001  an impossible reach is refused by its type
+        except ParameterError:  # an impossible profile or reach is refused by its type
             return True
         if found:
             return True
@@ -323,3 +325,63 @@ ERRORS = {"profile": _profile(_early), "late": _reach(_late), "end": _reach(_end
 def test_a_planted_error_is_caught(name, error):
     """An error in a profile or in a reach breaks a law of every statistic that has one."""
     assert caught(KINDS[name], ERRORS[error])
+
+
+def _without_last_split(runs, first, last, depth):
+    """Prop. 40 with t = 0..k instead of 0..k+1: one end of the splits is missing."""
+    up = ordered.codes_between(runs, last, last + depth + 1)
+    down = ordered.codes_between(runs, first - depth - 1, first)[::-1]
+    return np.array([np.max(up[k + 1 : 0 : -1] - down[: k + 1]) for k in range(depth + 1)], np.int64)
+
+
+def _shifted(runs, first, last, honest=ordered.codes_between):
+    """Every rank one too low."""
+    return honest(runs, first - 1, last - 1)
+
+
+def _without_bounds(self, ranks, honest=ordered.Sorted.prefix):
+    """Rows beyond the last count as nothing instead of the upper bound."""
+    return honest(self, np.minimum(ranks, self.rows))
+
+
+def _gains_at_once(pairs, depth, most):
+    """Every missing link costs one step instead of two halves."""
+    common, single = pairs.T if len(pairs) else (np.zeros(1, int), np.zeros(1, int))
+    return [int(min(most, np.max(common + np.minimum(s, single)))) for s in range(depth + 1)]
+
+
+def _no_strangers(apart, graph, degrees):
+    """Pairs without a common neighbour are forgotten."""
+
+
+def _one_way_less(self, edge, height, ways, honest=detours.Detours._flow):
+    """One way too few around an edge."""
+    return honest(self, edge, height, max(ways - 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("owner", "attribute", "wrong", "names"),
+    [
+        (
+            ordered,
+            "block_profile",
+            _without_last_split,
+            ["median", "quantile", "trimmed-mean", "mean", "maximum"],
+        ),
+        (ordered, "codes_between", _shifted, ["median", "trimmed-mean", "maximum"]),
+        (
+            ordered.Sorted,
+            "prefix",
+            _without_bounds,
+            ["median", "quantile", "trimmed-mean", "mean", "winsorized-mean"],
+        ),
+        (triangles, "_gains", _gains_at_once, ["triangles"]),
+        (shared_neighbours, "_strangers", _no_strangers, ["triangles"]),
+        (detours.Detours, "_flow", _one_way_less, ["minimum-spanning-tree"]),
+    ],
+)
+def test_an_error_in_the_mathematics_is_caught(monkeypatch, owner, attribute, wrong, names):
+    """Off by one in a rank, a missing end case, a forgotten pair: some law of each statistic notices."""
+    monkeypatch.setattr(owner, attribute, wrong)
+    for name in names:
+        assert caught(KINDS[name], lambda kind: kind), name

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import math
 import pkgutil
 from abc import ABC, abstractmethod
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -196,7 +198,11 @@ def _plain(value: Any) -> Any:
         return {"fraction": str(value)}
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
-    return value
+    if isinstance(value, Decimal):
+        return {"fraction": str(Fraction(value))}
+    if isinstance(value, float) and math.isinf(value):
+        return {"fraction": str(value)}  # JSON has no infinity
+    return value.item() if hasattr(value, "item") else value
 
 
 def _rich(value: Any) -> Any:
@@ -206,7 +212,8 @@ def _rich(value: Any) -> Any:
             return Statistic.from_dict(value)
         if "neighbors" in value:
             return Neighbors(value["neighbors"])
-        return Fraction(value["fraction"])
+        number = value["fraction"]
+        return float(number) if number.endswith("inf") else Fraction(number)
     if isinstance(value, list):
         return tuple(_rich(item) for item in value)
     return value

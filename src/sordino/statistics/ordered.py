@@ -125,15 +125,22 @@ class Ordered(Numeric):
             bottom=0,
             top=top,
         )
-        # Bun & Steinke 2019, Prop. 40, for each piece; a sum of valid profiles is a valid profile.
-        bounds: NDArray[Any] = np.zeros(depth + 1, ordered.dtype)
-        for first, last, weight in weights.pieces:
-            bounds = bounds + weight * block_profile(summary.runs, first, last, depth).astype(ordered.dtype)
         ceiling = min(Fraction(top), Fraction(sum(w for *_, w in weights.pieces) * top, weights.over))
+        bounds = self.replace_bounds(summary, weights, depth, ordered.dtype)
         profile = Profile.dense(exacts(bounds, weights.over), ceiling)
         if len(weights.pieces) > 1:
             profile = profile.meet(Profile.from_reach(reach, ceiling))
         return reach, profile
+
+    def replace_bounds(self, summary: Summary, weights: Weights, depth: int, dtype: Any) -> NDArray[Any]:
+        """Local sensitivity at distance 0..depth under replace-one, still to be divided by ``over``.
+
+        Bun & Steinke 2019, Prop. 40, for each piece; a sum of valid profiles is a valid profile.
+        """
+        bounds: NDArray[Any] = np.zeros(depth + 1, dtype)
+        for first, last, weight in weights.pieces:
+            bounds = bounds + weight * block_profile(summary.runs, first, last, depth).astype(dtype)
+        return bounds
 
     def _add_remove(self, summary: Summary, depth: int, top: int) -> tuple[Reach, Profile]:
         """Envelopes and profile when rows come and go."""

@@ -64,14 +64,10 @@ class OutputTrimmedMean(TrimmedMean):
         low, high = (checks.exact(self.name, end=end) for end in (self.answer_low, self.answer_high))
         return (low - units.origin) / units.step, (high - units.origin) / units.step
 
-    def clip(self, value: Exact) -> Exact:
-        """Pull a value in steps into the answer's interval."""
-        low, high = self.span
-        return min(max(value, low), high)
-
     def define(self, rows: Sequence[int]) -> Exact:
         """Trim, average, clip."""
-        return self.clip(TrimmedMean.define(self, rows))
+        low, high = self.span
+        return min(max(TrimmedMean.define(self, rows), low), high)
 
     def open(self, summary: Summary) -> Opened:
         """Clip the envelopes, cut the profile to the width (Bun & Steinke 2019, Lemma 50, sharpened)."""
@@ -80,14 +76,14 @@ class OutputTrimmedMean(TrimmedMean):
         low, high = self.span
         width = high - low
         reach = Reach.dense(
-            [self.clip(value) for value in inner.reach.low],
-            [self.clip(value) for value in inner.reach.high],
+            [min(max(value, low), high) for value in inner.reach.low],
+            [min(max(value, low), high) for value in inner.reach.high],
             bottom=low,
             top=high,
         )
         profile = inner.profile.meet(Profile.constant(width))
         return Opened(
-            self.clip(inner.value),
+            min(max(inner.value, low), high),
             self.units,
             profile,
             reach,

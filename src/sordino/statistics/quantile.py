@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from sordino.statistics.ordered import Ordered, Weights, codes_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import NDArray
 
     from sordino.source import Summary
 
@@ -71,9 +73,9 @@ class Quantile(Ordered):
 
     @property
     def exact(self) -> tuple[str, ...]:
-        """The profile is exact for single rows under replace-one, the envelopes always."""
-        single = self.rule != "interpolated" and self.neighbors is Neighbors.REPLACE_ONE
-        return ("profile", "low", "high") if single else ("low", "high")
+        """The profile is exact under replace-one, the envelopes always."""
+        fixed = self.neighbors is Neighbors.REPLACE_ONE
+        return ("profile", "low", "high") if fixed else ("low", "high")
 
     def ranks(self) -> tuple[Rank, ...]:
         """The one rank (or the lower of the two) that counts."""
@@ -90,6 +92,29 @@ class Quantile(Ordered):
         if part == 0:
             return Weights(((rank, rank, q.denominator),), q.denominator)
         return Weights(((rank, rank, q.denominator - part), (rank + 1, rank + 1, part)), q.denominator)
+
+    def replace_bounds(self, summary: Summary, weights: Weights, depth: int, dtype: Any) -> NDArray[Any]:
+        """Between two rows the local sensitivity is a mixture of two neighbouring gaps, opened by k rows.
+
+        With the lower row weighing (1 - w) a step up gains ``(1-w)(y_(r+1) - y_r) + w (y_(r+2) - y_(r+1))``; k rows
+        moved out of the way make y_r the row r - i and y_(r+2) the row r + 2 + j with i + j = k, and the row
+        between goes to the side that its weight 1 - 2w favours (docs/proofs/statistics_ordered.md). A step down
+        is the same one rank lower.
+        """
+        if len(weights.pieces) == 1:
+            return Ordered.replace_bounds(self, summary, weights, depth, dtype)
+        (rank, _, lower), (_, _, upper) = weights.pieces
+        bounds: NDArray[Any] = np.zeros(depth + 1, dtype)
+        for start in (rank - 1, rank):
+            codes = codes_between(summary.runs, start - depth, start + 2 + depth).astype(dtype)
+            below, above = codes[depth::-1], codes[depth + 2 :]
+            if lower >= upper:
+                left, right = -lower * below, (lower - upper) * codes[depth + 1 : -1] + upper * above
+            else:
+                left, right = (lower - upper) * codes[depth + 1 : 0 : -1] - lower * below, upper * above
+            gains = [np.max(left[: k + 1] + right[k::-1]) for k in range(depth + 1)]
+            bounds = np.maximum(bounds, np.array(gains, dtype))
+        return bounds
 
     def add_remove_profile(self, summary: Summary, depth: int, top: int) -> Profile | None:
         """Widest gap of at most k + 2 neighbouring rows between the ranks reachable at k + 1."""

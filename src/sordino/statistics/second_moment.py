@@ -73,14 +73,13 @@ class SecondMoment(Numeric):
         total = summary.squares - 2 * self.middle * summary.total + n * self.middle**2
         value: Exact = Fraction(total, n) if n else 0
         if self.neighbors is Neighbors.REPLACE_ONE:
-            share = Fraction(most, max(n, 1))
-            profile = Profile.constant(share)
+            profile = Profile.constant(Fraction(most, max(n, 1)))
             steps = [Fraction(most * min(l, n), max(n, 1)) for l in range(depth + 1)]
             reach = Reach.dense([value - s for s in steps], [value + s for s in steps], bottom=0, top=most)
         else:
-            # A row that comes or goes moves the mean by at most its distance to it over the larger number.
+            reach = mean_reach(total, n, most, depth)
             profile = Profile.dense([Fraction(most, max(1, n - k)) for k in range(depth + 1)], most)
-            reach = Reach.from_profile(value, profile, bottom=0, top=most)
+            profile = profile.meet(Profile.from_reach(reach, most))
         return Opened(value, self.units, profile, reach, n, bottom=0, top=most)
 
     @classmethod
@@ -92,3 +91,27 @@ class SecondMoment(Numeric):
                 yield Case(
                     cls("x", centre=centre, low=0, high=4, step=1, neighbors=relation), rows, (1, 2, 3, 4)
                 )
+
+
+def mean_reach(total: int, rows: int, most: int, depth: int) -> Reach:
+    """Reach of a mean of numbers in 0..most of which only the total is known, add/remove-one.
+
+    With l steps the total and the number of rows go to the extremes of adding ``most`` (or 0) each time and of
+    removing 0 (or ``most``) each time; between the two the ratio is monotone (docs/proofs/statistics_moments.md).
+
+    Example:
+        >>> mean_reach(6, 3, 4, 1).high
+        (Fraction(2, 1), Fraction(3, 1), 4)
+    """
+    lows: list[Exact] = []
+    highs: list[Exact] = []
+    for l in range(depth + 1):
+        if l >= rows:  # the empty dataset is near, and counts as 0
+            lows.append(0)
+            highs.append(most if l else 0)
+            continue
+        lows.append(min(Fraction(total, rows + l), Fraction(max(0, total - l * most), rows - l)))
+        highs.append(
+            max(Fraction(min(total, (rows - l) * most), rows - l), Fraction(total + l * most, rows + l))
+        )
+    return Reach.dense(lows, highs, bottom=0, top=most)
