@@ -8,7 +8,6 @@ docs/proofs/exact_functions.md, checked there by machine for the rounding part. 
 from __future__ import annotations
 
 import math
-import struct
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -34,8 +33,10 @@ _LN2_HIGH = float.fromhex("0x1.62e42fefap-1")
 _LN2_LOW = float.fromhex("0x1.cf79abc9e3b3ap-40")
 _INVERSE_LN2 = 1.4426950408889634
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
-_ONE_BITS = 0x3FF0000000000000
+_SQRT_HALF = float.fromhex("0x1.6a09e667f3bcdp-1")  # the float with these bits
 _MAGIC = 6755399441055744.0  # 1.5 * 2^52: adding and subtracting it rounds to the nearest even integer
+# A table, because the time of ldexp depends on the exponent.
+_POWERS = tuple(2.0**k for k in range(-1022, 1024))
 #: exp and expm1 are evaluated inside [-700, 700]; arguments below are raised to -700, above is the
 #: caller's proof obligation.
 EXP_LIMIT = 700.0
@@ -199,13 +200,14 @@ class _Scalars(Functions):
     """The formulas on Python floats, bit for bit the same results as on arrays."""
 
     def split(self, x: float) -> tuple[Any, Any]:
-        (bits,) = struct.unpack("<q", struct.pack("<d", x))
-        e = (bits - _SQRT_HALF_BITS) >> 52
-        (m,) = struct.unpack("<d", struct.pack("<q", bits - (e << 52)))
-        return float(e), m
+        m, e = math.frexp(x)
+        # Arithmetic instead of a branch: the time of a draw should not tell on which side x lies.
+        low = m < _SQRT_HALF
+        m += m * low
+        return float(e - low), m
 
     def power_of_two(self, k: float) -> Any:
-        return math.ldexp(1.0, int(k))
+        return _POWERS[int(k) + 1022]
 
     def sqrt(self, x: Any) -> Any:
         return math.sqrt(x)

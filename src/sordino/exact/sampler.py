@@ -17,7 +17,7 @@ from sordino.exact.balls import Undecided, floor, precision, rational
 from sordino.exact.bits import Bits
 from sordino.exact.functions import SCALARS
 from sordino.exact.location import WIDE, Locations, in_steps
-from sordino.exact.scale import ExpScale, Scale, Scales, exact_scale, ratio, scale_ball
+from sordino.exact.scale import ExpScale, Scale, Scales, exact_scale, quick_ratio, scale_ball
 from sordino.exact.tries import decide, outside, tries
 from sordino.exact.uniforms import LazyUniform
 
@@ -98,7 +98,7 @@ def draw(
     source = Bits() if bits is None else bits
     amount = exact_scale(scale)
     whole, part = in_steps(location, grid.exponent)
-    steps = ratio(amount, recipe.unit, grid.exponent)
+    steps, loose = quick_ratio(amount, recipe.unit, grid.exponent)
     proved = recipe.proved
     while True:
         words = [source.word() for _ in recipe.guards]
@@ -115,7 +115,7 @@ def draw(
                     y = part + steps * w
                     if abs(y) < 4503599627370496.0:
                         k = round(y)
-                        if abs(y - k) + steps * tolerance < _HALF:
+                        if abs(y - k) + steps * (tolerance + loose * abs(w)) < _HALF:
                             return int(whole + k)
         uniforms = [LazyUniform(word, source) for word in words]
         if recipe.rejects and keep is None and not decide(recipe, uniforms):

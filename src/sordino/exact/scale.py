@@ -14,6 +14,7 @@ import numpy as np
 
 from sordino.errors import ParameterError
 from sordino.exact.balls import Ball, precision, rational, to_float
+from sordino.exact.functions import SCALARS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +45,8 @@ class ExpScale:
         return bool(self.multiplier)
 
 
+#: Up to this logarithm a scale on the log-grid has a float without ball arithmetic.
+QUICK_LIMIT = 600.0
 #: An exact scale. A float means its exact dyadic value.
 Scale = int | float | Fraction | ExpScale
 
@@ -72,6 +75,22 @@ def ratio(scale: Fraction | ExpScale, unit: Fraction, exponent: int) -> float:
     if isinstance(scale, ExpScale):
         with precision(80):
             return to_float(scale.times(unit / Fraction(2) ** exponent).ball())
+    return _quotient(scale, unit, exponent)
+
+
+def quick_ratio(scale: Fraction | ExpScale, unit: Fraction, exponent: int) -> tuple[float, float]:
+    """Return the same without balls, and a bound on its relative error beyond 2^-51.9."""
+    if isinstance(scale, ExpScale):
+        power = scale.step.numerator * scale.exponent / scale.step.denominator
+        if abs(power) > QUICK_LIMIT:
+            return ratio(scale, unit, exponent), 0.0
+        # 2^-47 for exp and 600 * 2^-53 for its argument.
+        return _quotient(scale.multiplier, unit, exponent) * SCALARS.exp(power), 2.0**-43
+    return _quotient(scale, unit, exponent), 0.0
+
+
+def _quotient(scale: Fraction, unit: Fraction, exponent: int) -> float:
+    """Return scale * unit / 2^exponent, correctly rounded; inf if too large."""
     top = scale.numerator * unit.numerator
     bottom = scale.denominator * unit.denominator
     if exponent <= 0:

@@ -1,0 +1,174 @@
+"""Exact draws beside numpy's own Laplace sampler in the same run, and beside OpenDP and PyDP when installed."""
+
+import time
+from fractions import Fraction
+
+import numpy as np
+
+from sordino.exact import (
+    Bits,
+    ExpScale,
+    Grid,
+    Pieces,
+    Weights,
+    choose,
+    draw,
+    draw_many,
+    permute_and_flip,
+    sampler,
+)
+from sordino.exact.recipes import (
+    ArsinhNormal,
+    Gaussian,
+    GeneralizedCauchy,
+    Laplace,
+    LaplaceLogNormal,
+    LaplacePareto,
+    PolyPlace,
+    StudentT,
+    UniformLogNormal,
+)
+from sordino.exact.shapes import Falling
+
+DRAWS = 1_000_000
+GRID = Grid(-20)
+F = Fraction
+# recipe, bound on the ratio that the project promises (None: none stated)
+FAMILIES = [
+    (Laplace(), 1.5),
+    (Gaussian(), 3),
+    (PolyPlace(F(3, 2)), 3),
+    (PolyPlace(10), 3),
+    (PolyPlace(1000), 3),
+    (StudentT(3), 4),
+    (GeneralizedCauchy(4), 4),
+    (GeneralizedCauchy(2), 4),
+    (GeneralizedCauchy(F(5, 2), F(3, 2)), None),
+    (GeneralizedCauchy(F(27, 25), F(44, 5)), None),
+    (LaplaceLogNormal(F(1, 2)), 5),
+    (UniformLogNormal(F(3, 2)), 5),
+    (ArsinhNormal(F(23, 20)), 5),
+    (LaplacePareto(9), None),
+]
+
+
+def best(action, repeats=5):
+    """The least CPU seconds of several runs."""
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        action()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+class Counted:
+    """Count calls of the slow path."""
+
+    def __enter__(self):
+        self.calls = 0
+        self._settle = sampler.settle
+
+        def settle(*arguments):
+            self.calls += 1
+            return self._settle(*arguments)
+
+        sampler.settle = settle
+        return self
+
+    def __exit__(self, *_):
+        sampler.settle = self._settle
+
+
+def vectors(unit):
+    for recipe, promise in FAMILIES:
+        with Counted() as slow:
+            seconds = best(
+                lambda recipe=recipe: draw_many(
+                    recipe, locations=F(1, 3), scales=1 / recipe.unit, grid=GRID, size=DRAWS
+                )
+            )
+        name = repr(recipe).replace("Fraction(", "(").replace(", 1)", ")")
+        yield name, seconds / unit, promise or "-", DRAWS / seconds / 1e6, slow.calls / 5 / DRAWS
+
+
+def peers(unit):
+    """OpenDP and PyDP, if they are installed; their times include what their interfaces demand."""
+    try:
+        import opendp.prelude as dp
+    except ImportError:
+        yield "OpenDP", "not installed", "", ""
+    else:
+        dp.enable_features("contrib", "floating-point")
+        n = 20_000
+        domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=n)
+        for label, make, metric in (
+            ("laplace", dp.m.make_laplace, dp.l1_distance(T=float)),
+            ("gaussian", dp.m.make_gaussian, dp.l2_distance(T=float)),
+        ):
+            for k in (-20, None):
+                measure = make(domain, metric, scale=1.0, k=k)
+                seconds = best(lambda measure=measure: measure([0.0] * n), 2) / n
+                title = f"OpenDP make_{label}, k={'default' if k is None else k}"
+                yield title, seconds * DRAWS / unit, seconds * 1e9, f"vector of {n}"
+    try:
+        from pydp.distributions import GaussianDistribution, LaplaceDistribution
+    except ImportError:
+        yield "PyDP", "not installed", "", ""
+    else:
+        n = 20_000
+        for label, law in (
+            ("laplace", LaplaceDistribution(1.0, 1.0)),
+            ("gaussian", GaussianDistribution(1.0)),
+        ):
+            seconds = best(lambda law=law: [law.sample() for _ in range(n)], 2) / n
+            yield f"PyDP (Google C++) {label}", seconds * DRAWS / unit, seconds * 1e9, "per call"
+
+
+def scalars():
+    source = Bits()
+    n = 2000
+    key = best(lambda: [Bits().word() for _ in range(n)]) / n * 1e6
+    yield "a fresh key", key, "-"
+    scale = ExpScale(F(10), F(1, 512), 998)
+    for recipe, _ in FAMILIES:
+        one = best(
+            lambda recipe=recipe: [
+                draw(recipe, location=F(1, 3), scale=F(1, 7), grid=GRID, bits=source) for _ in range(n)
+            ]
+        )
+        name = repr(recipe).replace("Fraction(", "(").replace(", 1)", ")")
+        yield name, one / n * 1e6, 20
+    recipe = PolyPlace(10)
+    grown = best(
+        lambda: [draw(recipe, location=F(1, 3), scale=scale, grid=GRID, bits=source) for _ in range(n)]
+    )
+    yield "PolyPlace, scale on the log-grid", grown / n * 1e6, "-"
+    x = np.sort(np.random.default_rng(1).integers(0, 10**6, 201))
+    right, left = np.diff(x[100:]), -np.diff(x[:101])[::-1]
+    levels = np.concatenate([np.arange(100), np.arange(100)])
+    starts = np.concatenate([x[100:-1], x[100:0:-1]])
+    kappa = F(1, 2)
+    pieces = Pieces(starts, np.concatenate([right, left]), levels, rate=kappa, shapes=(Falling(kappa),))
+    many = best(lambda: [pieces.draw(grid=GRID, bits=source) for _ in range(500)])
+    yield "piecewise Laplace, 200 intervals", many / 500 * 1e6, "-"
+    weights = Weights(np.ones(1000, dtype=np.int64), np.arange(1000), kappa)
+    yield (
+        "exponential mechanism, 1000 cells",
+        best(lambda: [choose(weights, bits=source) for _ in range(500)]) / 500 * 1e6,
+        "-",
+    )
+    flips = best(lambda: [permute_and_flip(weights, bits=source) for _ in range(500)])
+    yield "permute-and-flip, 1000 cells", flips / 500 * 1e6, "-"
+
+
+def tables():
+    generator = np.random.default_rng(0)
+    unit = best(lambda: generator.laplace(size=DRAWS), 7)
+    yield (
+        f"Exact draws, {DRAWS:,} at scale/grid = 2^20 (numpy's Generator.laplace: {unit * 1e9 / DRAWS:.1f} ns = 1)",
+        ("law", "x numpy", "promised", "M/s", "slow path"),
+        list(vectors(unit)),
+    )
+    yield "The peers' samplers", ("sampler", "x numpy", "ns", "how"), list(peers(unit))
+    yield "One scalar release", ("law", "microseconds", "promised"), list(scalars())
