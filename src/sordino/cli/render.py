@@ -47,8 +47,10 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = 
         bool(rows) and all(isinstance(row[column], int | float | Fraction | None) for row in rows)
         for column in range(len(header))
     ]
+    heads = [name.split("\n") for name in header]
     widths = [
-        max([len(header[column]), *(len(row[column]) for row in cells)]) for column in range(len(header))
+        max([*(len(part) for part in heads[column]), *(len(row[column]) for row in cells)])
+        for column in range(len(header))
     ]
 
     def line(row: Sequence[str]) -> str:
@@ -60,7 +62,13 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = 
 
     if title:
         click.echo(click.style(title, bold=True))
-    click.echo(click.style(line(header), dim=True))
+    for level in range(max(len(parts) for parts in heads)):
+        # A header of several lines stands on the last one.
+        texts = [
+            parts[level - max(map(len, heads))] if level >= max(map(len, heads)) - len(parts) else ""
+            for parts in heads
+        ]
+        click.echo(click.style(line(texts), dim=True))
     for row in cells:
         click.echo(line(row))
     if note:

@@ -42,7 +42,7 @@ def inverse(
     from_centre = betaincinv(b, a, centre)  # 1 - y
     v = np.where(from_tail < 0.5, -logit(from_tail), logit(from_centre))
     v = np.where(far_log_y < FAR, _far_inverse(a, b, far_log_y), v)
-    return _polish(a, b, v, wanted, centre)
+    return _polish(a, b, _polish(a, b, v, wanted, centre), wanted, centre)
 
 
 def _far_inverse(a: float, b: float, log_y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -65,7 +65,7 @@ def _polish(
     error = np.where(small, np.log(now / wanted), -np.log(other / centre))
     slope = np.exp(log_density) / np.where(small, now, other)
     step = error / slope
-    usable = np.isfinite(step) & (np.abs(step) < 1e-3)
+    usable = np.isfinite(step) & (np.abs(step) < 0.1)
     return v + np.where(usable, step, 0.0)
 
 

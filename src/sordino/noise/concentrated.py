@@ -37,7 +37,8 @@ def calibrate_certified(
 
     if smoothing is None:
         smoothing = default_smoothing(target.rho)
-    found = calibrate(family.name, target.rho, smoothing, shape)
+    feasible = float(smoothing) < 2 * float(np.sqrt(2 * float(target.rho)))
+    found = calibrate(family.name, target.rho, smoothing, shape) if feasible else None
     if found is None:
         raise too_smooth(
             family.name,

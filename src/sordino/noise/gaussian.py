@@ -217,11 +217,10 @@ def hockey_stick(t: float, s: float, epsilon: float) -> float:
     root = np.sqrt(square)
     half = -(B + np.copysign(root, B)) / 2 if B else root / 2
     low, high = sorted((half / A, C / half))
-    wide = lambda x: ndtr((x - s) * np.exp(-t))  # noqa: E731
+    from_low, from_high = (low - s) * np.exp(-t), (high - s) * np.exp(-t)
     if A > 0:  # outside the two points
-        above = ndtr(-(high - s) * np.exp(-t)) - np.exp(epsilon) * ndtr(-high)
-        return float(wide(low) - np.exp(epsilon) * ndtr(low) + above)
-    return float(wide(high) - wide(low) - np.exp(epsilon) * (ndtr(high) - ndtr(low)))
+        return float(ndtr(from_low) + ndtr(-from_high) - np.exp(epsilon) * (ndtr(low) + ndtr(-high)))
+    return float(ndtr(from_high) - ndtr(from_low) - np.exp(epsilon) * (ndtr(high) - ndtr(low)))
 
 
 def _worst_delta(eta: float, smoothing: float, epsilon: float) -> float:

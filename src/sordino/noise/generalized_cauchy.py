@@ -68,7 +68,7 @@ class GeneralizedCauchy(Noise):
             ("1.5", "3"),
             ("2.25", "1.75"),
             ("1.08", "8.8"),
-            ("1.2", "0.9"),
+            ("1.5", "0.9"),
         )
         for p, theta in shapes:
             yield cls(Fraction(p), Fraction(theta))
@@ -226,14 +226,22 @@ class GeneralizedCauchy(Noise):
             unit = self._cost(Fraction(1), Fraction(0), "split")
             return round_down((epsilon - smoothing * max(Fraction(1), self.p * self.theta - 1)) / unit)
         shift = Fraction(self._float_shift(float(epsilon), float(smoothing)))
+        margin = Fraction(1, 2**48)
         while self._joint_cost(shift, smoothing) > epsilon:
-            shift = shift * (1 - Fraction(1, 2**48))
+            shift, margin = shift * (1 - margin), min(2 * margin, Fraction(1, 2))
         return 1 / round_up(1 / shift)
+
+    def _float_best_shift(self, epsilon: float, smoothing: float, method: str) -> float:
+        """Find the largest shift in floats, by any of the methods."""
+        p, theta = float(self.p), float(self.theta)
+        if method == "published":
+            return epsilon / (p + 1) - smoothing
+        if method == "split":
+            return (epsilon - max(1.0, p * theta - 1) * smoothing) / (theta * (p - 1) ** ((p - 1) / p))
+        return self._float_shift(epsilon, smoothing)
 
     def _float_shift(self, epsilon: float, smoothing: float) -> float:
         """Find the largest shift in floats: the least over w of (epsilon - smoothing |p theta w - 1|)/second term."""
-        from scipy.optimize import minimize_scalar
-
         p, theta = float(self.p), float(self.theta)
 
         def room(log_odds: Any) -> Any:
@@ -241,58 +249,59 @@ class GeneralizedCauchy(Noise):
             left = epsilon - smoothing * np.abs(p * theta * np.exp(log_w) - 1)
             return np.maximum(left, 0) / (theta * p) * np.exp(-(1 - 1 / p) * log_w - log_rest / p)
 
-        grid = np.linspace(-45.0, 45.0, 361)
-        best = int(np.argmin(room(grid)))
-        bounds = (grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)])
-        found = minimize_scalar(room, bounds=bounds, method="bounded", options={"xatol": 1e-10})
-        return float(min(found.fun, room(grid[best])))
+        low, high = -45.0, 45.0
+        for size in (361, 401, 401):  # a kink at p theta w = 1 rules out smoother searches
+            grid = np.linspace(low, high, size)
+            best = int(np.argmin(room(grid)))
+            low, high = grid[max(best - 1, 0)], grid[min(best + 1, size - 1)]
+        return float(room(grid[best]))
 
 
 def _best_shape(
     epsilon: float, smoothing: float, method: str, p: Fraction | None, theta: Fraction | None
 ) -> tuple[Fraction, Fraction]:
     """Find the shape of smallest variance, or of smallest median where no variance is finite."""
-    from scipy.optimize import minimize
+    from scipy.optimize import minimize, minimize_scalar
 
     if method == "published":
         theta = Fraction(1)
-    tail_limit = epsilon / smoothing if smoothing else 60.0  # p theta - 1 may not exceed it
-    floor = 2.0 if tail_limit > 2.0 else 0.0
+    # The exponent of the tail, p theta - 1, must pay for a change of scale, and exceed 2 for a finite variance.
+    most = min(epsilon / smoothing, 60.0) if smoothing else 60.0
+    least = 2.0 if most > 2.0 else 0.0
 
-    def unpack(point: Any) -> tuple[float, float]:
-        power = float(p) if p is not None else 1 + float(np.exp(point[0]))
-        if theta is not None:
-            return power, float(theta)
-        share = 1 / (1 + np.exp(-point[-1]))
-        return power, float((1 + floor + (min(tail_limit, 60.0) - floor) * share) / power)
-
-    def cost(point: Any) -> float:
-        power, exponent = unpack(point)
-        if power * exponent <= 1 + floor or power * exponent - 1 >= tail_limit or power > 100:
+    def cost(power: float, tail: float) -> float:
+        if not (1 < power < 1000 and least < tail < most):
             return 1e300
-        noise = GeneralizedCauchy(Fraction(power), Fraction(exponent))
-        size = noise.std if floor else float(noise.isf(0.25))
-        if method == "joint":
-            eta = noise._float_shift(epsilon, smoothing)
-        elif method == "split":
-            left = epsilon - max(1.0, power * exponent - 1) * smoothing
-            eta = left / (exponent * (power - 1) ** ((power - 1) / power))
-        else:
-            eta = epsilon / (power + 1) - smoothing
+        noise = GeneralizedCauchy(Fraction(power), Fraction((1 + tail) / power))
+        eta = noise._float_best_shift(epsilon, smoothing, method)
+        size = noise.std if least else float(noise.isf(0.25))
         return float(np.log(size / eta)) if eta > 0 and np.isfinite(size) else 1e300
 
-    if p is not None and theta is not None:
-        return p, theta
-    points = [(-1.0, 0.0), (0.5, 0.5), (1.1, -0.5)]
-    starts: list[Any] = [
-        (power,) if theta is not None else (tail,) if p is not None else (power, tail)
-        for power, tail in points
-    ]
-    results = [
-        minimize(cost, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-12})
-        for start in starts
-    ]
-    first = min(results, key=lambda result: float(result.fun)).x
-    again = minimize(cost, first, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-13})
-    power, exponent = unpack(again.x)
-    return p if p is not None else short(power), theta if theta is not None else short(exponent)
+    def along(function: Any, low: float, high: float) -> float:
+        grid = np.linspace(low, high, 102)[1:-1]
+        best = int(np.argmin([function(point) for point in grid]))
+        bounds = (grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)])
+        return float(minimize_scalar(function, bounds=bounds, method="bounded", options={"xatol": 1e-9}).x)
+
+    if theta is not None:
+        fixed = float(theta)
+        power = along(
+            lambda x: cost(x, x * fixed - 1), max((1 + least) / fixed, 1.0), max((1 + most) / fixed, 1.01)
+        )
+        return short(power), theta
+    if p is not None:
+        power = float(p)
+        return p, short((1 + along(lambda tail: cost(power, tail), least, most)) / power)
+
+    def free(point: Any) -> float:
+        return cost(1 + float(np.exp(point[0])), least + (most - least) / (1 + float(np.exp(-point[1]))))
+
+    starts = ((-2.0, 1.0), (-1.0, 0.0), (0.5, 0.5), (1.1, -0.5))
+    options: Any = {"xatol": 1e-7, "fatol": 1e-13}
+    best = min(
+        (minimize(free, start, method="Nelder-Mead", options=options) for start in starts),
+        key=lambda r: r.fun,
+    )
+    point = minimize(free, best.x, method="Nelder-Mead", options=options).x
+    power = 1 + float(np.exp(point[0]))
+    return short(power), short((1 + least + (most - least) / (1 + float(np.exp(-point[1])))) / power)

@@ -67,10 +67,12 @@ class LaplaceLogNormal(Noise):
     def _log_tail(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give log E exp(-e^u e^{sY}) by the trapezoidal rule around the saddle point, in chunks."""
         flat = np.ravel(u)
-        result = np.empty_like(flat)
-        for start in range(0, flat.size, CHUNK):
-            result[start : start + CHUNK] = self._saddle(flat[start : start + CHUNK])
-        return result.reshape(np.shape(u))
+        result = np.where(flat > 0, -np.inf, 0.0)  # at x = infinity and x = 0
+        inner = np.flatnonzero(np.isfinite(flat))
+        for start in range(0, inner.size, CHUNK):
+            chosen = inner[start : start + CHUNK]
+            result[chosen] = self._saddle(flat[chosen])
+        return np.where(np.isnan(flat), np.nan, result).reshape(np.shape(u))
 
     def _saddle(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         from scipy.special import wrightomega
@@ -79,7 +81,6 @@ class LaplaceLogNormal(Noise):
         # -w^2/(2s^2) - w/s^2 - d^2/2 - (w/s^2)(e^{sd} - 1 - sd), so only d is integrated.
         s = float(self.sigma)
         w = wrightomega(u + 2 * np.log(s))
-        w = np.where(np.isneginf(u), 0.0, w)
         weight = w / (s * s)
         step, left = _mesh(w, s)
         d = left[:, None] + step[:, None] * np.arange(NODES)

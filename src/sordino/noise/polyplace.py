@@ -141,7 +141,8 @@ class PolyPlace(Noise):
 
     def _price_pure(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Pure:
         choose_method(self.name, method, "tight")
-        return Pure(upper(evaluate(lambda: self._max_divergence(ball(smoothing), 1 / ball(scale)))))
+        moving = upper(evaluate(lambda: self._shift_divergence(ball(smoothing), 1 / ball(scale))))
+        return Pure(max(self.alpha * smoothing, moving))
 
     def _price_geo(self, scale: Fraction, smoothing: Fraction, method: str | None, per: Any = 1) -> Geo:
         choose_method(self.name, method, "pathwise")
@@ -154,14 +155,15 @@ class PolyPlace(Noise):
         choose_method(self.name, method, "certified")
         return price_certified(self, scale, smoothing)
 
-    def _max_divergence(self, dilation: Any, shift: Any) -> Any:
-        """Bound the privacy loss over all pairs with |t| <= dilation: t = 0 and t = dilation are the worst.
+    def _shift_divergence(self, dilation: Any, shift: Any) -> Any:
+        """Bound the loss of pairs that shift; a change of scale alone costs alpha * dilation.
 
-        alpha * max(t, 2 log((1 + e^t + shift)/2) - t), docs/proofs/polyplace.md.
+        alpha * (2 log((1 + e^t + shift)/2) - t) is convex in t, so t = 0 and t = dilation are the worst;
+        docs/proofs/polyplace.md.
         """
-        pure_shift = 2 * (1 + shift / 2).log()
+        still = 2 * (1 + shift / 2).log()
         joint = 2 * ((1 + dilation.exp() + shift) / 2).log() - dilation
-        return ball(self.alpha) * dilation.max(pure_shift).max(joint)
+        return ball(self.alpha) * still.max(joint)
 
 
 def _default(smoothing: Fraction | None, epsilon: Fraction) -> Fraction:

@@ -193,6 +193,7 @@ def _best_df(epsilon: float, smoothing: float, method: str) -> Fraction:
         return Fraction(5 * epsilon + 2 * smoothing) / Fraction(epsilon + 4 * smoothing)  # exact optimum
 
     most = epsilon / smoothing if smoothing else 1e6
+    most -= 1.0 if method == "published" else 0.0
 
     def cost(log_df: float) -> float:
         d = float(np.exp(log_df))

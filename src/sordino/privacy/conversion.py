@@ -51,12 +51,12 @@ def _log10(value: Fraction) -> float:
 
 def upper(value: Any, digits: int = DIGITS) -> Fraction:
     """Return a rational that is at least every point of a ball, with few digits."""
-    return round_up(_end(value.upper()), digits)
+    return round_up(_end(evaluate(value.upper)), digits)
 
 
 def lower(value: Any, digits: int = DIGITS) -> Fraction:
     """Return a rational that is at most every point of a ball, with few digits."""
-    return round_down(_end(value.lower()), digits)
+    return round_down(_end(evaluate(value.lower)), digits)
 
 
 def _end(point: Any) -> Fraction:

@@ -1,0 +1,75 @@
+"""Finds what can be asked for by name: noise families, statistics, mechanisms; own folders and plug-ins.
+
+A new file in one of the folders, or an installed entry point, appears here by itself. Nothing is imported before
+it is asked for.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, TypeVar
+
+from sordino.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sordino.noise import Noise
+    from sordino.statistics import Statistic
+
+T = TypeVar("T")
+
+
+def noise_families() -> dict[str, type[Noise]]:
+    """List the noise families by name.
+
+    Example:
+        >>> sorted(noise_families())[:3]
+        ['arsinh-normal', 'gaussian', 'generalized-cauchy']
+    """
+    from sordino.noise import families
+
+    return families()
+
+
+def noise_family(name: str) -> type[Noise]:
+    """Find one noise family, or say which names there are.
+
+    Example:
+        >>> noise_family("polyplace").__name__
+        'PolyPlace'
+    """
+    return find("noise family", name, noise_families())
+
+
+def statistics() -> dict[str, type[Statistic]]:
+    """List the statistics by name.
+
+    Example:
+        >>> sorted(statistics())[:3]
+        ['categories', 'count', 'count-above']
+    """
+    from sordino.statistics import kinds
+
+    return kinds()
+
+
+def statistic(name: str) -> type[Statistic]:
+    """Find one statistic, or say which names there are.
+
+    Example:
+        >>> statistic("trimmed-mean").__name__
+        'TrimmedMean'
+    """
+    return find("statistic", name, statistics())
+
+
+def find(kind: str, name: str, known: dict[str, T]) -> T:
+    """Look a name up, or raise naming the nearest."""
+    if name in known:
+        return known[name]
+    near = get_close_matches(str(name).replace("_", "-").lower(), known, n=1)
+    raise ParameterError(
+        kind,
+        f"there is none of that name among {', '.join(known)}",
+        got={"name": name},
+        hint=near[0] if near else "",
+    )

@@ -1,0 +1,12 @@
+"""What all tests share: where reference vectors are, and how hypothesis runs."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("dev", max_examples=25, deadline=None, derandomize=True)
+settings.register_profile("deep", max_examples=2000, deadline=None)
+settings.register_profile(
+    "ci", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
