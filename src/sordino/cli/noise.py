@@ -134,7 +134,7 @@ def _figure(plot: str | None, as_json: bool, options: dict[str, Any]) -> None:
             ["smoothing", *(name.replace(", ", "\n") for name in names)],
             result.rows(),
             title=f"standard deviation per unit of smooth sensitivity, epsilon = {result.epsilon:g}",
-            note=f"Laplace curves: delta = {result.delta:g}. Laplace with a global bound: {2**0.5 / result.epsilon:.4f}.",
+            note=f"Laplace: delta = {result.delta:g}. Laplace with a global bound: {2**0.5 / result.epsilon:.4f}.",
         )
     if plot:
         from sordino import plots
