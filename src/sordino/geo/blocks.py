@@ -132,13 +132,13 @@ class BlockMechanism:
             for begin in range(0, rows.size, _ROWS):
                 some = rows[begin : begin + _ROWS]
                 here = at[some]
-                values = np.empty((some.size, len(members)))
+                values = np.empty((len(members), some.size))
                 for column, j in enumerate(members):
-                    values[:, column] = curve.value(distance(here, places[j]))
+                    values[column] = curve.value(distance(here, places[j]))
                 drawn = draw_many(
                     Laplace(), locations=values.ravel(), scales=scale, grid=self.grid, bits=source
                 )
-                answers[some, : len(members)] = drawn.reshape(values.shape)
+                answers[some, : len(members)] = drawn.reshape(values.shape).T
         return block, answers
 
     def to_dict(self) -> dict[str, Any]:

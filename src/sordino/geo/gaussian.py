@@ -159,11 +159,11 @@ def steepest(z: Floats, reach: float = float("inf")) -> Floats:
     middle = 0.5 * (z + w)
     # (e^{-z^2/2} - e^{-w^2/2})/t = e^{-m^2/2 - t^2/8} 2 sinh(m t/2)/t, without cancellation.
     x = 0.5 * middle * t
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         ratio = np.where(np.abs(x) < 1e-5, 1.0 + x * x / 6.0, np.sinh(x) / x)
     # cosh-like growth is balanced by the two Gaussians; put in the exponent when large.
     big = np.abs(x) > 300
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         small = middle * np.exp(-0.5 * middle * middle - t * t / 8) * ratio
         large = np.abs(np.exp(-0.5 * np.minimum(z * z, w * w))) / np.maximum(np.abs(t), 1e-300)
     return np.where(big, large, np.abs(small))

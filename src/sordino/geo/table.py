@@ -51,8 +51,7 @@ class Table:
     @classmethod
     def linear(cls, start: float, step: float, cells: Any, smoothing: float) -> Table:
         """The smallest harmonic table with B(u) <= (1 + smoothing |u - v|) B(v) that dominates the cells."""
-        with np.errstate(divide="ignore"):
-            h = 1.0 / _at_nodes(cells)
+        h = 1.0 / _at_nodes(cells)
         place = np.arange(h.size) * (smoothing * step)
         closed = np.empty_like(h)
         for begin in range(0, h.size, 256):  # all pairs, in blocks
@@ -77,8 +76,8 @@ class Table:
 
 
 def _at_nodes(cells: Any) -> Floats:
-    """Give each node the larger supremum of its two cells."""
-    cells = np.asarray(cells, dtype=np.float64)
+    """Give each node the larger supremum of its two cells, and no less than a tiny number."""
+    cells = np.maximum(np.asarray(cells, dtype=np.float64), 1e-290)
     return np.maximum(np.append(cells, cells[-1]), np.insert(cells, 0, cells[0]))
 
 
