@@ -291,3 +291,30 @@ def test_steep_shapes_fall_back_to_balls():
         assert not shape.proved
         pieces = Pieces([0], [5], [0], rate=F(1), shapes=(shape,))
         assert 0 <= pieces.draw(grid=Grid(-6), bits=SeededBits(1)) <= 5 * 64
+
+
+def test_integers_of_any_size_are_weights():
+    source = SeededBits(13)
+    # Levels over a common denominator of a thousand digits, counts beyond every float.
+    rate = F(1, 3**2000)
+    weights = Weights([1, 1], [0, 900 * 3**2000], rate)
+    assert {choose(weights, bits=source) for _ in range(20)} == {0}
+    assert permute_and_flip(weights, bits=source) == (0, 0)
+    huge = Weights([2**5000, 1], [0, 0], F(1))
+    assert choose(huge, bits=source) == 0
+    assert permute_and_flip(huge, bits=source)[0] == 0
+    far = Weights([1, 1], [0, 10**400], F(1))
+    assert choose(far, bits=source) == 0
+    assert permute_and_flip(far, bits=source)[0] == 0
+    assert Weights([2**63, 1], [-1, 2**63], F(1)).counts.tolist() == [2**63, 1]
+
+
+@pytest.mark.statistical
+def test_a_huge_count_far_away_balances_a_small_one_nearby():
+    # 2^1100 candidates at a level that costs exactly as much: both cells are equally likely.
+    levels = [0, 1]
+    source = SeededBits(14)
+    rate = F(76246, 100)  # log(2^1100) = 762.46
+    share = np.mean([choose(Weights([1, 2**1100], levels, rate), bits=source) for _ in range(600)])
+    ideal = 1 / (1 + math.exp(762.46 - 1100 * math.log(2)))
+    assert abs(share - ideal) < 0.1

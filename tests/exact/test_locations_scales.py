@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sordino.errors import ParameterError
-from sordino.exact import ExpScale, Grid, SeededBits, draw, draw_many
+from sordino.exact import ExpScale, ExpScales, Grid, SeededBits, draw, draw_many
 from sordino.exact.balls import precision
 from sordino.exact.location import Locations, in_steps
 from sordino.exact.scale import Scales, ratio
@@ -176,3 +176,28 @@ def test_a_private_scale_leaves_no_trace_in_an_object_that_may_be_printed():
     scale = ExpScale(Fraction(12345), Fraction(1, 512), 998)
     assert "12345" not in repr(scale)
     assert "998" not in repr(scale)
+
+
+def test_lists_of_large_and_mixed_numbers_are_not_turned_into_floats():
+    # numpy reads [2**63, -1] and [2**60 + 1, 0.5] as floats, which would change a location.
+    for values in ([2**63, -1], [2**60 + 1, 0.5], [2**80 + 1, 3], [Fraction(1, 3), 2]):
+        where = Locations(values, 0)
+        assert [where.exact(i) for i in range(2)] == [Fraction(v) for v in values]
+        assert [Scales([abs(v) for v in values]).exact(i) for i in range(2)] == [
+            abs(Fraction(v)) for v in values
+        ]
+    if np.dtype(np.longdouble).itemsize > 8:
+        with pytest.raises(ParameterError, match="long double"):
+            Locations(np.array([0.1], dtype=np.longdouble), 0)
+
+
+def test_scales_on_a_log_grid_as_an_array():
+    exponents = np.array([3, -700, 3])
+    each = ExpScales(Fraction(3, 2), Fraction(1, 512), exponents)
+    words = [SEVEN, SEVEN, 3 << 59]
+    many = draw_many(LAPLACE, locations=0, scales=each, grid=Grid(-20), bits=Scripted(words))
+    for i, word in enumerate(words):
+        one = draw(LAPLACE, location=0, scale=each.at(i), grid=Grid(-20), bits=Scripted([word]))
+        assert many[i] == one
+    with pytest.raises(ParameterError, match="negative"):
+        Scales(ExpScales(Fraction(-1), Fraction(1), exponents))

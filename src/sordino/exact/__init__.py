@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from sordino.exact.pieces import Pieces
     from sordino.exact.recipe import Recipe
     from sordino.exact.sampler import draw, draw_many
-    from sordino.exact.scale import ExpScale
+    from sordino.exact.scale import ExpScale, ExpScales
 
 _HOMES = {
     "Bits": "bits",
     "ExpScale": "scale",
+    "ExpScales": "scale",
     "Grid": "grid",
     "LogGrid": "log_grid",
     "NoisyReal": "compare",
@@ -42,6 +43,7 @@ _HOMES = {
 __all__ = [
     "Bits",
     "ExpScale",
+    "ExpScales",
     "Grid",
     "LogGrid",
     "NoisyReal",

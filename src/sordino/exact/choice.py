@@ -16,7 +16,8 @@ import numpy as np
 from sordino.errors import ParameterError
 from sordino.exact.balls import Undecided, precision, rational, to_float
 from sordino.exact.bits import Bits
-from sordino.exact.functions import ARRAYS, EXP_LIMIT
+from sordino.exact.functions import ARRAYS
+from sordino.exact.location import exact_array
 from sordino.exact.uniforms import LazyUniform
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 # Relative error of one float weight: 2^-47 for exp, 700 * 2^-52 for its argument, 2^-52 for the rest.
 _WEIGHT_ERROR = 2.0**-41
 _UNSIGNED = 2.0**-64
+# Counts below 2^900 keep every sum of float weights finite.
+_LARGEST_COUNT = 900
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,12 +75,24 @@ class Weights:
         """Number of cells."""
         return len(self.counts)
 
+    def exponents(self) -> Any:
+        """Return -rate * levels as floats to a relative 2^-52; whatever lies beyond -10^300 is -10^300."""
+        if self.levels.dtype != object:
+            exponents = self.levels.astype(np.float64)
+            exponents *= -float(self.rate)
+            return exponents
+        top, bottom = self.rate.numerator, self.rate.denominator
+        return np.array([_quotient(-level * top, bottom) for level in self.levels.tolist()], dtype=np.float64)
+
     def floats(self) -> Any:
-        """Return the weights as floats, each to a relative error of 2^-41 (or below e^-700 in all)."""
-        exponent = self.levels.astype(np.float64)
-        exponent *= -float(self.rate)
+        """Return the weights as floats, each to a relative error of 2^-41 (or below e^-700 in all).
+
+        None if a count is too large for a float: then balls must do.
+        """
+        if self.counts.dtype == object and max(self.counts.tolist()) >> _LARGEST_COUNT:
+            return None
         # A level below the shift belongs to an empty cell: its exponent may be anything finite.
-        weights = ARRAYS.exp(np.minimum(exponent, EXP_LIMIT))
+        weights = ARRAYS.exp(np.minimum(self.exponents(), 0.0))
         weights *= self.counts.astype(np.float64)
         if self.factors:
             with precision(80):
@@ -100,12 +115,23 @@ class Weights:
 
 def _integers(values: Any) -> Any:
     """Return integers as int64, or as Python objects when they are larger."""
-    array = np.asarray(values)
+    array = exact_array(values, "weights")
     if array.dtype.kind == "i":
         return array.astype(np.int64)
-    if array.dtype.kind not in "uO" or any(not isinstance(v, int) for v in array.ravel().tolist()):
+    listed = [v.item() if isinstance(v, np.generic) else v for v in array.tolist()]
+    if any(isinstance(v, bool) or not isinstance(v, int) for v in listed):
         raise ParameterError("weights", "counts and levels must be integers")
-    return array.astype(object)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array
+
+
+def _quotient(top: int, bottom: int) -> float:
+    """Return top/bottom correctly rounded, or a huge number of its sign."""
+    try:
+        return top / bottom
+    except OverflowError:
+        return 1e300 if top > 0 else -1e300
 
 
 def choose(weights: Weights, *, bits: Bits | None = None) -> int:
@@ -125,7 +151,10 @@ def choose(weights: Weights, *, bits: Bits | None = None) -> int:
     """
     source = Bits() if bits is None else bits
     uniform = LazyUniform(source.word(), source)
-    borders = np.cumsum(weights.floats())
+    floats = weights.floats()
+    if floats is None:
+        return _choose_exactly(weights, uniform)
+    borders = np.cumsum(floats)
     total = borders[-1]
     target = (uniform.head + (1 << 63)) * _UNSIGNED * total
     slack = (_WEIGHT_ERROR + (weights.size + 4) * 2.0**-52) * total

@@ -206,6 +206,14 @@ class _LargestExponential:
         self._uniform.refine(bits)
 
 
+def _as_float(count: int) -> float:
+    """Return the float next to an integer, an infinity if there is none."""
+    try:
+        return float(count)
+    except OverflowError:
+        return float("inf")
+
+
 def permute_and_flip(weights: Weights, *, bits: Bits | None = None) -> tuple[int, int]:
     """Permute-and-flip over cells of equal candidates: flip exp(-rate * level) in random order.
 
@@ -235,9 +243,10 @@ def permute_and_flip(weights: Weights, *, bits: Bits | None = None) -> tuple[int
     unsafe = (u < GUARD) | (u > 1.0 - GUARD)
     with np.errstate(all="ignore"):
         share = ARRAYS.log(u)
-        share /= counts.astype(np.float64)
+        share /= np.array([_as_float(c) for c in counts.tolist()]) if counts.dtype == object else counts
+        unsafe |= share > -1e-280  # a count beyond floats is left to the balls
         height = -ARRAYS.log(-ARRAYS.expm1(share))
-        shift = levels.astype(np.float64) * -float(weights.rate)
+        shift = weights.exponents()[some]
         values = height + shift
         # 1 - U^(1/n) is known to a relative 2^-33.8, because outside the guard |log U| is (proof page).
         slack = 2.0**-33 + 2.0**-45 * (np.abs(height) + np.abs(shift))

@@ -16,6 +16,26 @@ from sordino.errors import ParameterError
 WIDE = 1 << 61
 
 
+def exact_array(values: Any, subject: str) -> Any:
+    """Return a flat array of int64, float64 or Python numbers, without changing any value.
+
+    numpy alone would turn a list of large and negative integers, or of integers and floats, into floats.
+    """
+    if isinstance(values, np.ndarray):
+        array = values.ravel()
+        if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+            raise ParameterError(subject, "long doubles are not supported", hint="x.astype(float)")
+        return array.astype(np.float64) if array.dtype.kind == "f" else array
+    listed = list(values)
+    if listed and all(isinstance(v, float) for v in listed):
+        return np.array(listed, dtype=np.float64)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    if all(isinstance(v, int | np.integer) and abs(int(v)) < 1 << 63 for v in listed):
+        return array.astype(np.int64)
+    return array
+
+
 def in_steps(location: float | Fraction, exponent: int) -> tuple[int, float]:
     """Return q/2^exponent as an integer and a remainder in [-1/2, 1/2], a float with error below 2^-53.
 
@@ -63,11 +83,11 @@ class Locations:
             self.wide = np.True_ if abs(whole) >= WIDE else None
             self.whole = max(-WIDE, min(WIDE, whole))
             return
-        each = np.asarray(locations).ravel()
+        each = exact_array(locations, "draw_many")
         self._each = each
         self.size = int(each.size)
         if each.dtype.kind == "f" and denominator == 1:
-            self._floats(each.astype(np.float64), exponent)
+            self._floats(each, exponent)
         elif each.dtype.kind not in "iu" or not self._integers(each, exponent):
             self._python(each.tolist(), exponent)
 

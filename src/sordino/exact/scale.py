@@ -15,6 +15,7 @@ import numpy as np
 from sordino.errors import ParameterError
 from sordino.exact.balls import Ball, precision, rational, to_float
 from sordino.exact.functions import SCALARS
+from sordino.exact.location import exact_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +44,24 @@ class ExpScale:
 
     def __bool__(self) -> bool:
         return bool(self.multiplier)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpScales:
+    """Many scales on one log-grid: multiplier * exp(step * exponents[i]).
+
+    Example:
+        >>> ExpScales(Fraction(2), Fraction(1, 512), np.array([3, 5])).at(1).exponent
+        5
+    """
+
+    multiplier: Fraction = field(repr=False)
+    step: Fraction
+    exponents: NDArray[np.int64] = field(repr=False)
+
+    def at(self, i: int) -> ExpScale:
+        """Return one of them."""
+        return ExpScale(self.multiplier, self.step, int(self.exponents[i]))
 
 
 #: Up to this logarithm a scale on the log-grid has a float without ball arithmetic.
@@ -106,26 +125,28 @@ def _quotient(scale: Fraction, unit: Fraction, exponent: int) -> float:
 class Scales:
     """One exact scale for all draws of a call, or one per draw."""
 
-    __slots__ = ("_common", "_each", "size")
+    __slots__ = ("_common", "_each", "_lattice", "size")
 
     def __init__(self, scales: Any) -> None:
         self._common: Fraction | ExpScale | None = None
         self._each: Any = None
+        self._lattice: ExpScales | None = None
         self.size: int | None = None
+        if isinstance(scales, ExpScales):
+            exact_scale(ExpScale(scales.multiplier, scales.step, 0))
+            self._lattice = scales
+            self.size = len(scales.exponents)
+            return
         if isinstance(scales, ExpScale) or np.ndim(scales) == 0:
             self._common = exact_scale(scales.item() if isinstance(scales, np.ndarray) else scales)
             return
-        each = np.asarray(scales)
+        each = exact_array(scales, "draw_many")
         if each.dtype.kind == "f":
-            each = each.astype(np.float64).ravel()
             if not (np.isfinite(each).all() and (each >= 0).all()):
                 raise ParameterError("draw_many", "scales must be finite and not negative")
         else:
-            # Private scales repeat (a log-grid has few exponents), so each distinct one is made once.
-            made: dict[Any, Fraction | ExpScale] = {}
             listed = np.empty(each.size, dtype=object)
-            for i, s in enumerate(each.ravel().tolist()):
-                listed[i] = made.setdefault(s, exact_scale(s))
+            listed[:] = [exact_scale(s) for s in each.tolist()]
             each = listed
         self._each = each
         self.size = int(each.size)
@@ -134,20 +155,25 @@ class Scales:
         """Return scale * unit / 2^exponent as floats with relative error below 2^-51.9."""
         if self._common is not None:
             return ratio(self._common, unit, exponent)
+        if self._lattice is not None:
+            # A log-grid has few exponents, so each distinct one is worked out once.
+            levels, place = np.unique(self._lattice.exponents, return_inverse=True)
+            made = [
+                ratio(ExpScale(self._lattice.multiplier, self._lattice.step, int(level)), unit, exponent)
+                for level in levels.tolist()
+            ]
+            found: NDArray[np.float64] = np.array(made, dtype=np.float64)[place]
+            return found
         if self._each.dtype != object:
             result: NDArray[np.float64] = self._each * ratio(Fraction(1), unit, exponent)
             return result
-        made: dict[Any, float] = {}
-        values = np.empty(len(self._each))
-        for i, s in enumerate(self._each):
-            if s not in made:
-                made[s] = ratio(s, unit, exponent)
-            values[i] = made[s]
-        return values
+        return np.array([ratio(s, unit, exponent) for s in self._each.tolist()], dtype=np.float64)
 
     def exact(self, i: int) -> Fraction | ExpScale:
         """Return the exact scale of draw i."""
         if self._common is not None:
             return self._common
+        if self._lattice is not None:
+            return self._lattice.at(i)
         each = self._each[i]
         return each if isinstance(each, Fraction | ExpScale) else Fraction(float(each))
