@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sordino.smoothed.mass import Floats
 
-_DIRECT = 3e9  # multiply-adds of the direct recursion that are worth the wait
+_DIRECT = 3e7  # multiply-adds of the direct recursion that are worth the wait; beyond, 1e-14 absolute
 
 
 def quantise(values: Any, *, low: float, high: float, levels: int) -> np.ndarray[Any, np.dtype[np.int64]]:

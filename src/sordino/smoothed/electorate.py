@@ -96,10 +96,12 @@ class Electorate:
         price = float(non_negative("smoothed", epsilon=epsilon))
         choice = one_of("smoothed", METHODS, method=method)
         upper, lower, words = self._log(price, choice, samples, seed)
+        worst = log_worst_case(self.records, self.published, replacement=self.replacement)
+        upper, lower = min(upper, worst), min(lower, worst)  # an average is no more than the largest
         return Leak(
             price,
             upper,
-            log_worst_case(self.records, self.published, replacement=self.replacement),
+            worst,
             self.records,
             self.published,
             "electorates like these",

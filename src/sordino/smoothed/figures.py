@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sordino.smoothed.precincts import PrecinctReport
 
 _LN10 = math.log(10.0)
-_WORST = {"color": "#CC79A7", "linestyle": (0, (4, 2)), "linewidth": 1.4}
+_WORST = {"color": "#000000", "linestyle": (0, (4, 2)), "linewidth": 1.4}
 _LIMIT = {"color": "#666666", "linestyle": (0, (1, 2)), "linewidth": 1.2}
 
 

@@ -53,19 +53,21 @@ def figure_one(points: Sequence[YearFigure], *, lost: float, epsilon: float) -> 
     below = sum(point.below_one_over_n for point in points)
     paragraphs = (
         (
-            f"In {below} of {len(points)} elections delta is below one over the number of votes. Utility is how much "
-            "better than chance somebody who knows all votes but one guesses the last one, by the paper's measure."
+            f"In {below} of {len(points)} elections delta is below one over the number of votes. Utility is how "
+            "much better than chance somebody who knows all votes but one guesses the last one, by the paper's "
+            "measure."
         ),
         (
-            "How to read it: among the totals of the two main candidates one vote hardly shows, because any of the many "
-            "lost votes on either side could have been it. It promises nothing for small places or small candidates, nor "
-            "against somebody who knows which ballots were lost; ordinary differential privacy, which must hold for every "
-            "possible tally, gives the worst case in the last column."
+            "How to read it: among the totals of the two main candidates one vote hardly shows, because any of "
+            "the many lost votes on either side could have been it. It promises nothing for small places or small "
+            "candidates, nor against somebody who knows which ballots were lost; ordinary differential privacy, "
+            "which must hold for every possible tally, gives the worst case in the last column."
         ),
         (
-            "Findings: the paper does not state the epsilon of this figure; of the values tried only ln(51/49) fits its "
-            "range of 1e-32 to 1e-8. The further claim that the elections stay private with 0.01 % of the votes lost does "
-            "not hold at this epsilon (--lost 0.01%): delta is then 3e-5 to 4e-3, far above 1/n."
+            "Findings: the paper does not state the epsilon of this figure; of the values tried only ln(51/49) "
+            "fits its range of 1e-32 to 1e-8. The further claim that the elections stay private with 0.01 % of "
+            "the votes lost does not hold at this epsilon (--lost 0.01%): delta is then 3e-5 to 4e-3, far above "
+            "1/n."
         ),
     )
     data = [
@@ -92,10 +94,10 @@ def figure_two(
     high, low = ends
     paragraphs = [
         (
-            f"Left: the vertices of the hull are {high} and {low}, of {units} units. The paper names DC and NE-2, but NE-2 "
-            "is 53 % Democratic and lies inside the hull; the other end is NE-3. The maximum is at all-DC either way, so "
-            "the curves are the same. Up to 10,000 voters every epsilon gives the same delta: the chance that no ballot "
-            "of the minority is among the lost ones."
+            f"Left: the vertices of the hull are {high} and {low}, of {units} units. The paper names DC and NE-2, "
+            "but NE-2 is 53 % Democratic and lies inside the hull; the other end is NE-3. The maximum is at "
+            "all-DC either way, so the curves are the same. Up to 10,000 voters every epsilon gives the same "
+            "delta: the chance that no ballot of the minority is among the lost ones."
         ),
         *(
             f"Right, epsilon {epsilon}: a straight line of ln delta against sqrt n explains {root:.3f} of the "
@@ -103,9 +105,10 @@ def figure_two(
             for epsilon, (root, plain) in fits.items()
         ),
         (
-            "The paper says exponentially small in n; with batches of sqrt(n) records it is exponential in sqrt n. How to "
-            "read both: smoothed delta is an average over databases from these distributions, not a promise for one of "
-            "them. One step is covered, training is not, because later steps react to earlier ones."
+            "The paper says exponentially small in n; with batches of sqrt(n) records it is exponential in sqrt "
+            "n. How to read both: smoothed delta is an average over databases from these distributions, not a "
+            "promise for one of them. One step is covered, training is not, because later steps react to earlier "
+            "ones."
         ),
     ]
     data = {

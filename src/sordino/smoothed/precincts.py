@@ -271,4 +271,4 @@ def _enough(tables: list[tuple[int, ...]], n: int, epsilon: float, limit: float)
     while high - low > max(1, high // 1000):
         middle = (low + high) // 2
         low, high = (low, middle) if safe(middle) else (middle, high)
-    return high / n
+    return math.ceil(high / n * 1e5) / 1e5  # a share that, rounded down to ballots, is still enough

@@ -112,12 +112,13 @@ class Tally:
             <delta(0.04) = 1.22e-32 for this tally; worst case 0.998; 155,196,462 of 155,507,476 records ...; exact>
         """
         price = float(non_negative("smoothed", epsilon=epsilon))
-        log_delta = self.log_delta(price)
+        worst = log_worst_case(self.records, self.published, replacement=self.replacement)
+        log_delta = min(self.log_delta(price), worst)
         return Leak(
             epsilon=price,
             log_delta=log_delta,
             log_lower=log_delta,
-            log_worst=log_worst_case(self.records, self.published, replacement=self.replacement),
+            log_worst=worst,
             records=self.records,
             published=self.published,
             about="this tally",
