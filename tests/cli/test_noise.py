@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -111,16 +110,18 @@ def test_figure_one_matches_the_table(capsys):
             assert got == float("inf") if expected is None else abs(got - expected) <= 0.0006 * expected
 
 
-def test_help_is_quick_and_import_is_light():
-    start = time.process_time()
-    script = "import sys, time, sordino as s; print(time.process_time()); print(*(m in sys.modules for m in ('scipy', 'flint')))"
-    out = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    ).stdout.split()
-    # CPU seconds of a whole interpreter that imports sordino; the bar of 0.3 s is measured in benchmarks/.
-    assert float(out[0]) < 1.0
-    assert out[1:] == ["False", "False"]
-    assert time.process_time() - start < 5
+def test_import_is_light():
+    script = """
+import sys, time, sordino
+print(time.process_time(), *(name in sys.modules for name in ("scipy", "flint", "matplotlib")))
+for name in sordino.__all__:
+    getattr(sordino, name)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    seconds, *loaded = done.stdout.split()
+    # CPU of a whole interpreter on a busy machine; the bar of 0.3 s is measured in benchmarks/.
+    assert float(seconds) < 1.0
+    assert loaded == ["False"] * 3
 
 
 def test_the_demo_runs_only_public_commands(capsys):
