@@ -201,3 +201,34 @@ def test_columns_of_different_length_are_refused():
 def test_a_source_does_not_print_its_data():
     """Only the names of its columns."""
     assert "13.375" not in repr(Memory({"x": [13.375]}))
+
+
+def test_requests_on_one_grid_share_a_pass_and_keep_their_answers(monkeypatch):
+    """Each request gets what it would get alone."""
+    rng = np.random.default_rng(9)
+    source = Memory({"x": rng.normal(5, 2, 500), "y": rng.normal(5, 2, 500)})
+    grid, other = Grid(0, 10), Grid(0, 10, step=1)
+    requests = [
+        Request("x", grid, (Window(Rank(1, 2), 3), Window(LAST, 2))),
+        Request("x", grid, (Window(LAST, 2),), cuts=(5, 9), depth=4),
+        Request("x", other, squares=True),
+        Request("y", grid, (Window(FIRST, 1),), cuts=(5,)),
+        Bundle((Request("x", grid, (Window(FIRST, 1),)), Columns(("x",), (grid,)))),
+    ]
+    passes = []
+    honest = memory.summarise
+    monkeypatch.setattr(memory, "summarise", lambda *args: passes.append(1) or honest(*args))
+    together = source.summary(*requests)
+    assert len(passes) == 3
+    for request, summary in zip(requests, together, strict=True):
+        (alone,) = source.summary(request)
+        for one, two in zip(alone.parts or (alone,), summary.parts or (summary,), strict=True):
+            assert one.request is two.request
+            assert (one.rows, one.total, one.squares, one.below) == (
+                two.rows,
+                two.total,
+                two.squares,
+                two.below,
+            )
+            for a, b in zip(one.runs, two.runs, strict=True):
+                assert (a.first, a.below, a.codes.tolist()) == (b.first, b.below, b.codes.tolist())

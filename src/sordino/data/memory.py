@@ -90,9 +90,17 @@ class Memory:
                     )  # fmt: skip
 
     def summary(self, *requests: Ask) -> tuple[Summary, ...]:
-        """Answer each request; equal columns on equal grids share their pass."""
+        """Answer each request; requests for one column on one grid share their pass."""
         self.check(*requests)
-        return tuple(self._answer(request) for request in requests)
+        asked: dict[tuple[str, Grid], dict[Request, None]] = {}
+        for request in requests:
+            for part in request.parts if isinstance(request, Bundle) else (request,):
+                if isinstance(part, Request):
+                    asked.setdefault((part.column, part.grid), {})[part] = None
+        shared: dict[Request, Summary] = {}
+        for (column, _), together in asked.items():
+            shared |= summarise_together(self._columns[column], tuple(together))
+        return tuple(self._answer(request, shared) for request in requests)
 
     def summaries(
         self, by: str, keys: tuple[str | int, ...], *requests: Ask
@@ -120,9 +128,10 @@ class Memory:
     def _kept(self, keep: NDArray[np.bool_]) -> Memory:
         return Memory({name: column[keep] for name, column in self._columns.items()})
 
-    def _answer(self, request: Ask) -> Summary:
+    def _answer(self, request: Ask, shared: Mapping[Request, Summary]) -> Summary:
         if isinstance(request, Bundle):
-            return Summary(request, self._rows, parts=tuple(self._answer(part) for part in request.parts))
+            parts = tuple(self._answer(part, shared) for part in request.parts)
+            return Summary(request, self._rows, parts=parts)
         if isinstance(request, Cells):
             counts = self.counts(request.column, request.keys)
             return Summary(request, self._rows, counts=counts)
@@ -130,7 +139,7 @@ class Memory:
             return self._links(request)
         if isinstance(request, Columns):
             return self._aligned(request)
-        return summarise(self._columns[request.column], request)
+        return shared[request]
 
     def _aligned(self, request: Columns) -> Summary:
         """Codes of several columns for the rows that have a number in every column whose grid drops."""
@@ -190,6 +199,27 @@ def _fulfilled(values: NDArray[Any], condition: Condition) -> NDArray[np.bool_]:
     if values.dtype.kind == "f":
         keep &= ~np.isnan(values)
     return keep
+
+
+def summarise_together(values: NDArray[Any], requests: tuple[Request, ...]) -> dict[Request, Summary]:
+    """Answer several requests on one grid from one pass: ask for everything at once and hand out the parts."""
+    windows = tuple(dict.fromkeys(window for request in requests for window in request.windows))
+    cuts = tuple(dict.fromkeys(cut for request in requests for cut in request.cuts))
+    squares = any(request.squares for request in requests)
+    whole = summarise(values, Request(requests[0].column, requests[0].grid, windows, squares, cuts))
+    runs = dict(zip(windows, whole.runs, strict=True))
+    below = dict(zip(cuts, whole.below, strict=True))
+    return {
+        request: Summary(
+            request,
+            whole.rows,
+            whole.total,
+            whole.squares if request.squares else 0,
+            tuple(runs[window] for window in request.windows),
+            tuple(below[cut] for cut in request.cuts),
+        )
+        for request in requests
+    }
 
 
 def summarise(values: NDArray[Any], request: Request) -> Summary:
