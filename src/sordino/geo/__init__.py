@@ -12,6 +12,8 @@ from typing import Any
 _HOMES = {
     "BlockMechanism": "blocks",
     "Box": "region",
+    "Collector": "wire",
+    "DeviceBudget": "budget",
     "Disc": "region",
     "Estimate": "estimation",
     "FunctionOfDistance": "forms",
@@ -21,6 +23,7 @@ _HOMES = {
     "KernelDensity": "kernel_density",
     "Logistic": "forms",
     "Mechanism": "mechanism",
+    "Projection": "projection",
     "Query": "query",
     "Range": "line",
     "Reports": "reporting",
@@ -36,6 +39,8 @@ _HOMES = {
 __all__ = [
     "BlockMechanism",
     "Box",
+    "Collector",
+    "DeviceBudget",
     "Disc",
     "Estimate",
     "FunctionOfDistance",
@@ -45,6 +50,7 @@ __all__ = [
     "KernelDensity",
     "Logistic",
     "Mechanism",
+    "Projection",
     "Query",
     "Range",
     "Reports",
