@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sordino.data.memory import Memory
+from sordino.mechanisms.additive import Additive
 from sordino.mechanisms.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.loss import loss_range
 from sordino.mechanisms.piecewise_laplace import PiecewiseLaplace
@@ -18,6 +19,8 @@ from sordino.mechanisms.quantile_plan import Lattice
 from sordino.mechanisms.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.selection import Selection
 from sordino.mechanisms.tail_search import TailSearch
+from sordino.noise.laplace import Laplace
+from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.profile import Reading
 from sordino.statistics.maximum import Maximum
@@ -93,6 +96,25 @@ def test_no_answer_leaks_more_than_the_price(relation, statistic, mechanism):
         assert high - low <= allowed * (1 + 1e-9)
         assert max(high, -low) <= allowed * (1 + 1e-9)
     assert worst > 0.3 * allowed  # the enumeration is not vacuous
+
+
+@pytest.mark.parametrize(("relation", "statistic"), CASES)
+@pytest.mark.parametrize("smoothing", [0, Fraction(1, 4)])
+def test_additive_noise_keeps_its_price(relation, statistic, smoothing):
+    """The log ratio on a wide grid with centres and far tails; both families are tight, so it is not vacuous."""
+    family = PolyPlace if smoothing else Laplace
+    mechanism = Additive(calibration=family.calibrate(Pure(1), smoothing=smoothing))
+    sets, pairs = world(relation)
+    laws = {rows: mechanism.law(read(statistic, rows, 6)) for rows in sets}
+    far = np.geomspace(1e-3, 1e5, 120)
+    grid = np.concatenate([-far[::-1], np.linspace(-10, 17, 200), far])
+    heights = {}
+    for rows, law in laws.items():
+        assert law.scale > 0
+        heights[rows] = law.noise.logpdf((grid - law.value) / law.scale) - math.log(law.scale)
+    worst = max(float(np.max(np.abs(heights[one] - heights[other]))) for one, other in pairs)
+    assert worst <= 1 + 1e-9
+    assert worst > 0.25
 
 
 @pytest.mark.parametrize("relation", [REPLACE, ADD], ids=lambda relation: relation.value)

@@ -1,6 +1,7 @@
 """Draws follow the exact laws, and the same test rejects a price that is 30 % off."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,22 +12,25 @@ from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
 from sordino.mechanisms.additive import Additive
+from sordino.mechanisms.additive_vector import AdditiveVector
 from sordino.mechanisms.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.measure import Measure, decimals, mixture, shells
 from sordino.mechanisms.piecewise_laplace import PiecewiseLaplace
 from sordino.mechanisms.quantile import PrivateQuantile
 from sordino.mechanisms.quantile_plan import Lattice
+from sordino.mechanisms.radial import RadialLaplace
 from sordino.mechanisms.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.selection import Selection
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Concentrated, Pure
+from sordino.profile import Opened, Profile, Reading, Units
 from sordino.statistics.median import Median
 from sordino.statistics.mode import Mode
 from sordino.statistics.quantile import Quantile
 from sordino.statistics.trimmed_mean import TrimmedMean
 
 pytestmark = pytest.mark.statistical
-DRAWS = 3000
+DRAWS = 2500
 ROWS = np.array([3.0, 3.0, 3.0, 5.0, 8.0, 9.0, 12.0, 12.0, 15.0])
 LATTICE = Lattice(Fraction(0), Fraction(1), 20)
 MIXED = mixture(
@@ -104,18 +108,13 @@ def test_quantiles_with_a_magnitude_step_draw_their_law(price):
     statistic = Quantile("x", q=0.9, low=0, high=20, step=1)
     mechanism = PrivateQuantile(price=price, lattice=LATTICE, rows=81, rank=76, flip=False)
     source, bits = Memory({"x": rows}), SeededBits(14)
-    points = [
-        int(mechanism.answer(statistic, lambda ask: source.summary(ask)[0], Grid(0), bits=bits).value)
-        for _ in range(DRAWS)
-    ]
     assert mechanism.plan.magnitude_share > 0
-    from dataclasses import replace
-
-    from sordino.profile import Reading
-
     request = replace(statistic.request(depth=mechanism.depth), cuts=mechanism.cuts)
     (summary,) = source.summary(request)
     reading = Reading(replace(statistic.read(summary).open(), below=summary.below))
+    points = [int(mechanism.draw(reading, Grid(0), bits=bits).value) for _ in range(DRAWS)]
+    answer = mechanism.answer(statistic, lambda ask: source.summary(ask)[0], Grid(0), bits=bits)
+    assert answer.public["magnitude"] in [2**j for j in mechanism.classes]
     assert fits_lattice(mechanism.law(reading), points, 20) > 1e-3
     bent = Pure(1.3) if isinstance(price, Pure) else Concentrated(1)
     wrong = PrivateQuantile(price=bent, lattice=LATTICE, rows=81, rank=76, flip=False)
@@ -155,6 +154,41 @@ def test_several_quantiles_draw_their_joint_law():
 
     assert fit(joint) > 1e-3
     assert fit(wrong) < 1e-3
+
+
+@pytest.mark.parametrize("norm", [1, 2, math.inf])
+@pytest.mark.parametrize("dimension", [1, 3])
+def test_radial_laplace_draws_its_law(norm, dimension):
+    reading = Reading(Opened((3,) * dimension, Units(), Profile((0, 1, 2), (1, 2, 4), 5), None, 10))
+    mechanism, bits = RadialLaplace(price=Pure(1), norm=norm), SeededBits(18)
+    draws = 800
+    answers = [mechanism.draw(reading, Grid(-16), bits=bits).value for _ in range(draws)]
+    places = np.array([[float(value) for value in answer] for answer in answers]) - 3
+    radii = np.linalg.norm(places, ord=norm, axis=1)
+    assert stats.kstest(radii, np.vectorize(mechanism.law(reading).cdf)).pvalue > 1e-3
+    wrong = RadialLaplace(price=Pure(1.3), norm=norm).law(reading)
+    assert stats.kstest(radii, np.vectorize(wrong.cdf)).pvalue < 1e-3
+    # The direction has the cone measure: every face, and every coordinate, alike and symmetric.
+    assert stats.binomtest(int((places[:, 0] > 0).sum()), draws).pvalue > 1e-3
+    if dimension > 1:
+        assert stats.ks_2samp(np.abs(places[:, 0]), np.abs(places[:, 1])).pvalue > 1e-3
+        share = np.abs(places[:, 0]) / radii
+        expected = {1: stats.beta(1, 2).cdf, 2: stats.uniform().cdf}.get(norm)
+        if expected is not None:  # in three dimensions: Dirichlet and Archimedes
+            assert stats.kstest(share, expected).pvalue > 1e-3
+
+
+def test_vectors_get_independent_noise_on_every_coordinate():
+    reading = Reading(Opened((0, 0, 0), Units(), Profile.constant(2), None, 10))
+    bits = SeededBits(19)
+    for price, law in ((Pure(1), stats.laplace(scale=2)), (Concentrated(0.5), stats.norm(scale=2))):
+        mechanism = AdditiveVector(price=price)
+        draws = np.array(
+            [mechanism.draw(reading, Grid(-12), bits=bits).value for _ in range(800)], dtype=float
+        )
+        assert stats.kstest(draws.ravel(), law.cdf).pvalue > 1e-3
+        assert stats.kstest(draws.ravel() * 1.3, law.cdf).pvalue < 1e-3
+        assert abs(np.corrcoef(draws[:, 0], draws[:, 1])[0, 1]) < 0.15
 
 
 @pytest.mark.parametrize("price", [Pure(1), Concentrated(0.125)], ids=lambda price: price.kind)
