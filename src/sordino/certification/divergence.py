@@ -90,17 +90,18 @@ def renyi_divergence(
         return renyi_divergence(log_density, -t, -s * math.exp(-t), order, kinks=kinks, tolerance=tolerance)
     own = np.array([0.0, *(sign * k for k in kinks for sign in (-1, 1))])
     breaks = np.unique(np.concatenate([own, s + math.exp(t) * own]))
-    previous = math.inf
-    for level in range(4, 9):
+    previous = value = change = math.inf
+    for level in range(4, 11):
         x, weight = _nodes(breaks, 32 * 2**level // 8)
         with np.errstate(over="ignore", invalid="ignore"):
             log_p = log_density(np.abs(x))
             loss = log_p + t - log_density(np.abs(np.exp(-t) * (x - s)))
         seen = np.isfinite(log_p) & np.isfinite(loss)
         value = _integral(np.log(weight[seen]) + log_p[seen], loss[seen], order)
-        if abs(value - previous) <= tolerance * abs(value):
+        change = abs(value - previous) / abs(value) if value else abs(previous)
+        if change <= tolerance:
             return value
         previous = value
-    if abs(value - previous) > 1e-6 * abs(value):
+    if not change <= 1e-7:
         raise ArithmeticError(f"the quadrature of order {order} does not converge at t={t}, s={s}")
     return value
