@@ -34,9 +34,9 @@ _FAMILIES: dict[str, type[Noise]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Noise(ABC):
-    """A symmetric law at unit scale, decreasing in |x|.
+    """A symmetric law at unit scale, decreasing in ``|x|``.
 
-    A family gives the logarithm of its density, its two-sided tail P(|Z| > x), the inverse of that tail and its
+    A family gives the logarithm of its density, its two-sided tail ``P(|Z| > x)``, the inverse of that tail and its
     absolute moments, all for x >= 0; this class adds signs. Shapes are exact Fractions.
 
     The mechanism adds ``scale * smooth bound * Z``; ``calibrate`` finds the scale.

@@ -28,7 +28,7 @@ METHODS = ("joint", "split", "published")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GeneralizedCauchy(Noise):
-    """Density proportional to (1+|x|^p)^(-theta), p > 1 and p*theta > 1; finite variance for p*theta > 3.
+    """Density proportional to ``(1+|x|^p)^(-theta)``, p > 1 and p*theta > 1; finite variance for p*theta > 3.
 
     Example:
         >>> from sordino.privacy import Pure

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Laplace(Noise):
-    """Density exp(-|x|)/2.
+    """Density ``exp(-|x|)/2``.
 
     Example:
         >>> from sordino.privacy import Approx, Pure

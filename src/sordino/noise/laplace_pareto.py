@@ -28,7 +28,7 @@ DEFAULT_SMOOTHING = Fraction(3, 10)  # of epsilon; variance factor 2.41 against 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LaplacePareto(Noise):
-    """Density proportional to e^-|x| for |x| <= 1+alpha, to |x|^-(1+alpha) beyond; finite variance for alpha > 2.
+    """Density ``e^-|x|`` up to the knee ``1+alpha``, then ``|x|^-(1+alpha)``; finite variance for alpha > 2.
 
     Example:
         >>> round(LaplacePareto(alpha=5).variance, 4)

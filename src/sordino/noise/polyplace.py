@@ -27,7 +27,7 @@ DEFAULT_SMOOTHING = Fraction(1, 10)  # of epsilon: the middle of the useful rang
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PolyPlace(Noise):
-    """Density proportional to (1-|x|)^(alpha-1) inside |x| < 1/alpha, to (1+|x|)^-(alpha+1) outside.
+    """Density proportional to ``(1-|x|)^(alpha-1)`` inside ``|x| < 1/alpha``, to ``(1+|x|)^-(alpha+1)`` outside.
 
     The variance is finite for alpha > 2, that is for smoothing below epsilon/2.
 
