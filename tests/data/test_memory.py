@@ -34,6 +34,7 @@ GRIDS = [
     Grid(-3, 8, bits=45, missing="drop"),
     Grid(0.1, 9.7, step=0.01),
     Grid(-1e200, 1e200),
+    Grid(-3, 9, step=1),
 ]
 
 
@@ -124,7 +125,7 @@ def test_large_sums_do_not_overflow():
     wide = Grid(0, 2.0**49, step=1)
     (summary,) = Memory({"x": np.full(70_000, 2.0**49)}).summary(Request("x", wide))
     assert summary.total == 70_000 * 2**49
-    assert memory.exact_squares(np.full(9, 2**49 - 1), 2**49) == 9 * (2**49 - 1) ** 2
+    assert memory.exact_squares(np.full(70_000, 2**49 - 1), 2**49) == 70_000 * (2**49 - 1) ** 2
 
 
 def test_blocks_with_and_without_missing_rows_meet():

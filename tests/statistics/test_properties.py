@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,11 +15,13 @@ from sordino.privacy import Neighbors
 from sordino.profile import Profile, Reach
 from sordino.statistics import kinds
 from sordino.statistics.maximum_degree import MaximumDegree
+from sordino.statistics.median import Median
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.theil_sen import TheilSen
 from sordino.statistics.triangles import Triangles
 from sordino.statistics.trimmed_mean import TrimmedMean
 from sordino.statistics.variance import Variance
+from sordino.statistics.vector import Vector
 
 
 def descriptions():
@@ -128,6 +131,27 @@ def test_graphs_that_differ_in_one_edge_interlock(seed, a, b):
         )
         interlocked(one, two, 6)
         interlocked(two, one, 6)
+
+
+def test_a_complete_graph_can_only_lose_triangles_and_an_empty_one_only_gain():
+    """One-sided radii: a joined pair must part before it can gain, and the other way round."""
+    left, right = np.triu_indices(6, 1)
+    plan = Triangles(vertices=6)
+    full = plan.read(*Memory({"left": left, "right": right}).summary(plan.request(depth=3))).open()
+    none = plan.read(*Memory({"left": left[:0], "right": right[:0]}).summary(plan.request(depth=3))).open()
+    assert [full.reach.at(l) for l in range(2)] == [(20, 20), (16, 20)]
+    assert [none.reach.at(l) for l in range(4)] == [(0, 0), (0, 0), (0, 0), (0, 1)]
+
+
+@given(st.lists(st.fractions(0, 1000, max_denominator=50), min_size=1, max_size=5))
+def test_the_length_of_a_vector_is_rounded_up(sides):
+    """Exactly: the square of the root is not below the sum of squares, and hardly above."""
+    plan = Vector((Median("x", low=0, high=1),), order=2)
+    pace = Fraction(1000, 2**40)
+    length = plan.length(sides, pace)
+    square = sum(side**2 for side in sides)
+    assert length**2 >= square
+    assert max(length - pace, 0) ** 2 <= square
 
 
 @given(st.lists(st.integers(0, 30), min_size=3, max_size=40), st.sampled_from([0.05, 0.3, 1.0]))
