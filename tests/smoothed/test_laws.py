@@ -16,11 +16,11 @@ from sordino.smoothed.bounds import corrected_remark_eight, log_floor, remark_ei
 from sordino.smoothed.casteljau import log_mean, log_means
 from sordino.smoothed.divergence import (
     log_divergence,
-    log_divergence_one,
     log_divergence_with_replacement,
 )
 from sordino.smoothed.histogram import log_delta_counts
 from sordino.smoothed.simplex import delta_table, histogram_grid, largest_mean
+from sordino.smoothed.single import log_bound_one, log_divergence_one, log_two_divergences
 from sordino.smoothed.two_types import log_ceiling, log_delta_all, log_delta_some, log_delta_two
 
 EPSILONS = (0.0, 0.1, 0.7, 2.0, 40.0, 800.0)
@@ -302,3 +302,45 @@ def test_the_enumerated_law_is_the_one_of_the_package():
     assert {k: float(v) for k, v in tally_law((2, 1), 3, True).items()} == pytest.approx(
         dict(with_replacement)
     )
+
+
+def test_the_two_fast_forms_and_the_bound_agree_with_the_array_form():
+    rng = np.random.default_rng(10)
+    useful = 0
+    for _ in range(1500):
+        n = int(10 ** rng.uniform(0.5, 8))
+        K = int(rng.integers(0, n + 1)) if rng.random() < 0.7 else int(min(n, rng.integers(0, 50)))
+        L = int(rng.integers(0, n + 1)) if rng.random() < 0.5 else int(min(n, rng.integers(0, 200)))
+        epsilon = float(rng.choice([0.02, 0.3, 1.0, 3.0, 12.0, 50.0]))
+        if n > 10**5 and epsilon < 0.3:
+            continue  # the array form walks a long way there
+        one, two = log_two_divergences(n, K, L, epsilon)
+        expected = log_divergence(np.asarray(n), np.array([K, K + 1]), np.asarray(L), epsilon)
+        for found, wanted in zip((one, two), expected, strict=True):
+            if wanted == -np.inf:
+                assert found == -np.inf
+            else:
+                assert found == pytest.approx(wanted, abs=max(1e-12, 1e-14 * abs(wanted)) * 10), (
+                    n,
+                    K,
+                    L,
+                    epsilon,
+                )
+        bound = log_bound_one(n, K, L, epsilon)
+        assert bound >= one
+        useful += bound < 0.0
+    assert useful > 200
+
+
+def test_half_a_percent_on_the_threshold_would_be_noticed(monkeypatch):
+    from sordino.smoothed import single
+
+    honest = single.threshold_one
+    exact = log_divergence_one(10_000, 4_000, 500, 0.3)
+
+    def wrong(n, K, L, epsilon):
+        first, fraction = honest(n, K, L, epsilon)
+        return first, min(0.999, fraction + 0.005)
+
+    monkeypatch.setattr(single, "threshold_one", wrong)
+    assert abs(log_divergence_one(10_000, 4_000, 500, 0.3) - exact) > 1e-4

@@ -11,11 +11,12 @@ import pytest
 from sordino import smoothed
 from sordino.smoothed.bracket import bracket, log_mean_window
 from sordino.smoothed.casteljau import log_mean, log_means
-from sordino.smoothed.divergence import log_divergence, log_divergence_one
+from sordino.smoothed.divergence import log_divergence
 from sordino.smoothed.groups import log_group_divergence
 from sordino.smoothed.histogram import log_delta_counts, log_delta_precinct
 from sordino.smoothed.holdback import holdback
 from sordino.smoothed.simplex import delta_table, largest_mean
+from sordino.smoothed.single import log_divergence_one
 from sordino.smoothed.two_types import log_delta_all, log_delta_two
 from sordino.smoothed.utility import log_utility_pair
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sordino.errors import Unsupported
-from sordino.smoothed.divergence import log_divergence_one
 from sordino.smoothed.mass import Floats, log_hypergeometric, log_sum
+from sordino.smoothed.single import log_divergence_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +55,7 @@ def log_repeated_divergence(n: int, K: int, T: int, times: int, epsilon: float) 
     around epsilon is the large one, and raised to the power by Fourier transform.
 
     Example:
-        >>> from sordino.smoothed.divergence import log_divergence_one
+        >>> from sordino.smoothed.single import log_divergence_one
         >>> low, high = log_repeated_divergence(1000, 400, 900, 1, 0.5)
         >>> low <= log_divergence_one(1000, 400, 100, 0.5) <= high
         True

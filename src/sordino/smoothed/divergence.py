@@ -19,7 +19,6 @@ from sordino.smoothed.mass import (
     Integers,
     log_binomial,
     log_hypergeometric,
-    log_hypergeometric_one,
 )
 
 _SPLIT = 134217729.0  # 2^27 + 1: Veltkamp's constant
@@ -29,7 +28,7 @@ _BITS = 128
 
 
 @lru_cache(maxsize=256)
-def _inverse_exponential(epsilon: float) -> tuple[int, int]:
+def inverse_exponential(epsilon: float) -> tuple[int, int]:
     """Return e^-epsilon as mantissa / 2^shift with 128 significant bits."""
     with localcontext() as context:
         context.prec = 60
@@ -41,7 +40,7 @@ def _inverse_exponential(epsilon: float) -> tuple[int, int]:
 @lru_cache(maxsize=256)
 def _inverse_exponential_pair(epsilon: float) -> tuple[float, float]:
     """Return e^-epsilon as an unevaluated sum of two doubles."""
-    mantissa, shift = _inverse_exponential(epsilon)
+    mantissa, shift = inverse_exponential(epsilon)
     high = mantissa / (1 << shift)
     numerator, denominator = high.as_integer_ratio()
     low = ((mantissa * denominator) - (numerator << shift)) / (denominator << shift)
@@ -159,84 +158,6 @@ def _without_replacement(n: Integers, K: Integers, L: Integers, epsilon: float) 
     with np.errstate(divide="ignore"):
         result[live] = start + np.log(sums)
     return result
-
-
-def log_divergence_one(n: int, K: int, L: int, epsilon: float, floor: float | None = None) -> float:
-    """Return ln D(K) for one tally, in microseconds; the same sum as :func:`log_divergence`.
-
-    Args:
-        n: Records.
-        K: Records of the type that loses one.
-        L: Records held back.
-        epsilon: The privacy parameter, at least 0.
-        floor: When given, minus infinity may be returned for a value that is certainly below it.
-
-    Example:
-        >>> round(log_divergence_one(155_507_476, 74_223_975, 311_014, 0.04) / math.log(10), 2)
-        -31.91
-    """
-    if not 1 <= K <= n:
-        return -math.inf
-    mantissa, shift = _inverse_exponential(epsilon)
-    weighted = mantissa * K
-    below = weighted + ((n - K + 1) << shift)
-    first, remainder = divmod(weighted * (L + 1), below)
-    least = max(0, K - (n - L))
-    if first < least:
-        return -math.inf
-    start = log_hypergeometric_one(first, n, K, L)
-    if first == 0:
-        return start
-    fraction = remainder / below
-    threshold = first + fraction
-    if floor is not None:
-        # ratios of successive terms fall with b, so a geometric sum with the first ratio is an upper bound
-        ratio = first * (first + n - L - K) / ((K + 1 - first) * (L + 1 - first))
-        if ratio < 1.0:
-            bound = fraction / (1.0 - ratio) + ratio / (1.0 - ratio) ** 2
-            if start + math.log(bound * (L + 1) / (threshold * (L + 1 - first))) < floor:
-                return -math.inf
-    total, scale, offset = 0.0, 1.0, 0
-    length = _first_length(epsilon, n, K, L, first - least)
-    while True:
-        steps = _ramp(length)
-        # ratios[j] = P(first - offset - j - 1) / P(first - offset - j), zero after the last possible outcome
-        b = (first - offset) - steps
-        room = (L + 1 - first + offset) + steps
-        ratios = b + (n - L - K)
-        ratios *= b
-        b = (K + 1 - first + offset) + steps
-        b *= room
-        ratios /= b
-        weights = (fraction + offset) + steps
-        weights /= room
-        products = np.empty(length)
-        products[0] = scale
-        products[1:] = ratios[:-1]
-        np.multiply.accumulate(products, out=products)
-        total += float(products @ weights)
-        last = float(ratios[-1])
-        scale = float(products[-1]) * last
-        offset += length
-        if offset > first - least or scale * float(weights[-1]) <= 4e-17 * (1.0 - last) * total:
-            break
-    return start + math.log(total * (L + 1) / threshold)
-
-
-def _first_length(epsilon: float, n: int, K: int, L: int, most: int) -> int:
-    """Guess how many terms matter: they fall like e^(-eps j - j^2 / (2 variance))."""
-    variance = max(1.0, K * L * (n - K) * (n - L) / (float(n) ** 3))
-    spread = 9.0 * math.sqrt(variance)
-    guess = spread if epsilon == 0.0 else min(44.0 / epsilon, spread)
-    return max(2, min(most + 1, math.ceil(guess) + 8, 1 << 16))
-
-
-@lru_cache(maxsize=32)
-def _ramp(length: int) -> Floats:
-    """Return 0, 1, ..., kept because every sum needs it."""
-    ramp = np.arange(length, dtype=np.float64)
-    ramp.setflags(write=False)
-    return ramp
 
 
 def log_divergence_with_replacement(n: Integers, K: Integers, T: Integers, epsilon: float) -> Floats:

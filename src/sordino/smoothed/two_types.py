@@ -11,16 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sordino.smoothed.divergence import (
-    log_divergence,
-    log_divergence_one,
-    log_divergence_with_replacement,
-)
+from sordino.smoothed.divergence import log_divergence, log_divergence_with_replacement
+from sordino.smoothed.single import log_bound_one, log_divergence_one, log_two_divergences
 
 if TYPE_CHECKING:
     from sordino.smoothed.mass import Floats, Integers
-
-_SLACK = 1e-6  # a bound computed in doubles prunes only what is clearly below
 
 
 def log_delta_two(n: int, K: int, T: int, epsilon: float, *, replacement: bool = False) -> float:
@@ -39,12 +34,10 @@ def log_delta_two(n: int, K: int, T: int, epsilon: float, *, replacement: bool =
         return float(log_divergence_with_replacement(np.asarray(n), moves, np.asarray(T), epsilon).max())
     L = n - T
     rare = min(K, n - K)
-    best = -math.inf
-    for count in (rare, rare + 1):
-        best = max(best, log_divergence_one(n, count, L, epsilon))
+    best = max(log_two_divergences(n, rare, L, epsilon))
     for count in (n - rare, n - rare + 1):
-        if count <= n and log_ceiling(n, count, L, epsilon) + _SLACK > best:
-            best = max(best, log_divergence_one(n, count, L, epsilon, floor=best - _SLACK))
+        if count <= n and log_bound_one(n, count, L, epsilon) > best:
+            best = max(best, log_divergence_one(n, count, L, epsilon))
     return best
 
 

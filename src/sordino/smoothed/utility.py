@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from sordino.smoothed.divergence import _first_length, _inverse_exponential
 from sordino.smoothed.mass import log_hypergeometric_one
+from sordino.smoothed.single import _terms, threshold_one
 
 
 def _side(n: int, K: int, L: int, epsilon: float) -> tuple[float, float]:
@@ -21,18 +21,14 @@ def _side(n: int, K: int, L: int, epsilon: float) -> tuple[float, float]:
     """
     if not 1 <= K <= n:
         return -math.inf, -math.inf
-    mantissa, shift = _inverse_exponential(epsilon)
-    weighted = mantissa * K
-    below = weighted + ((n - K + 1) << shift)
-    first, remainder = divmod(weighted * (L + 1), below)
+    first, fraction = threshold_one(n, K, L, epsilon)
     least = max(0, K - (n - L))
     if first < least:
         return -math.inf, -math.inf
     start = log_hypergeometric_one(first, n, K, L)
     if first == 0:
         return start, -math.inf  # r = 0: this outcome is impossible without the record
-    fraction = remainder / below
-    length = min(first - least + 1, 2 * _first_length(epsilon, n, K, L, first - least))
+    length = min(first - least + 1, 2 * _terms(epsilon, n, K, L, first - least))
     j = np.arange(length, dtype=np.float64)
     b = first - j
     room = L + 1 - b
