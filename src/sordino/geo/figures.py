@@ -63,6 +63,7 @@ def errors(rows: Sequence[Expectation], *, title: str, unit: str = "mean answer"
                 axis.text(row.error, y, " bias", va="center", color=COLOURS[1])
         axis.set_yticks(place, [row.mechanism for row in rows])
         axis.set_xscale("log")
+        axis.margins(x=0.12)
         axis.set_xlabel(f"expected root mean squared error ({unit})")
         axis.set_title(title)
         axis.grid(visible=False, axis="y")

@@ -184,7 +184,7 @@ def _turning(g: float) -> tuple[float, float]:
 
     def root(low: float, high: float) -> float:
         at_low = float(abs(_logslope(np.array([low]))[0])) - g
-        for _ in range(200):
+        for _ in range(60):
             middle = 0.5 * (low + high)
             same = (float(abs(_logslope(np.array([middle]))[0])) - g) * at_low > 0
             low, high = (middle, high) if same else (low, middle)

@@ -51,6 +51,7 @@ class Mechanism:
         grid: The public lattice of reported values.
         lattice: The public lattice of points.
         margin: Share of the price set aside for the rounding of floats.
+        asked: The smoothing that was asked for, None for the default.
     """
 
     query: Query
@@ -61,6 +62,7 @@ class Mechanism:
     grid: Grid
     lattice: Lattice
     margin: Fraction
+    asked: Fraction | None = None
 
     @classmethod
     def choose(
@@ -111,10 +113,11 @@ class Mechanism:
         scope = _scope(scope, name, query, left_out)
         lattice = Lattice.for_query(query, price.rate)
         share = SMOOTHING.get(name, _OTHER) if not left_out else 1 / (2 * _logarithm(left_out))
-        gamma = price.rate * share if smoothing is None else checks.positive("geo", smoothing=smoothing)
+        asked = None if smoothing is None else checks.positive("geo", smoothing=smoothing)
+        gamma = price.rate * share if asked is None else asked
         margin = _margin(query, price, lattice, float(gamma), constant=scope == "lipschitz")
         exact = Geo(price.epsilon / (1 + margin), price.per)
-        if smoothing is None:
+        if asked is None:
             gamma = gamma / (1 + margin)
         made = _calibrate(name, query, exact, gamma, left_out)
         widest = max(
@@ -122,7 +125,7 @@ class Mechanism:
             Fraction(query.lipschitz) / price.rate,
         )
         grid = Grid(ceil_log2(widest) - _OUTPUT_BITS)
-        return cls(query, price, left_out, made, scope, grid, lattice, margin)
+        return cls(query, price, left_out, made, scope, grid, lattice, margin, asked)
 
     @property
     def smoothing(self) -> float:
@@ -198,7 +201,7 @@ class Mechanism:
             "price": self.price.to_dict(),
             "delta": str(self.delta),
             "noise": self.noise,
-            "smoothing": str(self.calibration.smoothing),
+            "smoothing": None if self.asked is None else str(self.asked),
             "scope": self.scope,
         }
 
@@ -214,7 +217,7 @@ class Mechanism:
             Query.from_dict(record["query"]),
             price,
             noise=record["noise"],
-            smoothing=None if constant else Fraction(record["smoothing"]),
+            smoothing=None if record["smoothing"] is None else Fraction(record["smoothing"]),
             scope=None if constant else scope,
             delta=Fraction(record["delta"]),
         )

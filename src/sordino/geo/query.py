@@ -199,5 +199,5 @@ def _short(value: Any) -> str:
     if isinstance(value, tuple) and len(value) > 4:
         return f"<{len(value)} entries>"
     if isinstance(value, tuple):
-        return "(" + ", ".join(_short(item) for item in value) + ")"
+        return "(" + ", ".join(_short(item) for item in value) + ("," if len(value) == 1 else "") + ")"
     return spell(value)
