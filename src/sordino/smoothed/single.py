@@ -16,7 +16,7 @@ from sordino.smoothed.divergence import inverse_exponential
 from sordino.smoothed.mass import Floats, log_hypergeometric_one
 
 _TAIL = 4e-17  # a remainder of this share of the sum, itself known to a few percent, does not matter
-_LOOSE = 1e-5  # slack of a bound that is computed with plain logarithms
+_LOOSE = 1e-5  # slack of a bound that is computed with plain logarithms of numbers to 1e9
 
 
 def threshold_one(n: int, K: int, L: int, epsilon: float) -> tuple[int, float]:
@@ -85,18 +85,17 @@ def log_two_divergences(
 
     length = _terms(epsilon, n, K, L, first - least)
     steps = _ramp(length)
-    b = first - steps
-    room = (L + 1 - first) + steps
-    side = (K + 1 - first) + steps
-    top = b + over
-    ratios = b * top
-    ratios /= side
-    ratios /= room
+    ratios = first - steps  # b
+    moved = (first + over) - steps  # (T-K+b) / (K+1-b)
+    moved /= (K + 1 - first) + steps
+    room = 1.0 / ((L + 1 - first) + steps)
+    ratios *= moved
+    ratios *= room
     products = np.empty(length)
     products[0] = 1.0
     products[1:] = ratios[:-1]
     np.multiply.accumulate(products, out=products)
-    shares = products / room
+    shares = products * room
     ones = _ones(length)
     total = float(shares @ steps) + fraction * float(shares @ ones)
     rest = _remainder(
@@ -110,11 +109,10 @@ def log_two_divergences(
     if rest is None or other - first not in (0, 1):
         return own, log_divergence_one(n, K + 1, L, epsilon)
     # terms of K + 1 at the same b; when its set reaches one higher, that term comes first
-    shares *= top
-    shares /= side
+    shares *= moved
     shift = part + (other - first)
     total = float(shares @ steps) + shift * float(shares @ ones)
-    total += rest * float(top[-1]) / float(side[-1])
+    total += rest * float(moved[-1])
     if other > first:
         above = (K - first) * (L - first) / ((first + 1) * (first + 1 + over))
         total += part * above / (L - first) * (over + first + 1) / (K - first)
@@ -184,23 +182,28 @@ def _ones(length: int) -> Any:
     return ones
 
 
-def log_bound_one(n: int, K: int, L: int, epsilon: float) -> float:
-    """Bound ln D(K) from above in two microseconds, a little loosely; 0 where the simple form does not apply.
+def log_bound_two(n: int, K: int, L: int, epsilon: float) -> float:
+    """Bound both ln D(K) and ln D(K+1) from above in a few microseconds, a little loosely; 0 where it does not apply.
 
-    Ratios of successive terms fall with b, so a geometric sum with the first ratio bounds the sum; Robbins' bounds on
-    the factorial (1/(12x+1) < remainder < 1/(12x)) give the first probability.
+    Both sums run over b up to floor(b_c) + 1 at most and their weights are at most (b_c + 1 - b) (L+1) / (b_c (L+1-b)),
+    when the threshold of K + 1 is less than one higher. Ratios of successive terms fall with b, so a geometric sum with
+    the first ratio bounds them; Robbins' inequality for the factorial, 1/(12x+1) < remainder < 1/(12x), bounds the
+    first probability. docs/proofs/smoothed-two-types.md.
 
     Example:
-        >>> 0.0 <= log_bound_one(10_000, 3_000, 400, 0.5) - log_divergence_one(10_000, 3_000, 400, 0.5) < 0.1
+        >>> both = max(log_two_divergences(10_000, 3_000, 400, 0.5))
+        >>> 0.0 <= log_bound_two(10_000, 3_000, 400, 0.5) - both < 1.5
         True
     """
     T, others = n - L, n - K
     if not 1 <= K < n or L < 1 or epsilon > 600.0:
         return 0.0
-    threshold = K * (L + 1) / (K + math.exp(epsilon) * (others + 1))
-    b = math.floor(threshold)
+    factor = math.exp(epsilon)
+    threshold = K * (L + 1) / (K + factor * (others + 1))
+    following = (K + 1) * (L + 1) / (K + 1 + factor * others)
+    b = math.floor(threshold) + 1
     rest = T - K + b
-    if b < 2 or rest < 1 or b >= K or b >= L:
+    if b < 3 or rest < 1 or b >= K or b >= L or following > threshold + 0.999:
         return 0.0
     ratio = b * rest / ((K + 1.0 - b) * (L + 1.0 - b))
     if ratio >= 1.0:
@@ -212,12 +215,12 @@ def log_bound_one(n: int, K: int, L: int, epsilon: float) -> float:
         + (L - b) * log((L - b) * n / (others * L))
         + rest * log(rest * n / (others * T))
     )
-    root = 0.5 * (log(K / (6.283185307179586 * b * (K - b))) + log(L / (L - b) * (T / n) * (others / rest)))
-    slack = (1 / K + 1 / others + 1 / L + 1 / T) / 12.0 + _LOOSE
+    root = 0.5 * log(K / (6.283185307179586 * b * (K - b)) * (L / (L - b)) * (T / n) * (others / rest))
     gap = 1.0 - ratio
-    # the fraction rounds: one whole step is allowed where the threshold is within rounding of an integer
-    fraction = threshold - b
-    total = (fraction / gap + ratio / gap**2) * (L + 1) / (threshold * (L + 1 - b))
-    if fraction < 1e-6 or fraction > 1.0 - 1e-6:
-        return 0.0
+    # K + 1 instead of K multiplies a probability by at most its ratio at the highest b
+    larger = max(1.0, (K + 1) * rest / ((K + 1 - b) * others))
+    total = (
+        larger * ((threshold + 1.0 - b + 1e-9) / gap + ratio / gap**2) * (L + 1) / (threshold * (L + 1 - b))
+    )
+    slack = (1 / K + 1 / others + 1 / L + 1 / T) / 12.0 + _LOOSE
     return root - deviance + slack + log(total)

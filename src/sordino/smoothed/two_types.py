@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sordino.smoothed.divergence import log_divergence, log_divergence_with_replacement
-from sordino.smoothed.single import log_bound_one, log_divergence_one, log_two_divergences
+from sordino.smoothed.single import log_bound_two, log_two_divergences
 
 if TYPE_CHECKING:
     from sordino.smoothed.mass import Floats, Integers
@@ -35,9 +35,8 @@ def log_delta_two(n: int, K: int, T: int, epsilon: float, *, replacement: bool =
     L = n - T
     rare = min(K, n - K)
     best = max(log_two_divergences(n, rare, L, epsilon))
-    for count in (n - rare, n - rare + 1):
-        if count <= n and log_bound_one(n, count, L, epsilon) > best:
-            best = max(best, log_divergence_one(n, count, L, epsilon))
+    if log_bound_two(n, n - rare, L, epsilon) > best:
+        best = max(best, *log_two_divergences(n, n - rare, L, epsilon))
     return best
 
 
@@ -45,7 +44,7 @@ def log_ceiling(n: int, K: int, L: int, epsilon: float) -> float:
     """Bound ln D(K) from above: D(K) <= P(b < b_c) <= exp(-L KL(b0/L ; K/n)) (Hoeffding 1963, Theorem 1 and 4).
 
     Example:
-        >>> log_ceiling(1000, 400, 100, 1.0) >= log_divergence_one(1000, 400, 100, 1.0)
+        >>> log_ceiling(1000, 400, 100, 1.0) >= log_two_divergences(1000, 400, 100, 1.0)[0]
         True
     """
     if L == 0 or n == K:
