@@ -42,6 +42,7 @@ class CountAbove(Statistic):
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", float(checks.exact(self.name, threshold=self.threshold)))
         self.check_relation()
+        self.request()  # a grid checks itself
 
     @property
     def exact(self) -> tuple[str, ...]:

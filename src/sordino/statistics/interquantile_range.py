@@ -15,7 +15,7 @@ from sordino.profile import Opened, Profile, Reach, Units
 from sordino.source import Request, Window
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
-from sordino.statistics.ordered import add_remove_reach, block_profile, codes_between
+from sordino.statistics.ordered import block_profile, codes_between
 from sordino.statistics.quantile import Quantile
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class InterquantileRange(Numeric):
         """Widen at both ends with the best split of the steps, or narrow."""
         n, depth, top = summary.rows, summary.request.depth, self.grid.top
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
-            lower, upper = (add_remove_reach(end, summary, depth, top) for end in self.ends)
+            lower, upper = (end.add_remove(summary, depth, top)[0] for end in self.ends)
             pairs = [(lower.at(l), upper.at(l)) for l in range(depth + 1)]
             reach = Reach.dense(
                 [max(0, u[0] - l[1]) for l, u in pairs], [u[1] - l[0] for l, u in pairs], bottom=0, top=top

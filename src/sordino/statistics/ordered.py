@@ -111,7 +111,7 @@ class Ordered(Numeric):
                 return Opened(0, self.units, Profile.constant(top), reach, 0, bottom=0, top=top)
             reach, profile = self._replace(summary, depth, top)
         else:
-            reach, profile = self._add_remove(summary, depth, top)
+            reach, profile = self.add_remove(summary, depth, top)
         return Opened(reach.low[0], self.units, profile, reach, rows, windows=summary.runs, bottom=0, top=top)
 
     def _replace(self, summary: Summary, depth: int, top: int) -> tuple[Reach, Profile]:
@@ -142,7 +142,7 @@ class Ordered(Numeric):
             bounds = bounds + weight * block_profile(summary.runs, first, last, depth).astype(dtype)
         return bounds
 
-    def _add_remove(self, summary: Summary, depth: int, top: int) -> tuple[Reach, Profile]:
+    def add_remove(self, summary: Summary, depth: int, top: int) -> tuple[Reach, Profile]:
         """Envelopes and profile when rows come and go."""
         reach = add_remove_reach(self, summary, depth, top)
         profile = Profile.from_reach(reach, top)

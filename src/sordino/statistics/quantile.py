@@ -11,7 +11,7 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Profile
+from sordino.profile import Exact, Profile, Reach
 from sordino.source import Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
@@ -116,32 +116,51 @@ class Quantile(Ordered):
             bounds = np.maximum(bounds, np.array(gains, dtype))
         return bounds
 
-    def add_remove_profile(self, summary: Summary, depth: int, top: int) -> Profile | None:
-        """Widest gap of at most k + 2 neighbouring rows between the ranks reachable at k + 1."""
+    def add_remove(self, summary: Summary, depth: int, top: int) -> tuple[Reach, Profile]:
+        """Reachable ranks give the reach; the profile is the widest gap of k + 2 rows between those of k + 1 steps."""
         if self.rule == "interpolated":
-            return None
+            return Ordered.add_remove(self, summary, depth, top)
         n = summary.rows
-        least = max(1, n - depth - 1)
-        rank = np.array([self.weights(size).pieces[0][0] for size in range(least, n + depth + 2)])
-        highest, lowest = -(2**62), 2**62
+        lowest, highest = self.reachable(n, depth + 1)
+        near = min(
+            depth + 1, n
+        )  # from distance n on the empty dataset is near, and counts as the lower bound
+        codes = codes_between(summary.runs, lowest[-1], highest[-1])
+        lows = [*(int(codes[rank - lowest[-1]]) for rank in lowest[:near]), *[0] * (depth + 1 - near)]
+        highs = [int(codes[rank - lowest[-1]]) for rank in highest[: depth + 1]] if n else [0, *[top] * depth]
+        reach = Reach.dense(lows, highs, bottom=0, top=top)
         bounds: list[Exact] = []
-        for l in range(depth + 2):
-            removed = np.arange(min(l, n) + 1)
-            removed = removed[n + l - 2 * removed > 0]
-            if len(removed):
-                middle = rank[n + l - 2 * removed - least]
-                highest = max(highest, int((removed + middle).max()))
-                lowest = min(lowest, int((middle - (l - removed)).min()))
-            if l == 0:
-                continue
-            k = l - 1
-            if n - k <= 1:  # the empty dataset is near, and counts as the lower bound
+        for k in range(depth + 1):
+            if n - k <= 1:
                 bounds.append(top)
                 break
-            codes = codes_between(summary.runs, lowest, highest)
-            width = min(k + 1, len(codes) - 1)
-            bounds.append(int(np.max(codes[width:] - codes[: len(codes) - width])))
-        return Profile.dense(bounds, top)
+            part = codes[lowest[k + 1] - lowest[-1] : highest[k + 1] - lowest[-1] + 1]
+            width = min(k + 1, len(part) - 1)
+            bounds.append(int(np.max(part[width:] - part[: len(part) - width])))
+        return reach, Profile.dense(bounds, top).meet(Profile.from_reach(reach, top))
+
+    def reachable(self, rows: int, depth: int) -> tuple[list[int], list[int]]:
+        """Lowest and highest rank of the data that the answer can take after 0..depth rows came or went.
+
+        With d rows more in the end, l steps leave ``(l - |d|) / 2`` pairs of an addition and a removal, each of which
+        moves the rank by one; so the best d needs one running maximum (docs/proofs/statistics_ordered.md).
+
+        Example:
+            >>> Quantile("x", q=1, low=0, high=1).reachable(5, 2)
+            ([5, 4, 3], [5, 6, 7])
+        """
+        lowest, highest = [], []
+        low = high = -(2**62)
+        for l in range(depth + 1):
+            for change in {l, -l}:
+                size = rows + change
+                if size > 0:
+                    rank = self.weights(size).pieces[0][0]
+                    high = max(high, 2 * (max(0, -change) + rank) - l)
+                    low = max(low, 2 * (max(0, change) - rank) - l)
+            highest.append((l + high) // 2)
+            lowest.append(-((l + low) // 2))
+        return lowest, highest
 
     @classmethod
     def cases(cls) -> Iterable[Case]:
