@@ -233,3 +233,42 @@ def test_requests_on_one_grid_share_a_pass_and_keep_their_answers(monkeypatch):
             )
             for a, b in zip(one.runs, two.runs, strict=True):
                 assert (a.first, a.below, a.codes.tolist()) == (b.first, b.below, b.codes.tolist())
+
+
+@pytest.mark.parametrize(
+    ("column", "keys"),
+    [
+        (np.array(["b", "a", "c", "a", ""]), ("a", "z", "b", "")),
+        (np.array(["b", None, 3, 2.5, NAN, ("a",), [1]], object), ("b", 3)),
+        (np.array([1.0, NAN, 2.0, 1.0, INF]), (2, 1, 7)),
+        (np.array([3, 1, 1, 2**60]), (1, 2**60, 5)),
+        (np.array([True, False, True]), (1, 0)),
+        (np.array([1.0, 2.0]), ("a", "b")),
+        (np.array(["a", "b"]), (1, 2)),
+        (np.array(["2020-01-01"], "datetime64[D]"), ("a",)),
+        (np.array([], float), (1, 2)),
+        (np.array(["a"]), ()),
+    ],
+)
+def test_keys_are_found_by_equality_whatever_the_column_holds(column, keys):
+    """As a loop over rows and keys finds them."""
+    found = memory.key_index(column, keys).tolist()
+    for value, place in zip(column.tolist(), found, strict=True):
+        same = [i for i, key in enumerate(keys) if isinstance(value, str | int | float) and value == key]
+        assert place == (same[0] if same else -1)
+
+
+def test_many_groups_take_one_sort():
+    """A thousand groups of a thousand rows, each with its own median."""
+    rng = np.random.default_rng(8)
+    groups, values = rng.integers(0, 1000, 200_000), rng.normal(size=200_000)
+    grid = Grid(-5, 5)
+    request = Request("x", grid, (Window(Rank(1, 2), 2),))
+    answers = Memory({"g": groups, "x": values}).summaries("g", tuple(range(1000)), request)
+    for key, (summary,) in enumerate(answers):
+        if key % 97:
+            continue
+        codes = np.sort(grid.codes(values[groups == key]))
+        middle = (len(codes) + 1) // 2
+        assert summary.runs[0].at(middle) == codes[middle - 1]
+        assert summary.total == codes.sum()

@@ -108,8 +108,12 @@ class Memory:
         """Answer per public key, in the order of the keys."""
         if by not in self._columns:
             raise DataError("memory", "the column must exist", got={"column": by})
-        for key in keys:
-            yield self._kept(self._columns[by] == key).summary(*requests)
+        self.check(*requests)
+        group = key_index(self._columns[by], keys)
+        order = np.argsort(group, kind="stable")
+        starts = np.searchsorted(group[order], np.arange(len(keys) + 1))
+        for start, stop in pairwise(starts.tolist()):
+            yield self._kept(order[start:stop]).summary(*requests)
 
     def where(self, *conditions: Condition) -> Memory:
         """The rows that fulfil all conditions; missing values fulfil none."""
@@ -122,10 +126,10 @@ class Memory:
 
     def counts(self, column: str, keys: tuple[str | int, ...]) -> tuple[int, ...]:
         """How often each public key occurs."""
-        values = self._columns[column]
-        return tuple(int(np.count_nonzero(values == key)) for key in keys)
+        group = key_index(self._columns[column], keys)
+        return tuple(np.bincount(group[group >= 0], minlength=len(keys)).tolist())
 
-    def _kept(self, keep: NDArray[np.bool_]) -> Memory:
+    def _kept(self, keep: NDArray[np.bool_] | NDArray[np.intp]) -> Memory:
         return Memory({name: column[keep] for name, column in self._columns.items()})
 
     def _answer(self, request: Ask, shared: Mapping[Request, Summary]) -> Summary:
@@ -176,6 +180,27 @@ class Memory:
             if place < len(keys) and keys[place] == public[edge]:
                 codes[edge] = weights[place]
         return Summary(request, len(public), codes=codes)
+
+
+def key_index(values: NDArray[Any], keys: tuple[str | int, ...]) -> NDArray[np.intp]:
+    """The place of each row's key in the public list, -1 where it is not in it; no value raises."""
+    wanted = np.array(keys)
+    numeric = (values.dtype.kind in "fiub", wanted.dtype.kind in "fiub")
+    if (
+        values.dtype.kind == "O"
+        or wanted.dtype.kind == "O"
+        or (not any(numeric) and values.dtype.kind != "U")
+    ):
+        places: dict[object, int] = {key: place for place, key in enumerate(keys)}
+        found = (
+            places.get(value, -1) if isinstance(value, str | int | float) else -1 for value in values.tolist()
+        )
+        return np.fromiter(found, np.intp, len(values))
+    if not len(keys) or numeric[0] != numeric[1]:
+        return np.full(len(values), -1, np.intp)
+    order = np.argsort(wanted, kind="stable")
+    place = np.minimum(np.searchsorted(wanted[order], values), len(keys) - 1)
+    return np.where(wanted[order][place] == values, order[place], -1)
 
 
 def _needed(request: Request | Cells | Columns | Links) -> list[tuple[str, bool]]:
