@@ -156,11 +156,11 @@ def extreme_shift(
     """How many rows inside the data to aim for a minimum or maximum: ``2/epsilon`` where the range runs away.
 
     Nothing towards an anchor at the end of the range, with too few rows, or when the bounds are tight; ``loose`` aims
-    ``(2/epsilon) ln n`` rows inside, where the answer is inside the data with probability about 1 - 1/n.
+    ``(3/epsilon) ln n`` rows inside, where the answer is inside the data with probability above 1 - 1/n.
     """
     epsilon = float(bounded_range(price))
     if loose and rows:
-        return min(round(2 / epsilon * math.log(max(rows, 2))), rows // 4)
+        return min(round(3 / epsilon * math.log(max(rows, 2))), rows // 4)
     towards = lattice.anchor == (lattice.last if upper else 0)
     if towards or tight or not rows or rows * epsilon < 64:
         return 0
