@@ -54,7 +54,7 @@ def test_every_answer_has_a_machine_form_with_the_worst_case(name):
 def test_precincts_name_the_one_that_is_too_small():
     candidates = ["--category", "Donald J. Trump", "--category", "Joseph R. Biden"]
     words = " ".join(run(*ANSWERS["precincts"], *candidates).split())
-    assert "1 of 13 precincts are too small" in words
+    assert "1 of 13 precincts is too small" in words
     assert "09 209 95" in words
 
 

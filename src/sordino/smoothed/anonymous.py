@@ -88,7 +88,7 @@ class Anonymous:
         return worst
 
     def utility(self, others: Counts, *, epsilon: float) -> float:
-        """Return the adjusted utility u(t, x_-i) of an adversary who knows all records but one, eq. (3).
+        """Return the adjusted utility of an adversary who knows all records but one, eq. (3).
 
         The threshold is t = e^eps / (1 + e^eps); ``others`` are the n - 1 known records.
         """

@@ -46,7 +46,7 @@ def log_floor(*, records: int, held_back: int, rarest: float) -> float:
     """Return ln of a lower bound on smoothed delta at **every** epsilon: (1-p)^L - (L/n) (1-p)^n.
 
     With p the chance of the rarest type, no record of it is held back with probability about (1-p)^L, and then one of
-    them would show. docs/proofs/smoothed-two-types.md.
+    them would show. docs/proofs/smoothed_two_types.md.
 
     Example:
         >>> round(math.exp(log_floor(records=10_000, held_back=20, rarest=0.05533)), 3)

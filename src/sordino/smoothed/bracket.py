@@ -1,7 +1,7 @@
 """Smoothed delta of two types for populations too large for all averages: a certified bracket.
 
 The two ends (all records from one vertex) are sums and give a lower bound. For the upper bound a part of the draws is
-applied, the least U-shaped majorant is taken, and its averages are largest at an end (docs/proofs/smoothed-sweeps.md).
+applied, the least U-shaped majorant is taken, and its averages are largest at an end (docs/proofs/smoothed_sweeps.md).
 The ends are not the maximum in general: the width says how much could be missing, and interior mixes are tried.
 """
 

@@ -2,7 +2,7 @@
 
 E_k is the mean of delta(K) when k records are drawn with P(type 1) = p1 and n - k with p2. These n + 1 numbers are the
 Bezier control polygon, on [p2, p1], of the polynomial whose Bernstein coefficients are delta(0..n) (its polar form),
-so subdividing twice gives them all in n^2 multiply-adds, convex combinations only. docs/proofs/smoothed-sweeps.md.
+so subdividing twice gives them all in n^2 multiply-adds, convex combinations only. docs/proofs/smoothed_sweeps.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Proposition 5 of Liu, Wang & Xia 2023 (epsilons add, deltas add) holds when the releases are fixed beforehand. When a
 later release is chosen after seeing an earlier one it fails for smoothed privacy, and badly:
-docs/proofs/smoothed-claims.md has an example where 0.13 becomes 1. So adaptive use is refused here.
+docs/proofs/smoothed_claims.md has an example where 0.13 becomes 1. So adaptive use is refused here.
 For independent tallies of one database the cost is also bracketed, from the law of the privacy loss.
 """
 

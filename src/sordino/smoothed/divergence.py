@@ -2,7 +2,7 @@
 
 Two types of records, K and n - K of them; L = n - T are held back at random, T are published. D(K) is the
 divergence of "K" against "K - 1" at epsilon: sum over outcomes of (P_K - e^eps P_{K-1})_+. Elementwise over
-arrays, in logarithms, every term positive. docs/proofs/smoothed-two-types.md derives each line.
+arrays, in logarithms, every term positive. docs/proofs/smoothed_two_types.md derives each line.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from sordino.errors import Unsupported
 from sordino.smoothed.hull import vertices
 from sordino.smoothed.leak import Leak
 from sordino.smoothed.tally import log_worst_case, smallest_epsilon
+
+if TYPE_CHECKING:
+    from sordino.smoothed.holdback import Holdback
 
 EXACT_TWO = 20_000
 BRACKET_TWO = 3_000_000
@@ -207,6 +210,19 @@ class Electorate:
         target = 1.0 / self.records if delta is None else float(between("smoothed", 0, 1, delta=delta))
         quick = self.types == 2 and self.records <= EXACT_TWO
         return smallest_epsilon(self.log_delta, target, digits=1e-6 if quick else 1e-3)
+
+    def holdback(self, *, epsilon: float, delta: float) -> Holdback:
+        """Return how many records must be held back for (epsilon, delta); what is published now plays no part.
+
+        Example:
+            >>> from sordino import smoothed
+            >>> model = smoothed.sampling(size=100, electorates=[0.2], published=1)
+            >>> model.holdback(epsilon=1.0, delta=0.001).held_back
+            46
+        """
+        from sordino.smoothed.holdback import holdback
+
+        return holdback(self, epsilon=epsilon, delta=delta)
 
     def profile(self, epsilons: Any) -> list[Leak]:
         """Return smoothed delta at several epsilons."""

@@ -2,7 +2,7 @@
 
 Moving one record from type i to type j changes only those two counts. Given how many of the two types together were
 held back, the question is the two-type question for a population of K_i + K_j, so one sum over that number answers
-it. The same sum answers a precinct: its population is the precinct. docs/proofs/smoothed-many-types.md.
+it. The same sum answers a precinct: its population is the precinct. docs/proofs/smoothed_many_types.md.
 """
 
 from __future__ import annotations

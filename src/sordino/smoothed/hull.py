@@ -114,7 +114,7 @@ def recode(given: Any, kernel: Sequence[Sequence[float]]) -> Floats:
 
     Row i of the kernel is the distribution of the new type of a record of type i; zeros and ones for a deterministic
     recoding such as "these three parties are other". A function of the whole database is not covered: copying the
-    first record to all places turns 3e-7 into 1. docs/proofs/smoothed-claims.md.
+    first record to all places turns 3e-7 into 1. docs/proofs/smoothed_claims.md.
 
     Example:
         >>> recode([(0.5, 0.3, 0.2)], [(1, 0), (0, 1), (0, 1)]).tolist()

@@ -90,11 +90,10 @@ class PrecinctReport:
         held = self.records - self.published
         bad = len(self.unsafe)
         largest = max((p.ballots for p in self.unsafe), default=0)
-        answer = (
-            "every precinct may be published"
-            if bad == 0
-            else f"{bad} of {len(self.precincts)} precincts are too small (the largest of them has {largest:,} ballots)"
-        )
+        answer = "every precinct may be published"
+        if bad:
+            count = f"{bad} of {len(self.precincts)} precincts {'is' if bad == 1 else 'are'} too small"
+            answer = f"{count} (the largest of them has {largest:,} ballots)"
         result = [
             (
                 "published",

@@ -188,7 +188,7 @@ def log_bound_two(n: int, K: int, L: int, epsilon: float) -> float:
     Both sums run over b up to floor(b_c) + 1 at most and their weights are at most (b_c + 1 - b) (L+1) / (b_c (L+1-b)),
     when the threshold of K + 1 is less than one higher. Ratios of successive terms fall with b, so a geometric sum with
     the first ratio bounds them; Robbins' inequality for the factorial, 1/(12x+1) < remainder < 1/(12x), bounds the
-    first probability. docs/proofs/smoothed-two-types.md.
+    first probability. docs/proofs/smoothed_two_types.md.
 
     Example:
         >>> both = max(log_two_divergences(10_000, 3_000, 400, 0.5))

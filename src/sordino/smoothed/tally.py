@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sordino.checks import between, non_negative, whole
 from sordino.errors import ParameterError
 from sordino.smoothed.counts import published_of, tally
 from sordino.smoothed.histogram import log_delta_counts
 from sordino.smoothed.leak import Leak
+
+if TYPE_CHECKING:
+    from sordino.smoothed.holdback import Holdback
+    from sordino.smoothed.table import TableAnswer
 
 LARGEST_EPSILON = 700.0
 
@@ -142,6 +146,24 @@ class Tally:
     def profile(self, epsilons: Any) -> list[Leak]:
         """Return delta at several epsilons."""
         return [self.delta(epsilon=float(epsilon)) for epsilon in epsilons]
+
+    def holdback(self, *, epsilon: float, delta: float) -> Holdback:
+        """Return how many records must be held back for (epsilon, delta); what is published now plays no part.
+
+        Example:
+            >>> from sordino import smoothed
+            >>> smoothed.sampling(records=[5_200, 4_800], published=0.9).holdback(epsilon=0.5, delta=1e-6).held_back
+            265
+        """
+        from sordino.smoothed.holdback import holdback
+
+        return holdback(self, epsilon=epsilon, delta=delta)
+
+    def table(self, *, epsilon: float, delta: float | None = None) -> TableAnswer:
+        """Say whether the table may show all its categories; see :func:`sordino.smoothed.table.table`."""
+        from sordino.smoothed.table import table
+
+        return table(self, epsilon=epsilon, delta=delta)
 
     def utility(self, *, epsilon: float) -> float:
         """Return ln of the utility of an adversary who knows all records but one (two categories).
