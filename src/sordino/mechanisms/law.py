@@ -166,20 +166,22 @@ class LatticeLaw:
         """E(y - c) and E(y - c)^2 in lattice units, run by run: points of a run form a progression."""
         runs = self.measure.cuts()
         starts = [first for first, _, _ in runs]
+        twice, unit = 2 * centre.numerator, centre.denominator
         first_moments, second_moments = [], []
         for cell, share in zip(self.cells, self._shares, strict=True):
             whole = self.measure.mass(cell.first, cell.last)
             if not whole or not share:
                 continue
-            for first, last, density in runs[max(bisect_right(starts, cell.first) - 1, 0) :]:
-                if first > cell.last:
-                    break
+            place = max(bisect_right(starts, cell.first) - 1, 0)
+            while place < len(runs) and starts[place] <= cell.last:
+                first, last, density = runs[place]
+                place += 1
                 left, right = max(first, cell.first), min(last, cell.last)
                 count = right - left + 1
                 if count <= 0 or not density:
                     continue
                 weight = share * (density * count / whole)
-                middle = float(Fraction(left + right, 2) - centre)
+                middle = ((left + right) * unit - twice) / (2 * unit)
                 first_moments.append(weight * middle)
                 second_moments.append(weight * (middle * middle + (count * count - 1) / 12))
         return math.fsum(first_moments), math.fsum(second_moments)

@@ -130,9 +130,14 @@ class Measure:
 
     def cuts(self) -> tuple[tuple[int, int, int], ...]:
         """The measure as disjoint runs ``(first, last, mass of one point)``, points on their own."""
+        extra = dict(zip(self.points, self.weights, strict=True))
         edges = sorted({*self.starts, *self.points, *(p + 1 for p in self.points if p < self.last)})
-        ends = [*(edge - 1 for edge in edges[1:]), self.last]
-        return tuple((first, end, self.mass(first, first)) for first, end in zip(edges, ends, strict=True))
+        runs, place = [], 0
+        for first, after in zip(edges, [*edges[1:], self.last + 1], strict=True):
+            while place + 1 < len(self.starts) and self.starts[place + 1] <= first:
+                place += 1
+            runs.append((first, after - 1, self.densities[place] + extra.get(first, 0)))
+        return tuple(runs)
 
     def scaled(self, factor: int) -> Self:
         """Multiply every mass by a whole number."""
