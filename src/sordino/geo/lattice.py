@@ -81,8 +81,8 @@ class Lattice:
         at *= self.step
         for axis, a in enumerate(self.anchor):
             column = at if at.ndim == 1 else at[:, axis]
-            np.clip(column, a - self.reach, a + self.reach, out=column)
-            np.nan_to_num(column, copy=False, nan=a - self.reach)
+            np.fmax(column, a - self.reach, out=column)  # of a number and NaN it takes the number
+            np.fmin(column, a + self.reach, out=column)
         return at
 
     def to_dict(self) -> dict[str, Any]:

@@ -36,6 +36,7 @@ _OTHER = Fraction(1, 9)
 #: The output lattice has about 2^24 points across the range of values or one unit of noise, whichever is larger.
 _OUTPUT_BITS = 24
 _LARGEST_MARGIN = Fraction(1, 1024)
+_CHUNK = 1 << 14  # fits the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,38 +162,35 @@ class Mechanism:
 
     def draw(self, points: ArrayLike, *, bits: Bits | None = None) -> NDArray[np.int64]:
         """Draw one report per point: multiples of the grid's step, exactly rounded. Closed room."""
+        from sordino.exact.bits import Bits as Source
         from sordino.exact.sampler import draw_many
 
         at = self.query.points(points)
-        values, scales = self._read(at)
-        if not values.size:
-            return np.zeros(0, dtype=np.int64)
-        return draw_many(
-            self.calibration.noise.recipe(), locations=values, scales=scales, grid=self.grid, bits=bits
-        )
+        source = Source() if bits is None else bits
+        recipe = self.calibration.noise.recipe()
+        codes = np.empty(at.shape[0], dtype=np.int64)
+        for begin in range(0, codes.size, _CHUNK):
+            part = slice(begin, begin + _CHUNK)
+            values, scales = self._read(at[part])
+            codes[part] = draw_many(recipe, locations=values, scales=scales, grid=self.grid, bits=source)
+        return codes
 
     def _read(self, at: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Values and noise scales at the lattice points, chunk by chunk."""
+        """Values and noise scales at the lattice points."""
         curve, gamma = self.query.curve, self.smoothing
-        n, chunk = at.shape[0], 1 << 14
-        values, scales = np.empty(n), np.empty(n)
         unit = float(self.calibration.scale)
         with np.errstate(all="ignore"):
-            for begin in range(0, n, chunk):
-                part = slice(begin, begin + chunk)
-                u = self.query.coordinate(self.lattice.snap(at[part]))
-                if self.scope == "lipschitz":
-                    values[part], scales[part] = curve.value(u), curve.lipschitz * unit
-                    continue
-                if self.delta:
-                    bound = curve.bound(u, gamma, scope="global", growth="linear")
-                    np.maximum(bound, curve.floor * curve.lipschitz, out=bound)
-                    values[part] = curve.value(u)
-                else:
-                    values[part], bound = curve.both(u, gamma, floor=curve.floor, scope=self.scope)
-                bound *= unit
-                scales[part] = bound
-        return values, scales
+            u = self.query.coordinate(self.lattice.snap(at))
+            if self.scope == "lipschitz":
+                return curve.value(u), np.full(u.shape[0], curve.lipschitz * unit)
+            if self.delta:
+                bound = curve.bound(u, gamma, scope="global", growth="linear")
+                np.maximum(bound, curve.floor * curve.lipschitz, out=bound)
+                values = curve.value(u)
+            else:
+                values, bound = curve.both(u, gamma, floor=curve.floor, scope=self.scope)
+            bound *= unit
+            return values, bound
 
     def to_dict(self) -> dict[str, Any]:
         """Give a record of all public numbers, from which both ends make the same mechanism."""
