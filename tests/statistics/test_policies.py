@@ -136,6 +136,19 @@ def test_parameters_outside_their_domain_are_refused(kind, wrong):
         kind("x", **{"low": 0, "high": 10, **wrong})
 
 
+def test_a_wrong_range_is_told_in_the_words_of_the_statistic():
+    """Subject, rule, what was given; why; something to paste."""
+    with pytest.raises(ParameterError) as caught:
+        Median("income", low=10, high=10)
+    first, why, hint = str(caught.value).splitlines()
+    assert first == "median: high must be greater than low, got low=10, high=10."
+    assert "public" in why
+    assert "high=500000" in hint
+    for wrong in ([1], "a", True, None):
+        with pytest.raises(ParameterError):
+            Median("income", low=wrong, high=10)
+
+
 def test_bounds_have_no_default():
     """A statistic of values cannot be described without its range."""
     for kind in (Median, Mean, Sum, Variance, Maximum):

@@ -81,6 +81,15 @@ def test_a_deeper_request_agrees_with_a_shallow_one(statistic):
         assert deep.profile.at(min(l, 5)) == shallow.profile.at(min(l, 5))
 
 
+@pytest.mark.parametrize("trim", [0, 0.1, 0.499])
+def test_deep_and_shallow_profiles_agree(trim):
+    """Small depths try all splits in one array, large ones distance by distance."""
+    rows = np.random.default_rng(6).integers(0, 10**6, 1500)
+    statistic = TrimmedMean("x", trim=trim, low=0, high=10**6, step=1)
+    deep, shallow = read(statistic, rows, 400).profile, read(statistic, rows, 200).profile
+    assert [deep.at(k) for k in range(201)] == [shallow.at(k) for k in range(201)]
+
+
 def test_theil_sen_interlocks_where_smaller_steps_of_ranks_would_not():
     """Ranks M + C(n,2) - C(n-l,2) look sufficient and fail for a leverage point that moves; n - 1 per step holds."""
     rng = np.random.default_rng(11)

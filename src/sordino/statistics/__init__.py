@@ -101,7 +101,10 @@ class Statistic(ABC):
 
     @property
     def exact(self) -> tuple[str, ...]:
-        """Which of ``"profile"``, ``"low"`` and ``"high"`` (of the reach) equal the smallest valid ones."""
+        """Which of ``"profile"``, ``"low"`` and ``"high"`` (of the reach) equal the smallest valid ones.
+
+        It speaks of data from which no row is dropped, and of distances up to the depth of the request.
+        """
         return ()
 
     @property

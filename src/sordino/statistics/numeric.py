@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.source import BITS, Grid
 from sordino.statistics import Statistic
@@ -13,6 +15,14 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sordino.profile import Units
+
+
+@lru_cache(maxsize=512, typed=True)
+def _grid(
+    low: float, high: float, bits: int, missing: float | str | None, step: Fraction | float | None
+) -> Grid:
+    """Grids are public and immutable, and every reading asks for its own several times."""
+    return Grid(low, high, bits=bits, missing=missing, step=step)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +54,17 @@ class Numeric(Statistic):
     def check(self) -> None:
         """Refuse parameters outside their domain; subclasses add their own."""
         self.check_relation()
-        self.grid  # noqa: B018  a grid checks itself
+        try:
+            Grid(self.low, self.high, bits=self.bits, missing=self.missing, step=self.step)
+        except ParameterError as error:  # speak of the statistic that was asked for
+            raise ParameterError(
+                self.name, error.rule, got=error.got, why=error.why, hint=error.hint
+            ) from None
 
     @property
     def grid(self) -> Grid:
         """The public lattice of the rows."""
-        return Grid(self.low, self.high, bits=self.bits, missing=self.missing, step=self.step)
+        return _grid(self.low, self.high, self.bits, self.missing, self.step)
 
     @property
     def units(self) -> Units:

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from sordino.source import Rank, Run, Summary
 
 
+_SQUARE = 256
+"""Up to this depth all splits of a distance are tried in one array."""
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """Public weights on the sorted rows: each piece is (first rank, last rank, weight); divide by ``over``."""
@@ -125,7 +129,8 @@ class Ordered(Numeric):
             bottom=0,
             top=top,
         )
-        ceiling = min(Fraction(top), Fraction(sum(w for *_, w in weights.pieces) * top, weights.over))
+        share = sum(w for *_, w in weights.pieces)
+        ceiling: Exact = top if share >= weights.over else Fraction(share * top, weights.over)
         bounds = self.replace_bounds(summary, weights, depth, ordered.dtype)
         profile = Profile.dense(exacts(bounds, weights.over), ceiling)
         if len(weights.pieces) > 1:
@@ -186,7 +191,13 @@ def block_profile(runs: Sequence[Run], first: int, last: int, depth: int) -> NDA
     """
     up = codes_between(runs, last, last + depth + 1)
     down = codes_between(runs, first - depth - 1, first)[::-1]
-    return np.array([np.max(up[k + 1 :: -1] - down[: k + 2]) for k in range(depth + 1)], np.int64)
+    if depth > _SQUARE:
+        return np.array([(up[k + 1 :: -1] - down[: k + 2]).max() for k in range(depth + 1)], np.int64)
+    # All splits of all distances as one small square; what is not a split is far below.
+    ahead = np.concatenate([np.full(depth + 1, -(2**62), np.int64), up])
+    splits = np.lib.stride_tricks.sliding_window_view(ahead, depth + 2)[1:, ::-1]
+    largest: NDArray[np.int64] = (splits - down).max(axis=1)
+    return largest
 
 
 def add_remove_reach(statistic: Ordered, summary: Summary, depth: int, top: int) -> Reach:
