@@ -92,5 +92,8 @@ class Tracking(Functions):
     def maximum(self, x, bound):
         return x
 
+    def less(self, x, bound):
+        raise NotImplementedError
+
     def where(self, condition, yes, no):
         raise NotImplementedError

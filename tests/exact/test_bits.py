@@ -133,3 +133,16 @@ def test_seeded_draws_are_marked_and_repeatable():
     assert not np.array_equal(
         *(draw_many(Laplace(), locations=0, scales=3, grid=Grid(-4), size=50) for _ in range(2))
     )
+
+
+def test_below_nothing_is_refused():
+    with pytest.raises(ValueError, match="at least 1"):
+        Bits().below(0)
+
+
+def test_a_lattice_can_be_imported_without_ball_arithmetic():
+    import subprocess
+    import sys
+
+    code = "import sys, sordino.exact.grid, sordino.exact.functions; sys.exit('flint' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

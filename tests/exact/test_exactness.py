@@ -98,6 +98,34 @@ def test_a_try_on_the_border_of_acceptance_is_left_to_the_balls(name):
             assert abs(fast.gap) <= fast.gap_tolerance
 
 
+class Blind(Recipe):
+    """A rejecting recipe whose floats say nothing: every decision must come from the balls."""
+
+    def __init__(self, recipe):
+        self._recipe = recipe
+        self.guards, self.rejects, self.unit, self.proved = recipe.guards, True, recipe.unit, True
+
+    def fast(self, f, *x):
+        fast = self._recipe.fast(f, *x)
+        return fast._replace(gap=fast.gap * float("nan"))
+
+    def ball(self, *u):
+        return self._recipe.ball(*u)
+
+    def accepts(self, *u):
+        return self._recipe.accepts(*u)
+
+
+def test_a_gap_that_is_no_number_is_decided_in_balls():
+    recipe = RECIPES["generalized-cauchy 4, 1"]
+    one = [draw(recipe, location=0, scale=1, grid=Grid(-9), bits=SeededBits(s)) for s in range(60)]
+    two = [draw(Blind(recipe), location=0, scale=1, grid=Grid(-9), bits=SeededBits(s)) for s in range(60)]
+    assert one == two
+    many = draw_many(recipe, locations=0, scales=1, grid=Grid(-9), size=60, bits=SeededBits(1))
+    blind = draw_many(Blind(recipe), locations=0, scales=1, grid=Grid(-9), size=60, bits=SeededBits(1))
+    assert np.array_equal(many, blind)
+
+
 def replay(name, count, seed):
     """Fast and ball path on the same words at three scales: number of words compared, disagreements."""
     recipe = RECIPES[name]

@@ -18,9 +18,9 @@ CASES = {
         np.concatenate(
             [
                 RNG.random(4000) + 2.0**-60,
-                np.exp(RNG.uniform(-700, 700, 3000)),
+                np.exp(RNG.uniform(-700, 690, 3000)),
                 1 + SMALL / 2,
-                np.exp2(np.arange(-1000, 1000.0)),
+                np.exp2(np.arange(-1000, 999.0)),
                 math.sqrt(0.5) * (1 + np.arange(-50, 50) * 2.0**-53),
             ]
         ),

@@ -201,3 +201,18 @@ def test_scales_on_a_log_grid_as_an_array():
         assert many[i] == one
     with pytest.raises(ParameterError, match="negative"):
         Scales(ExpScales(Fraction(-1), Fraction(1), exponents))
+
+
+@pytest.mark.parametrize("value", [np.int64(3), np.float32(0.1), np.float64(0.1), 7, True])
+def test_numbers_of_numpy_are_exact_locations(value):
+    k = draw(LAPLACE, location=value, scale=1, grid=Grid(-40), bits=Scripted([SEVEN]))
+    expected = draw(
+        LAPLACE,
+        location=Fraction(value.item() if hasattr(value, "item") else value),
+        scale=1,
+        grid=Grid(-40),
+        bits=Scripted([SEVEN]),
+    )
+    guarded = draw(LAPLACE, location=value, scale=1, grid=Grid(-40), bits=Scripted([5, 6, 7]))
+    assert k == expected
+    assert guarded > k  # a word inside the guard: the slow path takes the same numbers

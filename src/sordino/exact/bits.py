@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from sordino.errors import ParameterError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -109,6 +111,8 @@ class Bits(threading.local):
             >>> 0 <= Bits().below(10**30) < 10**30
             True
         """
+        if bound < 1:
+            raise ParameterError("bits", "bound must be at least 1", got={"bound": bound})
         size = (bound - 1).bit_length()
         count = -(-size // 64)
         while True:

@@ -15,6 +15,7 @@ from sordino.errors import ParameterError
 from sordino.exact.balls import Undecided, everything, precision, rational
 from sordino.exact.bits import Bits
 from sordino.exact.functions import ARRAYS
+from sordino.exact.location import ratio_of
 from sordino.exact.scale import ExpScale, Scale, exact_scale, ratio, scale_ball
 from sordino.exact.tries import accepted, tries
 from sordino.exact.uniforms import GUARD, LazyUniform, heads
@@ -60,7 +61,7 @@ class NoisyReal:
         self, recipe: Recipe, *, location: float | Fraction, scale: Scale, bits: Bits | None = None
     ) -> None:
         self._recipe = recipe
-        self._location = Fraction(location)
+        self._location = Fraction(*ratio_of(location))
         self._scale = exact_scale(scale)
         self._uniforms = accepted(recipe, Bits() if bits is None else bits)
 
@@ -87,7 +88,7 @@ class NoisyReal:
 
     def exceeds(self, other: NoisyReal | float | Fraction) -> bool:
         """Decide self > other exactly; equal numbers without noise do not exceed each other."""
-        rival = other if isinstance(other, NoisyReal) else _Fixed(Fraction(other))
+        rival = other if isinstance(other, NoisyReal) else _Fixed(Fraction(*ratio_of(other)))
         quiet = isinstance(rival, _Fixed) or not rival._scale
         if not self._scale and quiet:
             return self._location > (rival.value if isinstance(rival, _Fixed) else rival._location)

@@ -32,6 +32,8 @@ _LN2 = 0.6931471805599453
 _LN2_HIGH = float.fromhex("0x1.62e42fefap-1")
 _LN2_LOW = float.fromhex("0x1.cf79abc9e3b3ap-40")
 _INVERSE_LN2 = 1.4426950408889634
+_LIFT_EXPONENT = 24.0
+_LIFT = 2.0**24
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 _SQRT_HALF = float.fromhex("0x1.6a09e667f3bcdp-1")  # the float with these bits
 _MAGIC = 6755399441055744.0  # 1.5 * 2^52: adding and subtracting it rounds to the nearest even integer
@@ -80,11 +82,15 @@ class Functions(ABC):
         """Return the larger of x and the bound."""
 
     @abstractmethod
+    def less(self, x: Any, bound: float) -> Any:
+        """Return the condition x < bound in the form that `where` takes."""
+
+    @abstractmethod
     def where(self, condition: Any, yes: Any, no: Any) -> Any:
         """Choose elementwise; both sides have been computed, so the work does not tell which."""
 
     def log(self, x: Any) -> Any:
-        """Natural logarithm of a positive normal number."""
+        """Natural logarithm of a positive normal number below 2^999."""
         e, m = self.split(x)
         s = m - 1.0
         m += 1.0
@@ -192,6 +198,9 @@ class _Arrays(Functions):
     def maximum(self, x: Any, bound: float) -> Any:
         return np.maximum(x, bound)
 
+    def less(self, x: Any, bound: float) -> Any:
+        return x < bound
+
     def where(self, condition: Any, yes: Any, no: Any) -> Any:
         return np.where(condition, yes, no)
 
@@ -200,11 +209,12 @@ class _Scalars(Functions):
     """The formulas on Python floats, bit for bit the same results as on arrays."""
 
     def split(self, x: float) -> tuple[Any, Any]:
-        m, e = math.frexp(x)
-        # Arithmetic instead of a branch: the time of a draw should not tell on which side x lies.
-        low = m < _SQRT_HALF
+        # The time of a draw should not tell its value: no branch that a processor could mispredict, and for
+        # magnitudes of words exponents that Python keeps ready-made (-5 to 256).
+        m, e = math.frexp(x * _LIFT)
+        low = 0.5 - math.copysign(0.5, m - _SQRT_HALF)  # 1 if m < sqrt(1/2), else 0
         m += m * low
-        return float(e - low), m
+        return (e - low) - _LIFT_EXPONENT, m
 
     def power_of_two(self, k: float) -> Any:
         return _POWERS[int(k) + 1022]
@@ -221,8 +231,11 @@ class _Scalars(Functions):
     def maximum(self, x: Any, bound: float) -> Any:
         return max(x, bound)
 
+    def less(self, x: Any, bound: float) -> Any:
+        return int(0.5 - math.copysign(0.5, x - bound))  # 1 or 0, without a branch
+
     def where(self, condition: Any, yes: Any, no: Any) -> Any:
-        return yes if condition else no
+        return (no, yes)[condition]
 
 
 #: The formulas on float64 arrays.

@@ -5,6 +5,7 @@ Only the fraction meets a float; whole steps stay integers. Locations are privat
 
 from __future__ import annotations
 
+import operator
 from fractions import Fraction
 from typing import Any
 
@@ -36,6 +37,17 @@ def exact_array(values: Any, subject: str) -> Any:
     return array
 
 
+def ratio_of(location: float | Fraction) -> tuple[int, int]:
+    """Return an exact number as numerator and denominator; a float means its exact dyadic value."""
+    try:
+        top, bottom = location.as_integer_ratio()
+    except AttributeError:  # integers of numpy
+        top, bottom = operator.index(location), 1  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        raise ParameterError("draw", "location must be a finite exact number") from None
+    return top, bottom
+
+
 def in_steps(location: float | Fraction, exponent: int) -> tuple[int, float]:
     """Return q/2^exponent as an integer and a remainder in [-1/2, 1/2], a float with error below 2^-53.
 
@@ -43,10 +55,7 @@ def in_steps(location: float | Fraction, exponent: int) -> tuple[int, float]:
         >>> in_steps(Fraction(7, 3), 0)
         (2, 0.33333333333333337)
     """
-    try:
-        top, bottom = location.as_integer_ratio()
-    except (AttributeError, ValueError, OverflowError):
-        raise ParameterError("draw", "location must be a finite exact number") from None
+    top, bottom = ratio_of(location)
     if exponent <= 0:
         top <<= -exponent
     else:

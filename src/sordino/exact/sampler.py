@@ -16,7 +16,7 @@ from sordino.errors import ParameterError
 from sordino.exact.balls import Undecided, floor, precision, rational
 from sordino.exact.bits import Bits
 from sordino.exact.functions import SCALARS
-from sordino.exact.location import WIDE, Locations, in_steps
+from sordino.exact.location import WIDE, Locations, in_steps, ratio_of
 from sordino.exact.scale import ExpScale, Scale, Scales, exact_scale, quick_ratio, scale_ball
 from sordino.exact.tries import decide, outside, tries
 from sordino.exact.uniforms import LazyUniform
@@ -108,7 +108,8 @@ def draw(
             if all(outside(guard, abs(v)) for guard, v in zip(recipe.guards, x, strict=True)):
                 w, tolerance, gap, gap_tolerance = recipe.fast(SCALARS, *x)
                 if recipe.rejects:
-                    keep = None if abs(gap) <= gap_tolerance else gap < 0.0
+                    # Anything else, NaN included, is decided in balls.
+                    keep = True if gap < -gap_tolerance else False if gap > gap_tolerance else None
                     if keep is False:
                         continue
                 if not recipe.rejects or keep:
@@ -120,7 +121,7 @@ def draw(
         uniforms = [LazyUniform(word, source) for word in words]
         if recipe.rejects and keep is None and not decide(recipe, uniforms):
             continue
-        return settle(recipe, uniforms, Fraction(location), amount, grid)
+        return settle(recipe, uniforms, Fraction(*ratio_of(location)), amount, grid)
 
 
 def draw_many(

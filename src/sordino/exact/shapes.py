@@ -133,7 +133,7 @@ class Staircase(Shape):
         beyond = w - step
         beyond *= stretch
         beyond += step
-        return Fast(f.where(w < step, w, beyond), 2.0**-48 + 2.0**-50 * stretch)
+        return Fast(f.where(f.less(w, step), w, beyond), 2.0**-48 + 2.0**-50 * stretch)
 
     def ball(self, *u: LazyUniform) -> Ball:
         """The same in balls; the branch is decided, not guessed."""

@@ -70,7 +70,7 @@ class LaplacePareto(Recipe):
         (v,) = x
         inverse, tail, start, mass, excess = self._floats
         u = f.absolute(v)
-        is_tail = u < tail
+        is_tail = f.less(u, tail)
         w = u * mass
         w -= excess
         z = f.log(f.where(is_tail, u, w))  # one logarithm serves both branches

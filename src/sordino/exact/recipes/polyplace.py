@@ -68,7 +68,7 @@ class PolyPlace(Recipe):
         (v,) = x
         alpha, inverse, tail, start, width = self._floats
         u = f.absolute(v)
-        is_tail = u < tail
+        is_tail = f.less(u, tail)
         w = 1.0 - (1.0 - u) * width
         # One logarithm and one expm1 serve both branches; in the centre expm1 is negative, and only its
         # magnitude is used.
