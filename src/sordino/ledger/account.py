@@ -1,0 +1,179 @@
+"""What a budget counts: prices converted into its terms, rounded up; what is left, rounded down.
+
+Exact amounts, no storage. Sums are valid under adaptive questions: pure and approximate prices by basic composition,
+concentrated ones by adding rho (docs/explanation/ledger.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from fractions import Fraction
+from typing import TypeVar
+
+from sordino.errors import ParameterError, Unsupported
+from sordino.privacy import (
+    Approx,
+    Concentrated,
+    Geo,
+    Guarantee,
+    Neighbors,
+    TruncatedConcentrated,
+)
+
+G = TypeVar("G", bound=Guarantee)
+
+GRAIN = 10**24 * math.lcm(*range(1, 65))
+"""Totals are whole multiples of 1/GRAIN: decimals of 24 digits and small fractions are exact, and sums stay short."""
+
+ADDED = {"epsilon", "delta", "rho"}
+
+
+def counted(price: Guarantee, budget: Guarantee) -> Guarantee:
+    """Say what a price costs in the terms of a budget.
+
+    Example:
+        >>> from sordino.privacy import BoundedRange, Pure
+        >>> counted(BoundedRange(0.5), Pure(3))
+        Pure(epsilon=0.5)
+        >>> counted(Pure(1), Concentrated(2))
+        Concentrated(rho=0.462117)
+    """
+    kind = type(budget)
+    if isinstance(budget, Approx) and isinstance(price, Concentrated | TruncatedConcentrated):
+        raise Unsupported(
+            "ledger",
+            "an approximate budget that adds epsilons and deltas does not count concentrated prices",
+            got={"price": price, "budget": budget},
+            why="Concentrated prices are cheap because they are added before they are converted.",
+            hint="open the book with counting='concentrated', or ask for a pure or approximate price",
+        )
+    if isinstance(budget, Geo) != isinstance(price, Geo):
+        raise Unsupported(
+            "ledger",
+            "a budget per distance and a budget per person do not count each other's prices",
+            got={"price": price, "budget": budget},
+            hint="keep one book for each",
+        )
+    extra = {"omega": budget.omega} if isinstance(budget, TruncatedConcentrated) else {}
+    try:
+        cost = price.to(kind, **extra)
+    except Unsupported as problem:
+        raise Unsupported(
+            "ledger",
+            "the price cannot be counted in the terms of the budget",
+            got={"price": price, "budget": budget},
+            why="No theorem turns this promise into that one.",
+            hint=f"ask for {_askable(budget)}",
+        ) from problem
+    if isinstance(budget, Geo):
+        assert isinstance(cost, Geo)
+        cost = Geo(cost.rate * budget.per, budget.per)
+    return _rounded(cost)
+
+
+def person_price(price: Guarantee, asked: Neighbors, kept: Neighbors) -> Guarantee:
+    """Turn a promise under the relation of a question into one under the relation of the book.
+
+    A replacement is a removal and an addition, so an add/remove price counts for two people in a replace-one book.
+    """
+    if asked is kept:
+        return price
+    if asked is Neighbors.ADD_REMOVE_ONE and kept is Neighbors.REPLACE_ONE:
+        return price.for_group(2)
+    raise Unsupported(
+        "ledger",
+        "the question protects against other neighbours than the book",
+        got={"asked": asked.value, "book": kept.value},
+        why="Prices about different neighbours do not add up.",
+        hint=f"open the data with neighbors=sd.{kept}, or keep another book",
+    )
+
+
+def nothing(budget: Guarantee) -> Guarantee:
+    """The amount spent before anything was spent."""
+    return type(budget)(
+        **{f.name: Fraction(0) if f.name in ADDED else getattr(budget, f.name) for f in fields(budget)}
+    )
+
+
+def left(budget: Guarantee, spent: Guarantee) -> Guarantee:
+    """What remains of a budget, exactly.
+
+    Example:
+        >>> from sordino.privacy import Pure
+        >>> left(Pure(3), Pure(0.1).times(10))
+        Pure(epsilon=2)
+    """
+    amounts = {
+        f.name: max(Fraction(0), getattr(budget, f.name) - getattr(spent, f.name))
+        if f.name in ADDED
+        else getattr(budget, f.name)
+        for f in fields(budget)
+    }
+    return type(budget)(**amounts)
+
+
+def largest_rho(target: Approx) -> Concentrated:
+    """The largest concentrated budget, rounded down, whose whole total is within an approximate promise.
+
+    Example:
+        >>> total = largest_rho(Approx(3, 1e-6))
+        >>> total.within(Approx(3, 1e-6))
+        True
+    """
+    if target.delta == 0:
+        raise ParameterError(
+            "ledger",
+            "counting='concentrated' needs a delta",
+            got={"budget": target},
+            hint="Approx(3, 1e-6), or a Pure budget",
+        )
+    low, high = Fraction(0), Fraction(1)
+    while Concentrated(high).within(target):
+        low, high = high, 2 * high
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if Concentrated(middle).within(target) else (low, middle)
+    # 12 significant decimals, downwards: a budget that a person can read.
+    if low == 0:
+        raise ParameterError(
+            "ledger", "the budget is too small to count in concentrated terms", got={"budget": target}
+        )
+    scale = Fraction(10) ** (11 - math.floor(math.log10(low)))
+    return Concentrated(Fraction(math.floor(low * scale)) / scale)
+
+
+def check_budget(budget: Guarantee) -> None:
+    """Refuse a ceiling that can pay for nothing or cannot be read back."""
+    if not isinstance(budget, Guarantee):
+        raise ParameterError(
+            "ledger", "budget must be a guarantee", got={"budget": budget}, hint="budget=sd.Pure(3)"
+        )
+    main = getattr(budget, "epsilon", None) or getattr(budget, "rho", None)
+    if not main:
+        raise ParameterError(
+            "ledger", "the budget must be positive", got={"budget": budget}, hint="budget=sd.Pure(3)"
+        )
+
+
+def _rounded(price: G) -> G:
+    """Round every amount that adds up to the next multiple of 1/GRAIN."""
+    amounts = {
+        f.name: Fraction(math.ceil(getattr(price, f.name) * GRAIN), GRAIN)
+        if f.name in ADDED
+        else getattr(price, f.name)
+        for f in fields(price)
+    }
+    return type(price)(**amounts)
+
+
+def _askable(budget: Guarantee) -> str:
+    """Prices that a budget counts, in words."""
+    return {
+        "pure": "a pure price, e.g. Pure(0.5)",
+        "bounded-range": "a bounded range or pure price",
+        "concentrated": "a concentrated, bounded range or pure price, e.g. Concentrated(0.1)",
+        "truncated-concentrated": "a concentrated or pure price with an omega at least as large",
+        "approx": "a pure or approximate price, e.g. Approx(0.5, 1e-7)",
+    }.get(budget.kind, f"a price of kind {budget.kind}")

@@ -1,0 +1,85 @@
+"""The shape of the tables, version by version: a list of functions, each taking a book from one version to the next.
+
+Every later version reads old books: a book is brought up to date when it is opened for writing.
+Version 1 is the first; append to the list, never change an entry.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Runs(Protocol):
+    """What a migration may do: run statements in the transaction that it is given."""
+
+    dialect: str
+
+    def run(self, statement: str) -> None:
+        """Run one statement."""
+
+
+ROWS = """CREATE TABLE entries (
+    number INTEGER NOT NULL PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('open', 'spend', 'record', 'raise')),
+    token TEXT NOT NULL,
+    body TEXT NOT NULL,
+    spent TEXT NOT NULL,
+    ceiling TEXT NOT NULL,
+    at TEXT NOT NULL,
+    before TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    UNIQUE (kind, token)
+)"""
+
+HEAD = """CREATE TABLE head (
+    one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+    number INTEGER NOT NULL,
+    hash TEXT NOT NULL
+)"""
+
+SQLITE = (
+    ROWS + " STRICT",
+    HEAD + " STRICT",
+    """CREATE TRIGGER entries_keep BEFORE UPDATE ON entries
+BEGIN SELECT RAISE(ABORT, 'the book is append-only'); END""",
+    """CREATE TRIGGER entries_stay BEFORE DELETE ON entries
+BEGIN SELECT RAISE(ABORT, 'the book is append-only'); END""",
+    """CREATE TRIGGER entries_follow BEFORE INSERT ON entries
+WHEN NEW.number <> 1 + (SELECT coalesce(max(number), 0) FROM entries)
+BEGIN SELECT RAISE(ABORT, 'rows follow each other'); END""",
+    """CREATE TRIGGER head_forward BEFORE UPDATE ON head WHEN NEW.number <> OLD.number + 1
+BEGIN SELECT RAISE(ABORT, 'the book is append-only'); END""",
+    """CREATE TRIGGER head_stays BEFORE DELETE ON head
+BEGIN SELECT RAISE(ABORT, 'the book is append-only'); END""",
+)
+
+POSTGRES = (
+    ROWS,
+    HEAD,
+    """CREATE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'the book is append-only'; END $$""",
+    """CREATE TRIGGER entries_keep BEFORE UPDATE OR DELETE ON entries
+FOR EACH ROW EXECUTE FUNCTION append_only()""",
+    """CREATE TRIGGER entries_stay BEFORE TRUNCATE ON entries
+FOR EACH STATEMENT EXECUTE FUNCTION append_only()""",
+    """CREATE TRIGGER head_forward BEFORE UPDATE ON head
+FOR EACH ROW WHEN (NEW.number <> OLD.number + 1) EXECUTE FUNCTION append_only()""",
+    """CREATE TRIGGER head_stays BEFORE DELETE ON head
+FOR EACH ROW EXECUTE FUNCTION append_only()""",
+    """CREATE TRIGGER head_whole BEFORE TRUNCATE ON head
+FOR EACH STATEMENT EXECUTE FUNCTION append_only()""",
+    "CREATE TABLE version (version INTEGER NOT NULL)",
+    "INSERT INTO version VALUES (0)",
+)
+
+
+def rows_and_head(book: Runs) -> None:
+    """Version 1: the rows, the mark of the last one, and triggers that let both only grow."""
+    for statement in SQLITE if book.dialect == "sqlite" else POSTGRES:
+        book.run(statement)
+
+
+MIGRATIONS: list[Callable[[Runs], None]] = [rows_and_head]

@@ -1,0 +1,306 @@
+"""The book in one SQLite file: write-ahead log, full synchronisation, one writer at a time.
+
+Each process and thread has its own connection; a fork never shares one. Nothing is counted here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sqlite3
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sordino.errors import LedgerError
+from sordino.ledger.chain import Row
+from sordino.ledger.migrations import MIGRATIONS
+from sordino.ledger.store import COLUMNS, absent, damaged, later, taken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sordino.ledger.store import Page
+
+APPLICATION = 0x536F7264  # "Sord", in the file's header
+PATIENCE = 60.0  # seconds to wait for another writer
+
+_INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+_SELECT = f"SELECT {COLUMNS} FROM entries"  # noqa: S608
+
+
+class SQLitePage:
+    """The book inside one transaction."""
+
+    dialect = "sqlite"
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def run(self, statement: str) -> None:
+        """Run a statement of a migration."""
+        self._connection.execute(statement)
+
+    def _one(self, condition: str, *values: Any) -> Row | None:
+        found = self._connection.execute(f"{_SELECT} {condition}", values).fetchone()
+        return None if found is None else Row(*found)
+
+    def last(self) -> Row | None:
+        """The newest row."""
+        return self._one("ORDER BY number DESC LIMIT 1")
+
+    def find(self, kind: str, token: str) -> Row | None:
+        """The row of a kind with a token."""
+        return self._one("WHERE kind = ? AND token = ?", kind, token)
+
+    def row(self, number: int) -> Row | None:
+        """The row of a number."""
+        return self._one("WHERE number = ?", number)
+
+    def rows(self) -> Iterator[Row]:
+        """All rows in order."""
+        for found in self._connection.execute(f"{_SELECT} ORDER BY number"):
+            yield Row(*found)
+
+    def head(self) -> tuple[int, str] | None:
+        """The mark of the last row."""
+        found = self._connection.execute("SELECT number, hash FROM head").fetchone()
+        return None if found is None else (found[0], found[1])
+
+    def append(self, row: Row) -> None:
+        """Write one row and move the mark."""
+        self._connection.execute(
+            _INSERT,
+            (
+                row.number,
+                row.kind,
+                row.token,
+                row.body,
+                row.spent,
+                row.ceiling,
+                row.at,
+                row.before,
+                row.hash,
+            ),
+        )
+        if row.number == 1:
+            self._connection.execute("INSERT INTO head VALUES (1, ?, ?)", (row.number, row.hash))
+        else:
+            self._connection.execute("UPDATE head SET number = ?, hash = ?", (row.number, row.hash))
+
+
+class SQLiteStore:
+    """A book in a file, or in memory for notebooks and tests (``path=None``)."""
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.path = None if path is None else Path(path)
+        self.name = "in memory" if self.path is None else str(self.path)
+        self._mine = threading.local()
+        self._memory: sqlite3.Connection | None = None
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+
+    def exists(self) -> bool:
+        """Whether the file is there; an empty file counts, so that a lost book is never begun anew."""
+        return self._memory is not None if self.path is None else self.path.exists()
+
+    def create(self, first: Row) -> None:
+        """Build the book beside its place and link it in: it is there whole or not at all."""
+        if self.exists():
+            raise taken(self.name)
+        if self.path is None:
+            with self._translated():
+                self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+                _build(self._memory, first)
+            return
+        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}.{secrets.token_hex(4)}.new")
+        try:
+            with self._translated():
+                connection = sqlite3.connect(beside, isolation_level=None)
+                try:
+                    connection.execute("PRAGMA journal_mode=WAL")
+                    connection.execute("PRAGMA synchronous=FULL")
+                    _build(connection, first)
+                finally:
+                    connection.close()  # the last connection folds the log into the file
+                os.link(beside, self.path)
+                folder = os.open(self.path.parent, os.O_RDONLY)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
+        except FileExistsError:
+            raise taken(self.name) from None
+        finally:
+            for end in ("", "-wal", "-shm"):
+                with contextlib.suppress(OSError):
+                    beside.with_name(beside.name + end).unlink()
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Page]:
+        """A consistent view."""
+        with self._lock if self.path is None else contextlib.nullcontext(), self._translated():
+            connection = self._connection(writing=False)
+            connection.execute("BEGIN")
+            try:
+                yield SQLitePage(connection)
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Page]:
+        """One immediate transaction: nobody else writes between its first read and its commit."""
+        with self._lock if self.path is None else contextlib.nullcontext(), self._translated():
+            connection = self._connection(writing=True)
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield SQLitePage(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def damage(self) -> list[str]:
+        """Run SQLite's own checks, and compare the tables and triggers with what they should be."""
+        with self._translated():
+            connection = self._connection(writing=False)
+            found = [text for (text,) in connection.execute("PRAGMA integrity_check(20)") if text != "ok"]
+            shape = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
+            if connection.execute(shape).fetchall() != _expected(shape):
+                found.append("its tables or triggers are not those of a book")
+            return found
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        connection = getattr(self._mine, "connection", None)
+        if connection is not None and self._mine.process == os.getpid():
+            connection.close()
+        self._mine.__dict__.clear()
+        if self._memory is not None and self._process == os.getpid():
+            self._memory.close()
+
+    def _connection(self, *, writing: bool) -> sqlite3.Connection:
+        """This process's and thread's own connection."""
+        if self.path is None:
+            if self._process != os.getpid():
+                raise LedgerError(
+                    "ledger in memory",
+                    "cannot be shared between processes",
+                    why="Each process would spend its own copy of the budget.",
+                    hint="keep the book in a file: ledger='people.ledger'",
+                )
+            if self._memory is None:
+                raise absent(self.name)
+            return self._memory
+        mine = self._mine
+        kept: sqlite3.Connection | None = getattr(mine, "connection", None)
+        if kept is not None and mine.process == os.getpid() and (mine.writable or not writing):
+            return kept
+        if not self.path.exists():
+            raise absent(self.name)
+        mine.writable = True
+        try:
+            fresh = self._opened("rw")
+        except sqlite3.OperationalError:
+            if writing:
+                raise
+            mine.writable = False
+            fresh = self._opened("ro&immutable=1")  # a book on a medium that cannot be written
+        mine.connection, mine.process = fresh, os.getpid()
+        return fresh
+
+    def _opened(self, mode: str) -> sqlite3.Connection:
+        assert self.path is not None
+        uri = f"{self.path.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        )
+        try:
+            version = self._version(connection)
+            connection.execute("PRAGMA synchronous=FULL")
+            if version < len(MIGRATIONS) and not mode.startswith("ro"):
+                _migrate(connection)
+            connection.execute("SELECT number FROM head").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _version(self, connection: sqlite3.Connection) -> int:
+        """Read the version of the tables, or say what is wrong with it."""
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        kind = connection.execute("PRAGMA application_id").fetchone()[0]
+        if kind != APPLICATION or version < 1:
+            raise damaged(self.name, "the file is not a book of this program")
+        if version > len(MIGRATIONS):
+            raise later(self.name, version, len(MIGRATIONS))
+        return version
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Say in the project's words what went wrong with the file."""
+        try:
+            yield
+        except UnicodeDecodeError as problem:
+            raise damaged(self.name, "it holds bytes that are no text") from problem
+        except (sqlite3.Error, OSError) as problem:
+            if isinstance(problem, FileExistsError):
+                raise
+            raise self._in_words(problem) from problem
+
+    def _in_words(self, problem: Exception) -> LedgerError:
+        text, subject = str(problem), f"ledger {self.name}"
+        why = "Nothing is released unless its price is safely in the book."
+        if "readonly" in text or "read-only" in text or isinstance(problem, PermissionError):
+            return LedgerError(
+                subject, "the book cannot be written", why=why,
+                hint="give this user write access to the file and its folder",
+            )  # fmt: skip
+        if "locked" in text or "busy" in text:
+            return LedgerError(
+                subject, "another writer holds the book", why=why, hint="try again with the same token"
+            )
+        if "full" in text or "I/O" in text or isinstance(problem, OSError):
+            return LedgerError(
+                subject, "the disk is full or failing", why=why,
+                hint="make room, then try again with the same token",
+            )  # fmt: skip
+        if "unable to open" in text:
+            return LedgerError(
+                subject, "the book cannot be opened or written", why=why, hint="check the path and its rights"
+            )
+        return damaged(self.name, text)
+
+
+def _build(connection: sqlite3.Connection, first: Row) -> None:
+    """Make the tables and write the first row."""
+    connection.execute(f"PRAGMA application_id={APPLICATION}")
+    _migrate(connection)
+    connection.execute("BEGIN IMMEDIATE")
+    SQLitePage(connection).append(first)
+    connection.execute("COMMIT")
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Bring the tables to the newest version, one transaction per step."""
+    while True:
+        connection.execute("BEGIN IMMEDIATE")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version >= len(MIGRATIONS):
+            connection.execute("ROLLBACK")
+            return
+        MIGRATIONS[version](SQLitePage(connection))
+        connection.execute(f"PRAGMA user_version={version + 1}")
+        connection.execute("COMMIT")
+
+
+def _expected(shape: str) -> list[Any]:
+    """The tables and triggers of a new book."""
+    fresh = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        _migrate(fresh)
+        return fresh.execute(shape).fetchall()
+    finally:
+        fresh.close()

