@@ -152,6 +152,25 @@ def test_a_complete_graph_can_only_lose_triangles_and_an_empty_one_only_gain():
     assert [none.reach.at(l) for l in range(4)] == [(0, 0), (0, 0), (0, 0), (0, 1)]
 
 
+@given(st.integers(0, 2**31), st.integers(2, 14), st.sampled_from([0.05, 0.2, 0.5, 0.9]))
+@settings(max_examples=80, deadline=None)
+def test_the_pairs_that_are_kept_decide_every_distance(seed, vertices, share):
+    """The profile from the few kept pairs is the maximum over all pairs of a dense count."""
+    joined = np.triu(np.random.default_rng(seed).random((vertices, vertices)) < share, 1)
+    left, right = np.nonzero(joined)
+    plan = Triangles(vertices=vertices)
+    profile = (
+        plan.read(*Memory({"left": left, "right": right}).summary(plan.request(depth=25))).open().profile
+    )
+    graph = (joined | joined.T).astype(int)
+    common, degrees = graph @ graph, graph.sum(axis=1)
+    single = degrees[:, None] + degrees - 2 * common - 2 * graph
+    pairs = np.triu(np.ones_like(graph), 1) > 0
+    for s in range(26):
+        best = np.max(common + (s + np.minimum(s, single)) // 2, where=pairs, initial=0)
+        assert profile.at(s) == min(best, vertices - 2)
+
+
 @given(st.lists(st.fractions(0, 1000, max_denominator=50), min_size=1, max_size=5))
 def test_the_length_of_a_vector_is_rounded_up(sides):
     """Exactly: the square of the root is not below the sum of squares, and hardly above."""
