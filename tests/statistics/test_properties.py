@@ -209,7 +209,7 @@ def test_the_exact_envelope_of_the_variance_lies_inside_the_one_from_moments(row
 
 
 def test_an_interval_too_short_is_noticed():
-    """The helper of this file rejects a reach that is one distance late."""
+    """The comparison of this file rejects a reach that is one distance late."""
     rows = [3, 9, 14, 20, 33]
     statistic = TrimmedMean("x", trim=0.2, low=0, high=40, step=1)
     one = read(statistic, rows, 3)
