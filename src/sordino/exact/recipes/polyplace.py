@@ -69,12 +69,14 @@ class PolyPlace(Recipe):
         alpha, inverse, tail, start, width = self._floats
         u = f.absolute(v)
         is_tail = f.less(u, tail)
-        w = 1.0 - (1.0 - u) * width
+        w = 1.0 - u
+        w *= -width
+        w += 1.0
         # One logarithm and one expm1 serve both branches; in the centre expm1 is negative, and only its
         # magnitude is used.
         e = f.log(f.where(is_tail, u, w))
-        e *= f.where(is_tail, -inverse, inverse)
-        e += f.where(is_tail, start, 0.0)
+        e *= inverse
+        e = f.where(is_tail, start - e, e)
         e = f.expm1(e)
         e *= alpha
         tolerance = f.absolute(e)
