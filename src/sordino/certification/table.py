@@ -14,7 +14,26 @@ from typing import Any, NamedTuple
 
 #: From far below any single release to far above.
 PRICES = tuple(
-    float(number) for number in "1e-4 2e-4 5e-4 .001 .002 .005 .01 .02 .05 .1 .125 .2 .5 1 2 5 10".split()
+    float(number)
+    for number in [
+        "1e-4",
+        "2e-4",
+        "5e-4",
+        ".001",
+        ".002",
+        ".005",
+        ".01",
+        ".02",
+        ".05",
+        ".1",
+        ".125",
+        ".2",
+        ".5",
+        "1",
+        "2",
+        "5",
+        "10",
+    ]
 )
 #: Smoothings as multiples of sqrt(2 rho), rounded to three digits as the default smoothing is.
 RATIOS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8)
