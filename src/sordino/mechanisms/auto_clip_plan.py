@@ -81,7 +81,12 @@ class Strength:
     @property
     def base(self) -> float:
         """The least share for the radius: the optimum is flat around it."""
-        return 0.10 if self.concentrated else 0.15
+        return 0.10 if self.concentrated else 0.18
+
+    @property
+    def steepest(self) -> tuple[float, float]:
+        """The prior exponent where the rows can afford it, and the largest share it may cost."""
+        return (4.0, 0.20) if self.concentrated else (5.0, 0.22)
 
 
 def radius_rule(strength: Strength, *, votes: float, octaves: float, margin: float) -> tuple[float, float]:
@@ -90,7 +95,7 @@ def radius_rule(strength: Strength, *, votes: float, octaves: float, margin: flo
     The prior must not outbid the rows: ``votes * slope >= exponent * octaves + margin``. Where the rows are few the
     search gets up to half of the price, but the exponent stays at 5/2 or above so that overshoots have a variance.
     """
-    for exponent, cap in ((4.0, 0.20), (3.0, 0.45), (2.5, 0.50)):
+    for exponent, cap in (strength.steepest, (3.0, 0.45), (2.5, 0.50)):
         needed = max(strength.base, strength.share((exponent * octaves + margin) / max(votes, 1.0)))
         if needed <= cap:
             return needed, exponent
@@ -125,7 +130,7 @@ def plan_auto_clip(
         >>> from sordino.privacy import Pure
         >>> plan = plan_auto_clip(rows=1001, price=Pure(1), low=-50, high=1050)
         >>> [round(float(part), 3) for part in (plan.outer_share, plan.centre_share, plan.radius_share)]
-        [0.04, 0.049, 0.15]
+        [0.04, 0.049, 0.181]
         >>> plan_auto_clip(rows=201, price=Pure(0.1), low=-50, high=1050).trusted
         False
     """
@@ -154,7 +159,7 @@ def plan_auto_clip(
         trusted = share((4 * lam + margin) / count) <= 0.6
     else:
         radius_share, exponent, trusted = 0.5, 1.5, False
-        for candidate, cap in ((4.0, 0.20), (3.0, 0.35), (2.0, 0.45)):
+        for candidate, cap in (strength.steepest, (3.0, 0.35), (2.0, 0.45)):
             needed = max(base, share((candidate * lam + margin) / count))
             if needed <= cap:
                 radius_share, exponent, trusted = needed, candidate, True
@@ -164,7 +169,7 @@ def plan_auto_clip(
     )
     outer = max(share((OUTER_EXPONENT * lam + 12) / count), 0.005)
     middle = max(share(48 / count), 0.005)
-    if centre is not None or exponent != 4.0 or max(outer, middle) > 0.06:
+    if centre is not None or exponent != strength.steepest[0] or max(outer, middle) > 0.06:
         outer = middle = 0.0
     counted = 20 / (count * strength.nats)
     counted = min(max(counted**2 if strength.concentrated else counted, 0.005), 0.04)
