@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sordino.data.memory import Memory
-from sordino.errors import Unsupported
+from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
 from sordino.mechanisms.additive import Additive
@@ -178,7 +178,10 @@ def test_the_pivot_covers_as_stated_and_not_much_more():
 
 def test_a_global_bound_needs_no_paid_scale():
     inner = Additive(calibration=Laplace.calibrate(Pure(1), smoothing=0))
-    assert WithErrorBar(mechanism=inner, price=Pure(1)).guarantee == Pure(1)
+    assert WithErrorBar(mechanism=inner).guarantee == Pure(1)
+    smooth = Additive(calibration=PolyPlace.calibrate(Pure(1), smoothing=Fraction(1, 10)))
+    with pytest.raises(ParameterError, match="needs a price"):
+        WithErrorBar(mechanism=smooth)
     assert pivot_quantile(Laplace(), 0.0, 0.95) == pytest.approx(math.log(20), rel=1e-6)
 
 

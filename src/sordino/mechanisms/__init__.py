@@ -12,7 +12,7 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
     Asking = Callable[[Ask], Summary]
+
+M = TypeVar("M", bound="Mechanism")
 
 REGISTER: dict[str, type[Mechanism]] = {}
 """Mechanisms by catalogue name; `sordino.catalogue` fills it by importing this folder."""
@@ -131,6 +133,13 @@ class Mechanism(ABC):
         return {"kind": self.name, **described}
 
 
+def matched(mechanism: M, statistic: Statistic) -> M:
+    """The mechanism for the neighbours of the statistic, whatever it was built for: theirs decide what a row costs."""
+    if getattr(mechanism, "neighbors", None) is statistic.neighbors:
+        return mechanism
+    return dataclasses.replace(mechanism, neighbors=statistic.neighbors)  # type: ignore[type-var]
+
+
 def kinds() -> dict[str, type[Mechanism]]:
     """Import the folder's mechanisms and those of installed plug-ins, and list them by name.
 
@@ -160,4 +169,4 @@ def _plain(value: Any) -> Any:
     return repr(value)
 
 
-__all__ = ["REGISTER", "Answer", "Mechanism", "kinds"]
+__all__ = ["REGISTER", "Answer", "Mechanism", "kinds", "matched"]

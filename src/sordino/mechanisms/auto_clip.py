@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.auto_clip_plan import (
     AutoClipPlan,
     Strength,
@@ -133,7 +133,7 @@ class AutoClip(Mechanism):
         if statistic.rows_private:  # a replacement is then a removal and an addition
             other = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE)
             return other.converse(column, grid, contribution=2 * contribution, bits=bits)
-        return self.converse(column, grid, contribution=contribution, bits=bits)
+        return matched(self, statistic).converse(column, grid, contribution=contribution, bits=bits)
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the next question depends on what has been released."""

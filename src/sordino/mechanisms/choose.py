@@ -237,7 +237,7 @@ def _global(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noq
     additive = Additive(calibration=noise_for(price))
     if hints.interval is None:
         return additive
-    return WithErrorBar(mechanism=additive, price=Pure(1), level=hints.interval)  # the scale is public: free
+    return WithErrorBar(mechanism=additive, level=hints.interval)  # the scale is public: the bar is free
 
 
 def _barred(build: Callable[[Guarantee], Additive], price: Guarantee, hints: Hints) -> Mechanism:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sordino import checks
-from sordino.errors import Unsupported
+from sordino.errors import ParameterError, Unsupported
 from sordino.mechanisms import Answer, Mechanism
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ class WithErrorBar(Mechanism):
 
     Args:
         mechanism: The additive mechanism that answers.
-        price: What the released scale costs, Pure.
+        price: What the released scale costs; None with a global bound, whose scale is public.
         level: Probability that the interval covers the statistic of the sample.
     """
 
     mechanism: Additive
-    price: Pure
+    price: Pure | None = None
     level: float = 0.95
 
     name: ClassVar[str] = "error-bar"
@@ -86,14 +86,19 @@ class WithErrorBar(Mechanism):
 
     def __post_init__(self) -> None:
         checks.between(self.name, 0, 1, level=self.level)
-        checks.positive(self.name, epsilon=self.price.epsilon)
+        if self.mechanism.calibration.smoothing == 0:
+            object.__setattr__(self, "price", None)
+        elif self.price is None:
+            raise ParameterError(
+                self.name, "needs a price for the scale of a smooth bound", hint="price=Pure(0.2)"
+            )
+        else:
+            checks.positive(self.name, epsilon=self.price.epsilon)
 
     @property
     def guarantee(self) -> Guarantee:
         """The answer and the released scale compose."""
-        if self.mechanism.calibration.smoothing == 0:
-            return self.mechanism.guarantee
-        return self.mechanism.guarantee + self.price
+        return self.mechanism.guarantee if self.price is None else self.mechanism.guarantee + self.price
 
     @property
     def depth(self) -> int:
@@ -103,7 +108,9 @@ class WithErrorBar(Mechanism):
     @property
     def ratio(self) -> Fraction:
         """Scale of the noise on the log of the smooth bound."""
-        return self.mechanism.calibration.smoothing / self.price.epsilon
+        return (
+            Fraction(0) if self.price is None else self.mechanism.calibration.smoothing / self.price.epsilon
+        )
 
     @property
     def width(self) -> float:

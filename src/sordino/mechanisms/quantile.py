@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.inverse_sensitivity import lattice_law
 from sordino.mechanisms.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.nested_mechanism import NATS, intervals_of
@@ -240,7 +240,7 @@ class PrivateQuantile(Mechanism):
         if self.shift is not None:
             statistic = replace(statistic, shift=self.shift)  # type: ignore[type-var]
         private = statistic.rows_private  # a replacement is then a removal and an addition
-        mechanism = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE) if private else self
+        mechanism = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE) if private else matched(self, statistic)
         doubled = 2 if private else 1
         request = statistic.request(depth=mechanism.depth * contribution * doubled)
         assert isinstance(request, Request)

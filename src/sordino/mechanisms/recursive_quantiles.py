@@ -17,7 +17,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.measure import Measure, mixture, shells
 from sordino.mechanisms.price import bounded_range, share
 from sordino.privacy import Guarantee, Neighbors
@@ -215,7 +215,7 @@ class RecursiveQuantiles(Mechanism):
         request = Columns((statistic.column,), (statistic.grid,))  # type: ignore[attr-defined]
         codes = ask(request).codes
         assert codes is not None
-        points = self.converse(codes[0], contribution=contribution, bits=bits)
+        points = matched(self, statistic).converse(codes[0], contribution=contribution, bits=bits)
         return Answer(tuple(self.lattice.value(point) for point in points))
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.permute_and_flip import probabilities
 from sordino.mechanisms.price import bounded_range
 from sordino.privacy import Guarantee, Neighbors, Pure
@@ -122,6 +122,9 @@ class Selection(Mechanism):
     ) -> Answer:
         """Ask for the counts, draw, and name the category."""
         summary = ask(statistic.request(depth=0))
-        place = self.draw(statistic.read(summary), grid, contribution=contribution, bits=bits).value
+        chosen = matched(self, statistic).draw(
+            statistic.read(summary), grid, contribution=contribution, bits=bits
+        )
+        place = chosen.value
         assert isinstance(place, Fraction)
         return Answer(place, {"key": statistic.keys[int(place)]})  # type: ignore[attr-defined]

@@ -1,0 +1,53 @@
+"""From prices to slopes: all of a price is spent and never more."""
+
+from fractions import Fraction
+
+import pytest
+
+from sordino.errors import Unsupported
+from sordino.mechanisms.choose import choose
+from sordino.mechanisms.price import bounded_range, nats, share, slope_of
+from sordino.privacy import Approx, BoundedRange, Concentrated, Geo, Neighbors, Pure, compose
+from sordino.statistics.median import Median
+from sordino.statistics.mode import Mode
+
+
+@pytest.mark.parametrize(
+    "price", [Concentrated(0.5), Concentrated(0.001), Approx(1, 1e-6), Approx(0.1, 1e-3)]
+)
+def test_the_bounded_range_spends_the_whole_price_and_no_more(price):
+    found = bounded_range(price)
+    assert BoundedRange(found).within(price)
+    assert not BoundedRange(found * Fraction(1001, 1000)).within(price)
+
+
+def test_pure_prices_are_their_own_range():
+    assert bounded_range(Pure(0.3)) == Fraction(3, 10)
+    assert slope_of(Pure(1)) == Fraction(1, 2)
+    assert nats(Concentrated(0.5)) == pytest.approx(1)
+
+
+def test_a_concentrated_price_buys_more_than_the_pure_one_that_implies_it():
+    assert bounded_range(Concentrated(0.125)) > 1
+    assert bounded_range(Approx(1, 1e-6)) > 1
+
+
+@pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5), Approx(1, 1e-6), BoundedRange(2)])
+def test_shares_compose_to_the_price(price):
+    parts = [share(price, Fraction(1, 7)), share(price, Fraction(2, 7)), share(price, Fraction(4, 7))]
+    assert compose(parts) == price
+
+
+def test_a_price_without_a_theorem_is_refused():
+    with pytest.raises(Unsupported, match="Geo"):
+        bounded_range(Geo(1, per=10))
+
+
+def test_a_mechanism_follows_the_neighbours_of_the_statistic():
+    from sordino.mechanisms import matched
+
+    chosen = choose(Mode("x", keys=("a", "b")), Pure(1))
+    other = Mode("x", keys=("a", "b"), neighbors=Neighbors.ADD_REMOVE_ONE)
+    assert matched(chosen, other).slope == 2 * chosen.slope
+    median = Median("x", low=0, high=9, neighbors=Neighbors.ADD_REMOVE_ONE)
+    assert choose(median, Pure(1)).neighbors is Neighbors.ADD_REMOVE_ONE
