@@ -112,6 +112,12 @@ def test_the_worst_case_is_the_chance_of_being_seen():
             assert math.exp(log_delta_all(n, T, epsilon).max()) == pytest.approx(T / n, rel=1e-12)
             repeated = math.exp(log_delta_all(n, T, epsilon, replacement=True).max())
             assert repeated == pytest.approx(1 - (1 - 1 / n) ** T, rel=1e-12)
+            for replacement in (False, True):
+                shown = smoothed.sampling(records=[n, 0], published=T, replacement=replacement).delta(
+                    epsilon=epsilon
+                )
+                expected = log_delta_all(n, T, epsilon, replacement=replacement).max()
+                assert shown.log_worst == pytest.approx(expected, abs=1e-12)
 
 
 def test_hoeffding_bounds_every_divergence():

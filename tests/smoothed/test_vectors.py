@@ -112,3 +112,67 @@ def test_a_wrong_digit_would_be_noticed(vectors):
     found = ANSWERS["election"](some["input"])
     assert close(found, some["log"])
     assert not close(found + 1e-11, some["log"])
+
+
+def test_a_billion_records_against_fifty_digits():
+    import mpmath as mp
+
+    mp.mp.dps = 60
+    n, epsilon = 10**9, 0.08
+
+    def log_choose(a, k):
+        return mp.loggamma(a + 1) - mp.loggamma(k + 1) - mp.loggamma(a - k + 1)
+
+    for K, L in ((400_000_000, 1_000_000), (30_000_000, 2_000_000)):
+
+        def mass(count, b, L=L):
+            return mp.e ** (log_choose(count, b) + log_choose(n - count, L - b) - log_choose(n, L))
+
+        def divergence(count, L=L):
+            # from the definition: outcomes aligned by what is published
+            b = int(count * (L + 1) / (count + math.exp(epsilon) * (n - count + 1))) + 2
+            own, other = mass(count, b), mass(count - 1, b - 1)
+            factor, total, last = mp.e ** mp.mpf(epsilon), mp.mpf(0), mp.mpf(0)
+            while True:
+                last = own - factor * other
+                total += max(mp.mpf(0), last)
+                if last > 0 and last < total * mp.mpf(10) ** -22:
+                    return total
+                own *= mp.mpf(b) * (n - L - count + b) / (mp.mpf(count - b + 1) * (L - b + 1))
+                other *= mp.mpf(b - 1) * (n - L - count + b) / (mp.mpf(count - b + 1) * (L - b + 2))
+                b -= 1
+
+        exact = mp.log(max(divergence(count) for count in (K, K + 1)))
+        found = log_delta_two(n, K, n - L, epsilon)
+        assert abs(float(mp.mpf(found) - exact)) < 1e-11
+        assert float(exact) < -50
+
+
+def test_with_replacement_at_a_hundred_million_against_fifty_digits():
+    import mpmath as mp
+
+    mp.mp.dps = 60
+    n, K, T, epsilon = 10**8, 30_000_000, 5_000_000, 0.002
+
+    def log_mass(count, a):
+        choose = mp.loggamma(T + 1) - mp.loggamma(a + 1) - mp.loggamma(T - a + 1)
+        return choose + a * mp.log(mp.mpf(count) / n) + (T - a) * mp.log(mp.mpf(n - count) / n)
+
+    exact = mp.mpf(0)
+    for count in (K, K + 1):
+        h1 = mp.log(mp.mpf(count) / (count - 1))
+        h2 = mp.log(mp.mpf(n - count + 1) / (n - count))
+        a = int((epsilon + T * h2) / (h1 + h2)) - 1
+        own, other = mp.e ** log_mass(count, a), mp.e ** log_mass(count - 1, a)
+        factor, total = mp.e ** mp.mpf(epsilon), mp.mpf(0)
+        while True:
+            last = own - factor * other
+            total += max(mp.mpf(0), last)
+            if last > 0 and last < total * mp.mpf(10) ** -22:
+                break
+            own *= mp.mpf(T - a) / (a + 1) * count / (n - count)
+            other *= mp.mpf(T - a) / (a + 1) * (count - 1) / (n - count + 1)
+            a += 1
+        exact = max(exact, total)
+    found = log_delta_two(n, K, T, epsilon, replacement=True)
+    assert abs(float(mp.mpf(found) - mp.log(exact))) < 1e-10

@@ -183,6 +183,7 @@ def bracket(
         reach = start + int(np.argmax(np.where(_between(start, smooth.size, n - r, p1, p2), smooth, -np.inf)))
         peaks.append(reach + round(r * p))
     upper = float(np.logaddexp(upper, math.log(2.0) - need)) + r * _ROUNDING + slack
+    assert upper >= lower - slack, "an end lies above the certificate"
     if math.expm1(upper - lower) > tolerance:
         for mean in peaks:
             k = min(n, max(0, round((mean - n * p2) / (p1 - p2))))
