@@ -1,7 +1,8 @@
 """Excess variance of the private trimmed mean of N(0, 1) in [-50, 1050], at the best trim and by the public rule.
 
 Excess = n E[(trimmed - mean)^2] + n E[noise variance]: by Basu's theorem this is n MSE - 1 without the noise of the
-mean itself. The lines to meet are those of the certified noise study: PolyPlace (pure) and arsinh-normal (concentrated).
+mean itself. The lines are the excess variances of PolyPlace (pure) and of arsinh-normal noise (concentrated) with the
+best trimming found by an earlier study.
 """
 
 from fractions import Fraction
