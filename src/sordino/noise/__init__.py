@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Calibration", "Noise", "families"]
 
 _FAMILIES: dict[str, type[Noise]] = {}
+BLOCK = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,37 +103,38 @@ class Noise(ABC):
 
     def logpdf(self, x: ArrayLike) -> Any:
         """Logarithm of the density."""
-        return _like(x, self._logpdf(np.abs(_floats(x))))
+        return _blockwise(lambda y: self._logpdf(np.abs(y)), x)
 
     def pdf(self, x: ArrayLike) -> Any:
         """Density."""
-        return _like(x, np.exp(self._logpdf(np.abs(_floats(x)))))
+        return _blockwise(lambda y: np.exp(self._logpdf(np.abs(y))), x)
 
     def sf(self, x: ArrayLike) -> Any:
         """Survival function P(Z > x); accurate in the upper tail down to the smallest floats."""
-        return _like(x, _one_sided(self._tail, _floats(x)))
+        return _blockwise(self._above, x)
 
     def cdf(self, x: ArrayLike) -> Any:
         """Distribution function P(Z <= x); accurate in the lower tail down to the smallest floats."""
-        return _like(x, _one_sided(self._tail, -_floats(x)))
+        return _blockwise(lambda y: self._above(-y), x)
 
     def isf(self, q: ArrayLike) -> Any:
         """Inverse of the survival function."""
-        return _like(q, self._quantile(_floats(q)))
+        return _blockwise(self._quantile, q)
 
     def ppf(self, q: ArrayLike) -> Any:
         """Quantile function, the inverse of the distribution function."""
-        return _like(q, -self._quantile(_floats(q)))
+        return _blockwise(lambda p: -self._quantile(p), q)
+
+    def _above(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give P(Z > x) from the two-sided tail: halves of tails above zero, one minus them below."""
+        half = 0.5 * self._tail(np.abs(x))
+        return np.where(x < 0, 1 - half, half)
 
     def _quantile(self, upper: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the x with P(Z > x) = upper."""
-        below = np.where(upper > 0.5, 1 - upper, upper)
+        """Give the x with P(Z > x) = upper; NaN outside [0, 1]."""
+        tail = 2 * np.where(upper > 0.5, 1 - upper, upper)
         with np.errstate(all="ignore"):
-            tail = 2 * below
-            size = self._tail_inverse(np.clip(tail, 0, 1), np.clip(1 - tail, 0, 1))
-            size = np.where(below == 0, np.inf, np.where(below == 0.5, 0.0, size))
-            size = np.where((upper >= 0) & (upper <= 1), size, np.nan)
-            return np.copysign(size, 0.5 - upper)
+            return np.copysign(self._tail_inverse(tail, 1 - tail), 0.5 - upper)
 
     def moment(self, order: float) -> float:
         """Absolute moment E|Z|^order; infinite where it diverges.
@@ -256,17 +258,14 @@ def families() -> dict[str, type[Noise]]:
     return dict(sorted(_FAMILIES.items()))
 
 
-def _floats(x: ArrayLike) -> NDArray[np.float64]:
-    """Take numbers as an array of doubles."""
-    return np.asarray(x, dtype=np.float64)
-
-
-def _like(x: ArrayLike, values: NDArray[np.float64]) -> Any:
-    """Return a scalar for a scalar."""
-    return float(values) if np.ndim(x) == 0 else values
-
-
-def _one_sided(tail: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give P(Z > x) from the two-sided tail: halves of tails above zero, one minus them below."""
-    half = 0.5 * tail(np.abs(x))
-    return np.where(np.signbit(x) & (x != 0), 1 - half, half)
+def _blockwise(function: Any, x: ArrayLike) -> Any:
+    """Apply a function of doubles block by block, so that its temporaries stay in the cache; scalar for scalar."""
+    values = np.asarray(x, dtype=np.float64)
+    if values.size <= BLOCK:
+        result = function(values)
+        return float(result) if np.ndim(x) == 0 else result
+    flat = values.ravel()
+    out = np.empty_like(flat)
+    for start in range(0, flat.size, BLOCK):
+        out[start : start + BLOCK] = function(flat[start : start + BLOCK])
+    return out.reshape(values.shape)

@@ -15,6 +15,7 @@ import numpy as np
 from sordino import checks
 from sordino.noise import Noise
 from sordino.noise.calibration import Calibration, choose_method
+from sordino.noise.gaussian import normal_size
 from sordino.privacy import Concentrated
 from sordino.privacy.conversion import ball, evaluate, upper
 
@@ -63,10 +64,8 @@ class ArsinhNormal(Noise):
         return erfc(np.arcsinh(s * x) / (s * np.sqrt(2)))
 
     def _tail_inverse(self, tail: NDArray[np.float64], centre: NDArray[np.float64]) -> NDArray[np.float64]:
-        from scipy.special import erfinv, ndtri
-
         s = float(self.sigma)
-        normal = np.where(tail < 0.5, -ndtri(tail / 2), np.sqrt(2) * erfinv(centre))
+        normal = normal_size(tail, centre)
         return np.sinh(s * normal) / s
 
     def _moment(self, order: float) -> float:

@@ -19,9 +19,26 @@ def tail(a: float, b: float, v: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give I_y(a, b) at y = 1/(1+e^v), accurate for every v."""
     from scipy.special import betainc, betaincc, expit
 
-    log_y = -np.logaddexp(0, v)
-    near = np.where(v > 0, betainc(a, b, expit(-v)), betaincc(b, a, expit(v)))
-    return np.where(log_y < FAR, np.exp(_log_far(a, b, log_y)), near)
+    flat = np.ravel(v)
+    far = flat > -FAR
+    near = flat <= 0
+    result = np.empty_like(flat)
+    result[~near] = betainc(a, b, expit(-flat[~near]))
+    inside = betainc(b, a, expit(flat[near]))
+    # The complement is slower; it is needed only where one minus the other side would cancel.
+    result[near] = np.where(inside < 0.9, 1 - inside, 0.0)
+    small = np.flatnonzero(near)[inside >= 0.9]
+    result[small] = betaincc(b, a, expit(flat[small]))
+    if np.any(far):
+        result[far] = np.exp(_log_far(a, b, -np.logaddexp(0, flat[far])))
+    return result.reshape(np.shape(v))
+
+
+def _inside(a: float, b: float, v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give 1 - I_y(a, b), accurate where it is small."""
+    from scipy.special import betainc, expit
+
+    return betainc(b, a, expit(v))
 
 
 def _log_far(a: float, b: float, log_y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -34,15 +51,21 @@ def _log_far(a: float, b: float, log_y: NDArray[np.float64]) -> NDArray[np.float
 def inverse(
     a: float, b: float, wanted: NDArray[np.float64], centre: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Give the v with I_{1/(1+e^v)}(a, b) = wanted = 1 - centre."""
+    """Give the v with I_{1/(1+e^v)}(a, b) = wanted = 1 - centre, from whichever of the two is smaller."""
     from scipy.special import betaincinv, logit
 
-    far_log_y = (np.log(wanted) + np.log(a) + log_beta(a, b)) / a
-    from_tail = betaincinv(a, b, wanted)  # y
-    from_centre = betaincinv(b, a, centre)  # 1 - y
-    v = np.where(from_tail < 0.5, -logit(from_tail), logit(from_centre))
-    v = np.where(far_log_y < FAR, _far_inverse(a, b, far_log_y), v)
-    return _polish(a, b, _polish(a, b, v, wanted, centre), wanted, centre)
+    flat, other = np.ravel(wanted), np.ravel(centre)
+    result = np.full(flat.shape, np.nan)
+    middle = np.flatnonzero(flat >= 0.5)
+    v = logit(betaincinv(b, a, other[middle]))
+    result[middle] = _newton(a, b, v, other[middle], upper_side=False)
+    far_log_y = (np.log(flat) + np.log(a) + log_beta(a, b)) / a
+    far = np.flatnonzero((flat < 0.5) & (far_log_y < FAR))
+    result[far] = _far_inverse(a, b, far_log_y[far])
+    near = np.flatnonzero((flat < 0.5) & (far_log_y >= FAR))
+    v = -logit(betaincinv(a, b, flat[near]))
+    result[near] = _newton(a, b, v, flat[near], upper_side=True)
+    return result.reshape(np.shape(wanted))
 
 
 def _far_inverse(a: float, b: float, log_y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -52,21 +75,22 @@ def _far_inverse(a: float, b: float, log_y: NDArray[np.float64]) -> NDArray[np.f
     return -log_y + np.log1p(-np.exp(log_y))
 
 
-def _polish(
-    a: float, b: float, v: NDArray[np.float64], wanted: NDArray[np.float64], centre: NDArray[np.float64]
+def _newton(
+    a: float, b: float, v: NDArray[np.float64], wanted: NDArray[np.float64], *, upper_side: bool
 ) -> NDArray[np.float64]:
-    """Take one Newton step in v, on the logarithm of whichever side is smaller."""
-    from scipy.special import betainc, expit
-
-    log_density = -b * np.logaddexp(0, -v) - a * np.logaddexp(0, v) - log_beta(a, b)  # -d tail / dv
-    now = tail(a, b, v)
-    other = betainc(b, a, expit(v))
-    small = wanted < 0.5
-    error = np.where(small, np.log(now / wanted), -np.log(other / centre))
-    slope = np.exp(log_density) / np.where(small, now, other)
-    step = error / slope
-    usable = np.isfinite(step) & (np.abs(step) < 0.1)
-    return v + np.where(usable, step, 0.0)
+    """Take a Newton step in v on the logarithm of the wanted side, and a second one where the first was not tiny."""
+    active = np.flatnonzero(np.isfinite(v))
+    for _ in range(3):
+        at = v[active]
+        side = tail(a, b, at) if upper_side else _inside(a, b, at)
+        log_slope = -b * np.logaddexp(0, -at) - a * np.logaddexp(0, at) - log_beta(a, b)  # |d side/dv|
+        step = (np.log(side) - np.log(wanted[active])) * side * np.exp(-log_slope)
+        step = np.where(np.isfinite(step), np.clip(step, -1.0, 1.0), 0.0)
+        v[active] = at + step if upper_side else at - step
+        active = active[np.abs(step) > 1e-8 * np.maximum(1, np.abs(at))]
+        if not active.size:
+            break
+    return v
 
 
 def log_beta(a: float, b: float) -> float:

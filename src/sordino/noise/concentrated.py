@@ -6,6 +6,7 @@ The certificate itself is made in ``sordino.certification``; the papers' closed 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,29 +123,41 @@ def newton_inverse(law: Any, tail: NDArray[np.float64], centre: NDArray[np.float
     log|Z| has a log-concave density, so log P(|Z| > e^u) and log P(|Z| <= e^u) are concave in u and Newton's steps
     cannot run away (Prekopa; certification.md, Lemma 2).
     """
-    grid = np.linspace(-80.0, 40.0 + 40.0 * float(law.sigma), 2000)
-    small = tail < 0.5
-
-    def log_side(u: NDArray[np.float64], upper_side: Any) -> NDArray[np.float64]:
-        x = np.exp(u)
+    wanted, other, result = np.ravel(tail), np.ravel(centre), np.empty(np.size(tail))
+    starts, above, below = _starting_table(law)
+    for upper_side in (True, False):
+        chosen = np.flatnonzero((wanted < 0.5) == upper_side)
         with np.errstate(divide="ignore"):
-            return np.log(np.where(upper_side, law._tail(x), law._inside(x)))
+            goal = np.log(wanted[chosen] if upper_side else other[chosen])
+        table = (-above, starts) if upper_side else (below, starts)
+        u = np.interp(-goal if upper_side else goal, *_rising(*table))
+        for _ in range(4):
+            x = np.exp(u)
+            side = np.log(law._tail(x) if upper_side else law._inside(x))
+            slope = np.exp(law._logpdf(x) + np.log(2) + u - side)
+            step = (side - goal if upper_side else goal - side) / slope
+            step = np.where(np.isfinite(step), np.clip(step, -2.0, 2.0), 0.0)
+            u += step
+            if np.all(np.abs(step) < 1e-8):  # quadratic: the next step would be below an ulp
+                break
+        result[chosen] = np.exp(u)
+    ends = np.where(wanted == 0, np.inf, np.where(other == 0, 0.0, np.nan))
+    inner = (wanted > 0) & (other > 0)
+    return np.where(inner, result, ends).reshape(np.shape(tail))
 
-    above = np.log(np.maximum(law._tail(np.exp(grid)), 1e-320))
-    below = np.log(np.maximum(law._inside(np.exp(grid)), 1e-320))
-    falling = above < np.log(0.9)
+
+@lru_cache(maxsize=64)
+def _starting_table(law: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Tabulate both logarithms on a fine grid of u, as starting points."""
+    grid = np.linspace(-80.0, 40.0 + 40.0 * float(law.sigma), 4000)
+    x = np.exp(grid)
     with np.errstate(divide="ignore"):
-        wanted = np.where(small, np.log(tail), np.log(centre))
-    start_tail = np.interp(-wanted, -above[falling], grid[falling])
-    rising = np.concatenate(([True], np.diff(below) > 0))
-    start_centre = np.interp(wanted, below[rising], grid[rising])
-    u = np.where(small, start_tail, start_centre)
-    for _ in range(4):
-        side = log_side(u, small)
-        slope = np.exp(law._logpdf(np.exp(u)) + np.log(2) + u - side)
-        step = np.where(small, side - wanted, wanted - side) / slope
-        step = np.where(np.isfinite(step), np.clip(step, -2.0, 2.0), 0.0)
-        u = u + step
-        if np.all(np.abs(step) < 1e-13):
-            break
-    return np.exp(u)
+        return grid, np.log(np.maximum(law._tail(x), 1e-320)), np.log(np.maximum(law._inside(x), 1e-320))
+
+
+def _rising(
+    values: NDArray[np.float64], starts: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Keep the part of a table that rises, as interpolation needs."""
+    keep = np.concatenate(([True], np.diff(np.maximum.accumulate(values)) > 0))
+    return values[keep], starts[keep]

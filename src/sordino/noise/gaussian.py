@@ -51,9 +51,7 @@ class Gaussian(Noise):
         return erfc(x / np.sqrt(2))
 
     def _tail_inverse(self, tail: NDArray[np.float64], centre: NDArray[np.float64]) -> NDArray[np.float64]:
-        from scipy.special import erfinv, ndtri
-
-        return np.where(tail < 0.5, -ndtri(tail / 2), np.sqrt(2) * erfinv(centre))
+        return normal_size(tail, centre)
 
     def _moment(self, order: float) -> float:
         return float(np.exp(order / 2 * np.log(2) + lgamma((order + 1) / 2)) / np.sqrt(pi))
@@ -187,6 +185,17 @@ class Gaussian(Noise):
                 "a larger epsilon or scale",
             )
         return Approx(wanted, upper(evaluate(lambda: _worst_delta_ball(eta, smoothing, wanted))))
+
+
+def normal_size(tail: NDArray[np.float64], centre: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the |y| with P(|Y| > |y|) = tail = 1 - centre, from whichever keeps its digits."""
+    from scipy.special import erfinv, ndtri
+
+    size = -ndtri(np.asarray(tail) / 2)
+    middle = np.asarray(tail) > 0.75  # there 1 - 2q would cancel
+    if np.any(middle):
+        size = np.where(middle, np.sqrt(2) * erfinv(np.where(middle, centre, 0.0)), size)
+    return size
 
 
 def _dilation_cost(g: Any, w: Any, kappa: Any) -> Any:
