@@ -108,7 +108,11 @@ def tables():
             ]
             ratios = [seconds(ours, at) / seconds(theirs, at) for ours, theirs, at in pairs]
         rows.append([repr(noise), *ratios])
-    yield "a million points, times the closest scipy.special composition (bar 3)", ["law", "pdf", "cdf", "ppf"], rows
+    yield (
+        "a million points, times the closest scipy.special composition (bar 3)",
+        ["law", "pdf", "cdf", "ppf"],
+        rows,
+    )
 
     rows = []
     for words, command in (
