@@ -164,6 +164,8 @@ def test_the_pivot_covers_as_stated_and_not_much_more():
     inner = Additive(calibration=PolyPlace.calibrate(Pure(0.8), smoothing=Fraction(8, 100)))
     mechanism = WithErrorBar(mechanism=inner, price=Pure(0.2), level=0.8)
     assert mechanism.guarantee == Pure(1)
+    # ln S moves by the smoothing, so Laplace noise of this scale is what 0.2 buys.
+    assert mechanism.ratio == Fraction(8, 100) / Fraction(2, 10)
     (summary,) = Memory({"x": rows}).summary(statistic.request(depth=mechanism.depth))
     reading = statistic.read(summary)
     truth = reading.open().units.real(reading.open().value)
