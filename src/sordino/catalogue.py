@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from sordino.errors import ParameterError
 
 if TYPE_CHECKING:
+    from sordino.mechanisms import Mechanism
     from sordino.noise import Noise
     from sordino.statistics import Statistic
 
@@ -60,6 +61,18 @@ def statistic(name: str) -> type[Statistic]:
         'TrimmedMean'
     """
     return find("statistic", name, statistics())
+
+
+def mechanisms() -> dict[str, type[Mechanism]]:
+    """List the mechanisms by name.
+
+    Example:
+        >>> "inverse-sensitivity" in mechanisms()
+        True
+    """
+    from sordino.mechanisms import kinds
+
+    return kinds()
 
 
 def find(kind: str, name: str, known: dict[str, T]) -> T:

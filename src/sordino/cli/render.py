@@ -6,7 +6,9 @@ Results go to stdout; notes and progress go to stderr, so that ``sordino ... --j
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -69,16 +71,18 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = 
             for parts in heads
         ]
         click.echo(click.style(line(texts), dim=True))
+    room = max(shutil.get_terminal_size((110, 24)).columns - sum(widths[:-1]) - 2 * len(widths), 30)
     for row in cells:
-        click.echo(line(row))
+        # A long last column wraps under itself instead of running over the edge.
+        parts = [row[-1]] if numeric[-1] else textwrap.wrap(row[-1], room) or [""]
+        for number_of_part, part in enumerate(parts):
+            click.echo(line([*(row[:-1] if number_of_part == 0 else [""] * (len(row) - 1)), part]))
     if note:
         click.echo(f"  {note}")
 
 
 def block(pairs: Sequence[tuple[str, Any]], *, title: str = "") -> None:
     """Print name and value pairs with the values in one column; longer texts wrap under themselves."""
-    import textwrap
-
     if title:
         click.echo(click.style(title, bold=True))
     width = max(len(name) for name, _ in pairs)
@@ -91,8 +95,6 @@ def block(pairs: Sequence[tuple[str, Any]], *, title: str = "") -> None:
 
 def paragraph(text: str) -> None:
     """Print prose, wrapped."""
-    import textwrap
-
     click.echo(textwrap.fill(text, 96, initial_indent="  ", subsequent_indent="  "))
 
 
