@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SordinoError,
         Unsupported,
     )
+    from sordino.ledger import Ledger
     from sordino.noise.arsinh_normal import ArsinhNormal
     from sordino.noise.calibration import Calibration
     from sordino.noise.gaussian import Gaussian
@@ -40,6 +41,39 @@ if TYPE_CHECKING:
         Unit,
         compose,
     )
+    from sordino.release import Event, Release
+    from sordino.session import (
+        Session,
+        open,  # noqa: A004
+    )
+    from sordino.source import Condition
+    from sordino.statistics.categories import Categories
+    from sordino.statistics.count import Count
+    from sordino.statistics.count_above import CountAbove
+    from sordino.statistics.edges import Edges
+    from sordino.statistics.histogram import Histogram
+    from sordino.statistics.interquantile_range import InterquantileRange
+    from sordino.statistics.maximum import Maximum
+    from sordino.statistics.maximum_degree import MaximumDegree
+    from sordino.statistics.mean import Mean
+    from sordino.statistics.median import Median
+    from sordino.statistics.minimum import Minimum
+    from sordino.statistics.minimum_spanning_tree import MinimumSpanningTree
+    from sordino.statistics.mode import Mode
+    from sordino.statistics.mode_count import ModeCount
+    from sordino.statistics.output_trimmed_mean import OutputTrimmedMean
+    from sordino.statistics.quantile import Quantile
+    from sordino.statistics.quantiles import Quantiles
+    from sordino.statistics.second_moment import SecondMoment
+    from sordino.statistics.standard_deviation import StandardDeviation
+    from sordino.statistics.sum import Sum
+    from sordino.statistics.tail_counts import TailCounts
+    from sordino.statistics.theil_sen import TheilSen
+    from sordino.statistics.triangles import Triangles
+    from sordino.statistics.trimmed_mean import TrimmedMean
+    from sordino.statistics.variance import Variance
+    from sordino.statistics.vector import Vector
+    from sordino.statistics.winsorized_mean import WinsorizedMean
 
 __version__ = "0.1.0"
 
@@ -49,28 +83,61 @@ __all__ = [
     "BoundedRange",
     "BudgetExceeded",
     "Calibration",
+    "Categories",
     "Concentrated",
+    "Condition",
+    "Count",
+    "CountAbove",
     "DataError",
+    "Edges",
+    "Event",
     "Gaussian",
     "GeneralizedCauchy",
     "Geo",
+    "Histogram",
+    "InterquantileRange",
     "Laplace",
     "LaplaceLogNormal",
     "LaplacePareto",
+    "Ledger",
     "LedgerError",
+    "Maximum",
+    "MaximumDegree",
+    "Mean",
+    "Median",
+    "Minimum",
+    "MinimumSpanningTree",
+    "Mode",
+    "ModeCount",
     "Neighbors",
+    "OutputTrimmedMean",
     "ParameterError",
     "PolyPlace",
     "Pure",
+    "Quantile",
+    "Quantiles",
+    "Release",
+    "SecondMoment",
+    "Session",
     "SordinoError",
+    "StandardDeviation",
     "StudentT",
+    "Sum",
+    "TailCounts",
+    "TheilSen",
+    "Triangles",
+    "TrimmedMean",
     "TruncatedConcentrated",
     "UniformLogNormal",
     "Unit",
     "Unsupported",
+    "Variance",
+    "Vector",
+    "WinsorizedMean",
     "compose",
     "geo",
     "lower_bound",
+    "open",
     "plots",
     "smoothed",
 ]
@@ -100,6 +167,37 @@ _HOMES = {
         "Unit",
         "compose",
     ),
+    "ledger": ("Ledger",),
+    "release": ("Event", "Release"),
+    "session": ("Session", "open"),
+    "source": ("Condition",),
+    "statistics.categories": ("Categories",),
+    "statistics.count": ("Count",),
+    "statistics.count_above": ("CountAbove",),
+    "statistics.edges": ("Edges",),
+    "statistics.histogram": ("Histogram",),
+    "statistics.interquantile_range": ("InterquantileRange",),
+    "statistics.maximum": ("Maximum",),
+    "statistics.maximum_degree": ("MaximumDegree",),
+    "statistics.mean": ("Mean",),
+    "statistics.median": ("Median",),
+    "statistics.minimum": ("Minimum",),
+    "statistics.minimum_spanning_tree": ("MinimumSpanningTree",),
+    "statistics.mode": ("Mode",),
+    "statistics.mode_count": ("ModeCount",),
+    "statistics.output_trimmed_mean": ("OutputTrimmedMean",),
+    "statistics.quantile": ("Quantile",),
+    "statistics.quantiles": ("Quantiles",),
+    "statistics.second_moment": ("SecondMoment",),
+    "statistics.standard_deviation": ("StandardDeviation",),
+    "statistics.sum": ("Sum",),
+    "statistics.tail_counts": ("TailCounts",),
+    "statistics.theil_sen": ("TheilSen",),
+    "statistics.triangles": ("Triangles",),
+    "statistics.trimmed_mean": ("TrimmedMean",),
+    "statistics.variance": ("Variance",),
+    "statistics.vector": ("Vector",),
+    "statistics.winsorized_mean": ("WinsorizedMean",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -40,7 +40,7 @@ def shown(value: Any) -> str:
         return f"({inner}, ... {len(value)} in all)" if len(value) > 6 else f"({inner})"
     if value is None:
         return "no answer"
-    if isinstance(value, str) or isinstance(value, bool):
+    if isinstance(value, str | bool):
         return str(value)
     number = float(value)
     if not math.isfinite(number):
@@ -204,7 +204,8 @@ def _change(event: Event) -> str:
 def _book(release: Release) -> list[str]:
     if release.ledger_id is None:
         return ["It is in no book: nobody adds up what was released about these people."]
-    return [
+    words = (
         f"Release {release.ledger_id}, paid on {release.at} with {release.guarantee!r}, drawn by version "
         f"{release.version}. Asking again with its token returns the same answer and costs nothing."
-    ]
+    )
+    return [words]

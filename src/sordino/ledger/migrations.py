@@ -23,6 +23,7 @@ class Runs(Protocol):
 
 ROWS = """CREATE TABLE entries (
     number INTEGER NOT NULL PRIMARY KEY,
+    paid INTEGER NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('open', 'spend', 'record', 'raise')),
     token TEXT NOT NULL,
     body TEXT NOT NULL,
@@ -34,6 +35,8 @@ ROWS = """CREATE TABLE entries (
     UNIQUE (kind, token)
 )"""
 
+PAID = "CREATE UNIQUE INDEX entries_paid ON entries (paid) WHERE kind = 'spend'"
+
 HEAD = """CREATE TABLE head (
     one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
     number INTEGER NOT NULL,
@@ -42,6 +45,7 @@ HEAD = """CREATE TABLE head (
 
 SQLITE = (
     ROWS + " STRICT",
+    PAID,
     HEAD + " STRICT",
     """CREATE TRIGGER entries_keep BEFORE UPDATE ON entries
 BEGIN SELECT RAISE(ABORT, 'the book is append-only'); END""",
@@ -58,6 +62,7 @@ BEGIN SELECT RAISE(ABORT, 'the book is append-only'); END""",
 
 POSTGRES = (
     ROWS,
+    PAID,
     HEAD,
     """CREATE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'the book is append-only'; END $$""",

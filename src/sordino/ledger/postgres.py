@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SCHEMES = ("postgresql", "postgres")
 
 _SELECT = f"SELECT {COLUMNS} FROM entries"  # noqa: S608
-_INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)"  # noqa: S608
+_INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"  # noqa: S608
 
 
 class PostgresPage:
@@ -54,9 +54,13 @@ class PostgresPage:
         """The row of a kind with a token."""
         return self._one("WHERE kind = %s AND token = %s", kind, token)
 
-    def row(self, number: int) -> Row | None:
-        """The row of a number."""
-        return self._one("WHERE number = %s", number)
+    def first(self) -> Row | None:
+        """The row with which the book was begun."""
+        return self._one("WHERE number = 1")
+
+    def release(self, paid: int) -> Row | None:
+        """The spend that was paid as the so-manieth."""
+        return self._one("WHERE kind = 'spend' AND paid = %s", paid)
 
     def rows(self) -> Iterator[Row]:
         """All rows in order."""
@@ -74,6 +78,7 @@ class PostgresPage:
         """Write one row and move the mark."""
         values = (
             row.number,
+            row.paid,
             row.kind,
             row.token,
             row.body,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 APPLICATION = 0x536F7264  # "Sord", in the file's header
 PATIENCE = 60.0  # seconds to wait for another writer
 
-_INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+_INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 _SELECT = f"SELECT {COLUMNS} FROM entries"  # noqa: S608
 
 
@@ -54,9 +54,13 @@ class SQLitePage:
         """The row of a kind with a token."""
         return self._one("WHERE kind = ? AND token = ?", kind, token)
 
-    def row(self, number: int) -> Row | None:
-        """The row of a number."""
-        return self._one("WHERE number = ?", number)
+    def first(self) -> Row | None:
+        """The row with which the book was begun."""
+        return self._one("WHERE number = 1")
+
+    def release(self, paid: int) -> Row | None:
+        """The spend that was paid as the so-manieth."""
+        return self._one("WHERE kind = 'spend' AND paid = ?", paid)
 
     def rows(self) -> Iterator[Row]:
         """All rows in order."""
@@ -74,6 +78,7 @@ class SQLitePage:
             _INSERT,
             (
                 row.number,
+                row.paid,
                 row.kind,
                 row.token,
                 row.body,

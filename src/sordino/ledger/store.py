@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from sordino.ledger.chain import Row
 
-COLUMNS = "number, kind, token, body, spent, ceiling, at, before, hash"
+COLUMNS = "number, paid, kind, token, body, spent, ceiling, at, before, hash"
 
 
 class Page(Protocol):
@@ -24,8 +24,11 @@ class Page(Protocol):
     def find(self, kind: str, token: str) -> Row | None:
         """The row of a kind with a token."""
 
-    def row(self, number: int) -> Row | None:
-        """The row of a number."""
+    def first(self) -> Row | None:
+        """The row with which the book was begun."""
+
+    def release(self, paid: int) -> Row | None:
+        """The spend that was paid as the so-manieth."""
 
     def rows(self) -> Iterator[Row]:
         """All rows in order."""
