@@ -12,6 +12,7 @@ from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms import Answer, Mechanism, kinds
 from sordino.mechanisms.choose import Hints, choose, extreme_shift, output_grid
+from sordino.mechanisms.measure import Measure
 from sordino.mechanisms.quantile_plan import Lattice
 from sordino.mechanisms.smoothing import public_smoothing
 from sordino.privacy import BoundedRange, Concentrated, Neighbors, Pure
@@ -98,7 +99,39 @@ def test_defaults_follow_the_table():
     with pytest.raises(ParameterError, match="number of rows"):
         choose(trimmed, Pure(1))
     with pytest.raises(Unsupported, match="error bar"):
-        choose(Median("x", **wide), Pure(1), rows=1001, interval=0.95)
+        choose(Maximum("x", **wide), Pure(1), rows=1001, interval=0.95)
+
+
+def test_a_quantile_with_an_interval_spends_one_price_on_both():
+    statistic = Median("x", low=-50, high=1050)
+    mechanism = choose(statistic, Pure(4), rows=1001, spread=1, interval=0.9)
+    assert mechanism.guarantee == Pure(4)
+    assert mechanism.trusted
+    data = np.random.default_rng(2).normal(size=1001)
+    source = Memory({"x": data})
+    answer = mechanism.answer(
+        statistic, lambda ask: source.summary(ask)[0], output_grid(statistic), bits=SeededBits(9)
+    )
+    assert abs(float(answer) - np.median(data)) < 0.1
+    assert answer.public["low"] <= Fraction(float(np.median(data))) <= answer.public["high"]
+    assert answer.public["high"] - answer.public["low"] < 1
+
+
+def test_the_callers_own_measure_is_used():
+    statistic = Median("x", low=0, high=10, step=1)
+    measure = Measure.at({3: 1, 7: 1}, last=10)
+    mechanism = choose(statistic, Pure(1), rows=9, measure=measure)
+    source = Memory({"x": np.full(9, 7.0)})
+    answers = {
+        int(
+            mechanism.answer(
+                statistic, lambda ask: source.summary(ask)[0], output_grid(statistic), bits=bits
+            ).value
+        )
+        for bits in map(SeededBits, range(30))
+    }
+    assert answers <= {3, 7}
+    assert 7 in answers
 
 
 def test_smoothing_is_clipped_and_falls_with_the_distance_to_the_bounds():

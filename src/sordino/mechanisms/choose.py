@@ -20,6 +20,7 @@ from sordino.mechanisms.auto_clip import AutoClip
 from sordino.mechanisms.drawing import noise_for
 from sordino.mechanisms.error_bar import WithErrorBar
 from sordino.mechanisms.inverse_sensitivity import InverseSensitivity
+from sordino.mechanisms.order_interval import OrderInterval
 from sordino.mechanisms.piecewise_laplace import PiecewiseLaplace
 from sordino.mechanisms.price import bounded_range, share
 from sordino.mechanisms.quantile import PrivateQuantile
@@ -34,6 +35,7 @@ from sordino.privacy import Concentrated, Guarantee, Neighbors, Pure
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Mechanism
+    from sordino.mechanisms.measure import Measure
     from sordino.statistics import Statistic
 
 ROOT_TWO = Fraction(1414213563, 10**9)  # rounded up
@@ -56,6 +58,7 @@ class Hints:
         occupied: Guess of the share of rows that differ from the usual value.
         smoothing: Smoothing parameter of a smooth bound.
         interval: Probability of an error bar; None for none.
+        measure: The caller's own base measure for a quantile.
     """
 
     rows: int | None = None
@@ -67,6 +70,7 @@ class Hints:
     occupied: float | None = None
     smoothing: Fraction | None = None
     interval: float | None = None
+    measure: Measure | None = None
 
 
 def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
@@ -93,12 +97,12 @@ def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
         raise ParameterError("choose", f"has no option {unknown[0]!r}", hint=f"options are {known}") from None
     rule = _RULES.get(statistic.name, _smooth if not statistic.vector else _vector)
     mechanism = rule(statistic, price, hints)
-    if hints.interval is not None and not isinstance(mechanism, WithErrorBar):
+    if hints.interval is not None and not isinstance(mechanism, WithErrorBar | OrderInterval):
         raise Unsupported(
             statistic.name,
             "has no error bar with this mechanism",
             why="The exact pivot needs additive noise.",
-            hint="an interval for a quantile is OrderInterval; the others: a trimmed mean, a count, a graph statistic",
+            hint="a quantile, a trimmed mean, a count or a graph statistic has one",
         )
     return mechanism
 
@@ -144,10 +148,18 @@ def _quantile(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
         )
         if rank is not None and hints.rows:
             rank = min(max(rank - shift if statistic.name == "maximum" else rank + shift, 1), hints.rows)
-    return PrivateQuantile(
-        price=price, lattice=lattice, rows=hints.rows, rank=rank, centre=hints.centre, spread=hints.spread,
-        tight=hints.tight, shift=shift, neighbors=statistic.neighbors,
+    barred = hints.interval is not None and statistic.name in ("median", "quantile")
+    part = share(price, Fraction(1, 2)) if barred else price
+    point = PrivateQuantile(
+        price=part, lattice=lattice, rows=hints.rows, rank=rank, centre=hints.centre, spread=hints.spread,
+        tight=hints.tight, shift=shift, measure=hints.measure, neighbors=statistic.neighbors,
     )  # fmt: skip
+    if not barred or hints.interval is None:
+        return point
+    blur = Fraction(hints.spread) / 50 if hints.spread else Fraction(0)
+    return OrderInterval(
+        price=part, lattice=lattice, level=hints.interval, radius=blur, rows=hints.rows, point=point
+    )
 
 
 def extreme_shift(

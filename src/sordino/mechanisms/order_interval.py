@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sordino.exact.grid import Grid
     from sordino.mechanisms import Asking
     from sordino.mechanisms.column import Column
+    from sordino.mechanisms.quantile import PrivateQuantile
     from sordino.mechanisms.quantile_plan import Lattice
     from sordino.privacy import Guarantee
     from sordino.profile import Reading
@@ -41,6 +42,7 @@ class OrderInterval(Mechanism):
         level: Probability that the interval covers.
         radius: A public length that does not matter: both ends are widened by it, and the ranks come nearer.
         rows: Public number of rows; only says beforehand whether the interval can be useful.
+        point: A mechanism that answers the quantile itself, at its own price; the middle of the interval without one.
 
     Example:
         >>> from sordino.mechanisms.quantile_plan import Lattice
@@ -55,6 +57,7 @@ class OrderInterval(Mechanism):
     level: float = 0.95
     radius: Fraction | float = Fraction(0)
     rows: int | None = None
+    point: PrivateQuantile | None = None
 
     name: ClassVar[str] = "order-interval"
     needs: ClassVar[tuple[str, ...]] = ("reach",)
@@ -66,8 +69,8 @@ class OrderInterval(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Both ends compose to the price."""
-        return self.price
+        """Both ends compose to the price; the point adds its own."""
+        return self.price if self.point is None else self.price + self.point.guarantee
 
     @property
     def slope(self) -> Fraction:
@@ -126,7 +129,7 @@ class OrderInterval(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,  # noqa: ARG002 - the lattice is the grid
+        grid: Grid,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -147,7 +150,10 @@ class OrderInterval(Mechanism):
             ends.append(draw_lattice(law.cells, law.measure, self.slope, bits=bits) + sign * self.steps)
         low, high = max(min(ends), 0), min(max(ends), self.lattice.last)
         bounds = {"low": self.lattice.value(low), "high": self.lattice.value(high), "level": self.level}
-        return Answer(self.lattice.value(Fraction(low + high, 2)), bounds)
+        if self.point is None:
+            return Answer(self.lattice.value(Fraction(low + high, 2)), bounds)
+        answer = self.point.answer(statistic, ask, grid, contribution=contribution, bits=bits)
+        return Answer(answer.value, {**answer.public, **bounds})
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the ends are two ranks."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.mechanisms import Asking
+    from sordino.mechanisms.measure import Measure
     from sordino.profile import Opened, Reading
     from sordino.statistics import Statistic
 
@@ -44,6 +45,7 @@ class PrivateQuantile(Mechanism):
         tight: The caller vouches that the bounds fit the column.
         shift: For minimum and maximum: answer the row so many places inside.
         flip: Treat the lattice as a short list and use permute-and-flip; by its length when None.
+        measure: The caller's own public base measure over the lattice, instead of a planned one.
         neighbors: Which two datasets are neighbours.
 
     Example:
@@ -61,6 +63,7 @@ class PrivateQuantile(Mechanism):
     tight: bool = False
     shift: int | None = None
     flip: bool | None = None
+    measure: Measure | None = None
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "quantile"
@@ -80,6 +83,9 @@ class PrivateQuantile(Mechanism):
     @property
     def plan(self) -> QuantilePlan:
         """Measure and split; public."""
+        if self.measure is not None:
+            nothing = Fraction(0)
+            return QuantilePlan(self.measure, nothing, nothing, self.lattice.anchor)
         return plan_quantile(
             self.lattice,
             epsilon=self._strength,
