@@ -204,7 +204,9 @@ def test_many_places_take_no_options():
     with pytest.raises(Unsupported, match="many places"):
         mechanism_for(GRID, PRICE, noise="polyplace")
     with pytest.raises(Unsupported, match="one place"):
-        Mechanism.choose(GRID, PRICE).draw([[0.0, 0.0]])
+        Mechanism.choose(GRID, PRICE)
+    with pytest.raises(Unsupported, match="one place"):
+        GRID.value_and_bound([[0.0, 0.0]], 0.1)
 
 
 def test_streams_hold_everything_once():

@@ -101,7 +101,8 @@ def test_files_carry_reports_unchanged(tmp_path, ending, many):
     query = KernelDensity.grid(low=(0, 0), high=(4, 4), shape=(5, 5), bandwidth=1.0) if many else QUERY
     points = np.random.default_rng(0).normal(2.0, 1.0, (50, 2)) if many else np.linspace(0.0, 200.0, 50)
     sent = report(points, query, Geo(1, per=2) if many else PRICE)
-    path = write(tmp_path / f"reports.{ending}", sent)
+    path = tmp_path / f"reports.{ending}"
+    assert write(path, sent.mechanism, [sent]) == 50
     head, records = read(path)
     made = mechanism_from(head)
     assert made.id == sent.mechanism.id
@@ -219,6 +220,10 @@ def test_queries_from_words(tmp_path):
     fence.write_text('{"type": "Polygon", "coordinates": [[[0, 0], [10, 0], [10, 10], [0, 0]]]}')
     assert query_from("geofence", {"outline": str(fence), "width": "2"}).value([[9.0, 3.0]])[0] == 1.0
     assert len(query_from("kernel-density", {"at": "0,0;1km,0", "bandwidth": "100m"}).at) == 2
+    grid = {"low": "0,0", "high": "9km,9km", "shape": "10,10", "bandwidth": "1km"}
+    assert len(query_from("kernel-density", grid).at) == 100
+    with pytest.raises(ParameterError, match="grid"):
+        query_from("kernel-density", {"shape": "3,3"})
     assert query_from("logistic", {"weights": "1,2"}).dimension == 2
     assert length("3mi") == pytest.approx(4828.032)
     for kind, words in (

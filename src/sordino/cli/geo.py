@@ -6,6 +6,8 @@ kernel-density at=0,0 bandwidth=500m. Distances are metres (or the unit of the n
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sordino.geo.query import Query
+
+_CHUNK = 1 << 16  # reports held in memory at a time
 
 
 @click.group()
@@ -186,7 +190,7 @@ def report(
     from sordino.geo import wire
     from sordino.geo.files import numbers, read_names, read_points
     from sordino.geo.projection import Projection
-    from sordino.geo.reporting import draw, mechanism_for
+    from sordino.geo.reporting import mechanism_for, stream
 
     query, price = _query(words), _price(epsilon, per)
     left_out = number("delta", delta)
@@ -195,9 +199,10 @@ def report(
     if centre is not None:
         at = Projection(*numbers(centre)).to_metres(at)
     names = None if devices is None else read_names(points, devices)
-    made_reports = draw(made, at)
-    wire.write(Path(out), made_reports, devices=names, round_=round_)
-    summary = {"written": len(made_reports), "file": out, "mechanism": made.id, "price": price.to_dict()}
+    with render.progress("reports", total=at.shape[0]) as advance:
+        parts = stream(made, at, chunk=_CHUNK, progress=advance)
+        written = wire.write(out, made, parts, devices=names, round_=round_)
+    summary = {"written": written, "file": out, "mechanism": made.id, "price": price.to_dict()}
     if as_json:
         render.as_json(summary)
         return
@@ -206,7 +211,7 @@ def report(
             ("query", repr(query)),
             ("protects", _promise(price, left_out)),
             ("costs", f"each device {price!r}"),
-            ("written", f"{len(made_reports):,} reports to {out}, mechanism {made.id}"),
+            ("written", f"{written:,} reports to {out}, mechanism {made.id}"),
         ]
     )
 
@@ -252,18 +257,23 @@ def estimate(
             "name the query with --epsilon and --per, or give a file with a head",
             hint="threshold at=100000 width=20000 --epsilon 1 --per 12000",
         )
-    received = wire.Collector(made).receive(records)
-    tally = Tally(made.query)
-    tally.add(received.reports)
+    collector, tally = wire.Collector(made), Tally(made.query)
+    rejected: Counter[str] = Counter()
+    accepted = 0
+    while batch := list(islice(records, _CHUNK)):
+        received = collector.receive(batch)
+        rejected.update(received.rejected)
+        accepted += len(received.reports)
+        tally.add(received.reports)
     found = tally.estimate(confidence=confidence)
     if as_json:
-        render.as_json({**found.to_dict(), "rejected": received.rejected, "first": received.examples})
+        render.as_json({**found.to_dict(), "accepted": accepted, "rejected": dict(rejected)})
         return
     render.block(
         [
             ("query", repr(made.query)),
-            ("accepted", len(received.reports)),
-            ("rejected", ", ".join(f"{n:,} {why}" for why, n in received.rejected.items()) or "none"),
+            ("accepted", accepted),
+            ("rejected", ", ".join(f"{n:,} {why}" for why, n in rejected.items()) or "none"),
         ]
     )
     if getattr(made.query, "places", None) is None or len(made.query.at) == 1:  # type: ignore[attr-defined]

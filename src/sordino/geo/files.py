@@ -138,6 +138,8 @@ def query_from(kind: str, words: dict[str, str]) -> Query:
     kinds = kinds_by_name()
     if kind not in kinds:
         raise ParameterError("query", f"kind must be one of {', '.join(sorted(kinds))}", got={"kind": kind})
+    if kind == "kernel-density" and "shape" in words:
+        return _grid(words)
     known = {field.name: str(field.type) for field in fields(kinds[kind]) if field.init}
     unknown = [name for name in words if name not in known]
     missing = [
@@ -160,6 +162,25 @@ def query_from(kind: str, words: dict[str, str]) -> Query:
             listed = numbers(text)
             arguments[name] = listed if "tuple" in known[name] else listed[0]
     return kinds[kind](**arguments)
+
+
+def _grid(words: dict[str, str]) -> Query:
+    """Make a kernel density on an even grid from low, high, shape and bandwidth."""
+    from sordino.geo.kernel_density import KernelDensity
+
+    if set(words) != {"low", "high", "shape", "bandwidth"}:
+        raise ParameterError(
+            "kernel-density",
+            "a grid takes low, high, shape and bandwidth",
+            got={"fields": tuple(words)},
+            hint="kernel-density low=0,0 high=9km,9km shape=10,10 bandwidth=1km",
+        )
+    return KernelDensity.grid(
+        low=numbers(words["low"]),
+        high=numbers(words["high"]),
+        shape=[int(count) for count in numbers(words["shape"])],
+        bandwidth=length(words["bandwidth"]),
+    )
 
 
 def _must(field: Any) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.grid import Grid, ceil_log2
+from sordino.geo.kernel_density import KernelDensity
 from sordino.geo.lattice import Lattice
 from sordino.geo.query import Query
 from sordino.noise import Calibration
@@ -93,6 +94,13 @@ class Mechanism:
             LaplacePareto(alpha=3.33333)
         """
         _check(query, price)
+        if isinstance(query, KernelDensity) and len(query.at) > 1:
+            raise Unsupported(
+                query.name,
+                "a mechanism answers about one place",
+                got={"places": len(query.at)},
+                hint="query.each() gives one query per place; geo.report answers many in blocks",
+            )
         left_out = checks.between("geo", 0, 1, closed=True, delta=delta)
         default = "laplace" if left_out else "laplace-pareto" if query.plateau else "polyplace"
         name = default if noise is None else checks.one_of("geo", NOISES, noise=noise)
@@ -307,7 +315,7 @@ def _margin(query: Query, price: Geo, lattice: Lattice, gamma: float, *, constan
     moved = query.coordinate_error(far, lattice.reach) + 2.0**-50 * far
     slack = curve.slack(gamma, floor)
     metres = 2 * moved + slack.value + (0.0 if constant else slack.bound + 2.0**-49 / gamma)
-    floats = 2.0 * metres / lattice.step
+    floats = 2.0 * metres / lattice.step + 2.0**-48  # the last: constants, smoothing and scale as floats
     snapped = query.dimension**0.5 * lattice.step / float(price.per)
     total = Fraction(ceil(1.01 * (floats + snapped) * 2**40), 2**40)
     if total > _LARGEST_MARGIN:

@@ -75,35 +75,68 @@ def to_records(
 
 
 def write(
-    path: str | Path, reports: Reports, *, devices: Sequence[str] | None = None, round_: int = 0
-) -> Path:
-    """Write reports to a file: Parquet if its name ends so, else one JSON object per line."""
-    path = Path(path)
-    records = to_records(reports, devices=devices, round_=round_)
-    if path.suffix == ".parquet":
-        pa = _pyarrow()
-        schema = pa.schema(
-            [
-                ("format", pa.string()),
-                ("version", pa.int32()),
-                ("mechanism", pa.string()),
-                ("grid", pa.int32()),
-                ("device", pa.string()),
-                ("round", pa.int64()),
-                ("block", pa.int64()),
-                ("answers", pa.list_(pa.int64())),
-            ],
-            metadata={"sordino": json.dumps(describe(reports.mechanism))},
-        )
-        from pyarrow import parquet
+    path: str | Path,
+    made: Mechanism | BlockMechanism,
+    parts: Iterable[Reports],
+    *,
+    devices: Sequence[str] | None = None,
+    round_: int = 0,
+) -> int:
+    """Write reports to a file, part by part: Parquet if its name ends so, else one JSON object per line.
 
-        parquet.write_table(pa.Table.from_pylist(list(records), schema=schema), path)
-        return path
+    Args:
+        path: The file.
+        made: The mechanism of all parts; it is described in the head of the file.
+        parts: Reports, in as many pieces as memory asks for.
+        devices: Names of the devices, in order; by default fresh random ones.
+        round_: The number of the collection round.
+
+    Returns:
+        How many reports were written.
+    """
+    path = Path(path)
+    return (_write_parquet if path.suffix == ".parquet" else _write_lines)(path, made, parts, devices, round_)
+
+
+def _named(reports: Reports, devices: Sequence[str] | None, done: int) -> Sequence[str] | None:
+    return None if devices is None else devices[done : done + len(reports)]
+
+
+def _write_lines(path: Path, made: Any, parts: Any, devices: Any, round_: int) -> int:
+    done = 0
     with path.open("w", encoding="utf-8") as file:
-        file.write(json.dumps({"sordino": describe(reports.mechanism)}) + "\n")
-        for record in records:
-            file.write(json.dumps(record) + "\n")
-    return path
+        file.write(json.dumps({"sordino": describe(made)}) + "\n")
+        for reports in parts:
+            for record in to_records(reports, devices=_named(reports, devices, done), round_=round_):
+                file.write(json.dumps(record) + "\n")
+            done += len(reports)
+    return done
+
+
+def _write_parquet(path: Path, made: Any, parts: Any, devices: Any, round_: int) -> int:
+    pa = _pyarrow()
+    from pyarrow import parquet
+
+    schema = pa.schema(
+        [
+            ("format", pa.string()),
+            ("version", pa.int32()),
+            ("mechanism", pa.string()),
+            ("grid", pa.int32()),
+            ("device", pa.string()),
+            ("round", pa.int64()),
+            ("block", pa.int64()),
+            ("answers", pa.list_(pa.int64())),
+        ],
+        metadata={"sordino": json.dumps(describe(made))},
+    )
+    done = 0
+    with parquet.ParquetWriter(path, schema) as file:
+        for reports in parts:
+            records = to_records(reports, devices=_named(reports, devices, done), round_=round_)
+            file.write_table(pa.Table.from_pylist(list(records), schema=schema))
+            done += len(reports)
+    return done
 
 
 def describe(made: Mechanism | BlockMechanism) -> dict[str, Any]:
