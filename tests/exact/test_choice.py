@@ -278,7 +278,8 @@ def test_shapes_keep_their_tolerance(shape):
     from sordino.exact.uniforms import LazyUniform
 
     rng = np.random.default_rng(12)
-    for word in [*rng.integers(-(2**63), 2**63, 2000, dtype=np.int64).tolist(), 0, -1, 2**63 - 1, -(2**63)]:
+    ends = [2**63 - 1 - 2**j for j in range(0, 60, 2)]
+    for word in [*rng.integers(-(2**63), 2**63, 2000, dtype=np.int64).tolist(), 0, -1, -(2**63), *ends]:
         fast = shape.fast(SCALARS, word * 2.0**-63)
         with precision(160):
             ball = shape.ball(LazyUniform(word, None))
@@ -318,3 +319,45 @@ def test_a_huge_count_far_away_balances_a_small_one_nearby():
     share = np.mean([choose(Weights([1, 2**1100], levels, rate), bits=source) for _ in range(600)])
     ideal = 1 / (1 + math.exp(762.46 - 1100 * math.log(2)))
     assert abs(share - ideal) < 0.1
+
+
+def test_large_exponents_do_not_move_a_border():
+    """Exponents near -555 lose ten bits of their float; the slack must know."""
+    checked = 0
+    for i in range(60):
+        weights = Weights([1, 2**800], [0, 1], F(5545, 10) + F(i, 97))
+        for cell, head, _ in border_words(weights):
+            for step in (2, 1 << 8, 1 << 14, 1 << 17):
+                assert choose(weights, bits=Scripted([head - step])) == cell
+                assert choose(weights, bits=Scripted([head + step])) == cell + 1
+                checked += 1
+    assert checked == 240
+
+
+def test_permute_and_flip_near_the_top_of_a_word_is_decided_by_balls():
+    """Near U = 1 a float of the word misjudges the height by 2^-35; the slack must know."""
+    checked = 0
+    for j in range(40):
+        top = 2**63 - 2**44 - 1024 * j + (500 if j % 2 else 524)  # the float is 500 of 1024 off, up or down
+        low = 3 << 60
+        with precision(200):
+            heights = [-(1 - arb(2 * w + 1) / arb(2) ** 64).log() for w in (top, low)]
+            gap = heights[0] - heights[1]
+            for sign in (1, -1):
+                rate = F(int(((gap + sign * arb(2) ** -37) * arb(2) ** 90).floor().unique_fmpz()), 1 << 90)
+                # The first cell stands 2^-37 below or above the second.
+                winner = permute_and_flip(Weights([1, 1], [1, 0], rate), bits=Scripted([top, low]))[0]
+                assert winner == (1 if sign > 0 else 0)
+                checked += 1
+    assert checked == 80
+
+
+def test_noisy_argmax_knows_that_large_locations_have_no_small_floats():
+    def word(noise):
+        return int(math.exp(-noise) * 2**63)
+
+    # Noise 2 and 128.5 at scale 30: 129 beats 128.5, but floats near 2^60 see 0 and 256.
+    words = [word(2 / 30), word(128.5 / 30)]
+    assert (
+        noisy_argmax(RECIPES["laplace"], locations=[2**60 + 127, 2**60], scale=30, bits=Scripted(words)) == 0
+    )

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from exact_harness import RECIPES, Scripted
 from flint import arb
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sordino.errors import ParameterError
 from sordino.exact import ExpScale, ExpScales, Grid, SeededBits, draw, draw_many
 from sordino.exact.balls import precision
 from sordino.exact.location import Locations, in_steps
-from sordino.exact.scale import Scales, ratio
+from sordino.exact.scale import Scales, quick_ratio, ratio
 
 LAPLACE = RECIPES["laplace"]
 SEVEN = 7 << 60  # one word, so that draws differ in location and scale alone
@@ -34,6 +34,9 @@ def test_steps_and_remainder_add_up(q, exponent):
     st.integers(1, 2**30),
     st.integers(-60, 40),
 )
+@example([5, -5, 7], 3, -58)
+@example([12345, -1, 0], 10**6 + 3, -45)
+@example([2**20 + 1, -1], 2**30 - 1, -55)
 def test_integer_locations_over_a_denominator(numerators, denominator, exponent):
     where = Locations(np.array(numerators), exponent, denominator)
     for i, n in enumerate(numerators):
@@ -123,6 +126,8 @@ def test_the_float_of_a_scale_is_within_its_bound(multiplier, step, exponent, gr
             number = ratio(scale, Fraction(1, 7), grid)
             if 1e-300 < number < 1e300:
                 assert abs(arb(number) - value) < value * arb(2) ** -arb("51.9")
+                quick, loose = quick_ratio(scale, Fraction(1, 7), grid)
+                assert abs(arb(quick) - value) < value * (arb(2) ** -arb("51.9") + loose)
 
 
 def test_float_scales_are_exact_dyadic_values():
