@@ -43,6 +43,10 @@ class Lattice:
         """Value of a lattice point."""
         return self.low + self.step * index
 
+    def to_dict(self) -> dict[str, str | int]:
+        """A plain description, for events."""
+        return {"low": str(self.low), "step": str(self.step), "last": self.last}
+
     @property
     def anchor(self) -> int:
         """The lattice point nearest to zero: where magnitudes are counted from when nothing better is known."""
