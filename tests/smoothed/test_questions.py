@@ -340,3 +340,17 @@ def test_more_than_two_categories_send_the_exact_group_question_elsewhere():
     with pytest.raises(ParameterError, match="two categories"):
         three.utility(epsilon=1.0)
     assert "adding" in three.repeat(2, epsilon=1.0).method
+
+
+def test_sampling_with_replacement_is_said_to_be_that():
+    leak = smoothed.sampling(records=[60, 40], published=120, replacement=True).delta(epsilon=1.0)
+    assert dict(leak.lines())["published"] == "120 draws with replacement from 100 records"
+    json.dumps(smoothed.sampling(records=[60, 40], published=20).to_dict())
+    json.dumps(smoothed.sampling(size=60, electorates=[0.4], published=20).to_dict())
+
+
+def test_an_interval_that_reaches_zero_is_not_called_resolved():
+    model = smoothed.sampling(size=10_000, electorates=[(0.9, 0.05, 0.05)], published=500)
+    leak = model.delta(epsilon=1.0, samples=30)
+    assert leak.width == math.inf
+    assert "not resolved" in leak.method or "Hoeffding" in leak.method

@@ -40,7 +40,9 @@ def source_options(function: Callable[..., None]) -> Callable[..., None]:
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         click.option("--replacement", is_flag=True, help="The sample is drawn with replacement."),
         click.option("--held-back", metavar="AMOUNT", help="Records lost or held back: 300000, or 0.2%."),
-        click.option("--published", metavar="AMOUNT", help="Records published: 500, or 99.8%."),
+        click.option(
+            "--published", "--sample", "published", metavar="AMOUNT", help="Records published: 500, or 99.8%."
+        ),
         click.option(
             "--share",
             "shares",
@@ -48,7 +50,13 @@ def source_options(function: Callable[..., None]) -> Callable[..., None]:
             metavar="P[,P...]",
             help="An electorate: chance of the first of two types, or of every type. Repeat for a set.",
         ),
-        click.option("--size", type=int, help="How many records there will be (with --share)."),
+        click.option(
+            "--least", metavar="SHARE", help="With --candidates: what each of them gets at least, e.g. 5%."
+        ),
+        click.option("--candidates", type=int, help="Electorates with so many candidates (with --least)."),
+        click.option(
+            "--size", "--voters", "size", type=int, help="How many records there will be (with --share)."
+        ),
         click.option("--column", help="Count the values of this column of --csv, one row per record."),
         click.option("--csv", "path", type=click.Path(dir_okay=False), help="A CSV with the counts."),
         click.argument("parts", nargs=-1, metavar="[CATEGORY=COUNT]..."),
@@ -131,7 +139,9 @@ def _profile_figure(source: Tally | Electorate, listed: list[float], smallest: f
     from sordino.smoothed import figures
 
     end = max([*listed, min(2.0 * smallest, 20.0) if math.isfinite(smallest) else 1.0])
-    points = [end * i / 40 for i in range(41)]
+    drawn = getattr(source, "types", 2) > 2 and source.records > 200  # Monte Carlo takes seconds a point
+    count = 6 if drawn else 40
+    points = [end * i / count for i in range(count + 1)]
     name = "this tally" if hasattr(source, "counts") else "electorates like these"
     return figures.profile({name: source.profile(points)})
 

@@ -85,6 +85,26 @@ def distribution(text: str) -> float | list[float]:
     return parts[0] if len(parts) == 1 else parts
 
 
+def at_least(candidates: int, least: str) -> list[list[float]]:
+    """Return the electorates in which each of so many candidates gets at least a share: the corners of that set.
+
+    Example:
+        >>> at_least(3, "10%")
+        [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
+    """
+    share = float(amount(least, name="least") or 0.0)
+    if candidates < 2 or not 0.0 < share * candidates <= 1.0:
+        raise ParameterError(
+            "smoothed",
+            "every candidate's least share must be above 0, and together at most 1",
+            got={"candidates": candidates, "least": least},
+            why="The set holds all electorates in which nobody gets less.",
+            hint="--candidates 3 --least 5%",
+        )
+    rest = round(1.0 - share * (candidates - 1), 12)
+    return [[rest if i == j else share for i in range(candidates)] for j in range(candidates)]
+
+
 def counts_from(path: str, column: str | None = None) -> dict[str, int]:
     """Read one tally from a file: a counted column, or the sum over the precincts of a table."""
     from sordino.smoothed.files import count_column, read_precincts
@@ -103,6 +123,8 @@ def described(
     column: str | None = None,
     size: int | None = None,
     shares: Sequence[str] = (),
+    candidates: int | None = None,
+    least: str | None = None,
     published: str | None = None,
     held_back: str | None = None,
     replacement: bool = False,
@@ -113,7 +135,10 @@ def described(
         >>> described(parts=["yes=5200", "no=4800"], held_back="5%")
         <tally of 10,000 records (yes 5,200, no 4,800); 9,500 published>
     """
-    ways = [bool(parts), path is not None, size is not None or bool(shares)]
+    foreseen = [distribution(text) for text in shares]
+    if candidates is not None:
+        foreseen += at_least(candidates, least or "0")
+    ways = [bool(parts), path is not None, size is not None or bool(foreseen)]
     if sum(ways) != 1:
         raise ParameterError(
             "smoothed",
@@ -126,15 +151,15 @@ def described(
         "held_back": amount(held_back, name="held_back"),
         "replacement": replacement,
     }
-    if size is not None or shares:
-        if size is None or not shares:
+    if size is not None or foreseen:
+        if size is None or not foreseen:
             raise ParameterError(
                 "smoothed",
-                "an electorate needs both --size and --share",
+                "an electorate needs both --size and --share (or --candidates)",
                 why="How many records, and how they may be distributed.",
                 hint="--size 10000 --share 0.55 --share 0.45",
             )
-        options |= {"size": size, "electorates": [distribution(text) for text in shares]}
+        options |= {"size": size, "electorates": foreseen}
     else:
         options["records"] = counts_from(path, column) if path is not None else counts(parts)
     result: Tally | Electorate = sampling(**options)

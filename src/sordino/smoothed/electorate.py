@@ -81,6 +81,16 @@ class Electorate:
             )
         return tuple(result)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "kind": "electorate",
+            "records": self.records,
+            "published": self.published,
+            "distributions": [list(row) for row in self.distributions],
+            "replacement": self.replacement,
+        }
+
     def delta(self, *, epsilon: float, method: str = "auto", samples: int = 400, seed: int = 1) -> Leak:
         """Return the smoothed delta at epsilon, with the worst case beside it.
 
@@ -111,11 +121,14 @@ class Electorate:
             words,
             lower,
             self.warnings,
+            self.replacement,
         )
 
     def _log(self, epsilon: float, method: str, samples: int, seed: int) -> tuple[float, float, str]:
         """Return ln of the upper and lower figure, and how they were found."""
         hull = vertices(self.distributions)
+        if method == "montecarlo":
+            return self._drawn(hull, epsilon, samples, seed)
         if self.types == 2:
             return self._two(float(hull[0, 0]), float(hull[-1, 0]), epsilon, method)
         from sordino.smoothed.simplex import cells, cost, delta_table, largest_mean
@@ -153,8 +166,6 @@ class Electorate:
         from sordino.smoothed.two_types import log_delta_all
 
         n, T = self.records, self.published
-        if method == "montecarlo":
-            return self._drawn(vertices(self.distributions), epsilon, 400, 1)
         if p1 == p2 and method in ("auto", "ends"):
             found = log_mean_window(n, T, epsilon, p1, replacement=self.replacement)
             return found, found, "exact"
@@ -174,7 +185,9 @@ class Electorate:
         from sordino.smoothed.montecarlo import estimate
 
         n = self.records
-        mixes = [tuple(n if i == j else 0 for i in range(len(hull))) for j in range(len(hull))]
+        # delta does not depend on the order of the types: vertices that are rearrangements of each other count once
+        different = {tuple(sorted(row.round(12))): index for index, row in enumerate(hull)}
+        mixes = [tuple(n if i == j else 0 for i in range(len(hull))) for j in different.values()]
         if len(hull) > 1:
             even = [n // len(hull)] * len(hull)
             even[0] += n - sum(even)
@@ -190,6 +203,8 @@ class Electorate:
             f"Monte Carlo over {samples} databases, upper end of a {best.confidence:.0%} interval, "
             f"the largest of {len(mixes)} mixes tried"
         )
+        if best.low == -math.inf < best.mean:
+            words += "; not resolved (the interval reaches 0): rarer databases than were drawn carry the mean"
         if best.mean == -math.inf:
             best = max(found, key=lambda one: one.high)
             words = f"none of {samples} databases drawn leaks anything; bounded by Hoeffding's inequality"

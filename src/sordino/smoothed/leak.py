@@ -50,6 +50,7 @@ class Leak:
         about: "this tally" or "electorates like these".
         method: How it was computed.
         warnings: What a reader must know.
+        replacement: Whether the published records were drawn with replacement.
     """
 
     epsilon: float
@@ -61,6 +62,7 @@ class Leak:
     method: str
     log_lower: float = math.nan
     warnings: tuple[str, ...] = field(default=())
+    replacement: bool = False
 
     @property
     def delta(self) -> float:
@@ -115,11 +117,13 @@ class Leak:
         """Return the figures, the worst case first."""
         held = self.records - self.published
         share = held / self.records
+        how = (
+            f"{self.published:,} of {self.records:,} records; {held:,} ({share:.3g} of all) held back or lost"
+        )
+        if self.replacement:
+            how = f"{self.published:,} draws with replacement from {self.records:,} records"
         result = [
-            (
-                "published",
-                f"{self.published:,} of {self.records:,} records; {held:,} ({share:.3g} of all) held back or lost",
-            ),
+            ("published", how),
             (
                 "worst case",
                 f"delta = {power(self.log_worst)} at every epsilon (ordinary differential privacy)",

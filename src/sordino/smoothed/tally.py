@@ -103,6 +103,15 @@ class Tally:
             )
         return tuple(result)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "kind": "tally",
+            "counts": dict(zip(self.categories, self.counts, strict=True)),
+            "published": self.published,
+            "replacement": self.replacement,
+        }
+
     def log_delta(self, epsilon: float) -> float:
         """Return ln delta at one epsilon, for loops."""
         return log_delta_counts(self.counts, self.published, epsilon, replacement=self.replacement)
@@ -128,6 +137,7 @@ class Tally:
             about="this tally",
             method="exact",
             warnings=self.warnings,
+            replacement=self.replacement,
         )
 
     def epsilon_for(self, *, delta: float | None = None) -> float:
@@ -248,7 +258,7 @@ class Tally:
             # Proposition 5: k releases at eps/k each
             high = min(0.0, self.log_delta(price / count) + math.log(count))
             low, method = -math.inf, f"{count} releases, by adding (an upper bound)"
-        return Leak(price, high, worst, n, T, "this tally", method, low, self.warnings)
+        return Leak(price, high, worst, n, T, "this tally", method, low, self.warnings, self.replacement)
 
 
 def _log_any_seen(n: int, T: int, size: int) -> float:
