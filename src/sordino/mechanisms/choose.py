@@ -232,9 +232,13 @@ def _trimmed(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     trimmed = float(statistic.trim) * (hints.rows or 0)
 
     def additive(cost: Guarantee) -> Additive:
+        calibration = smooth_noise(cost, decades=decades, trimmed=trimmed, smoothing=hints.smoothing)
+        whole = Additive(calibration=calibration)
+        if hints.rows is None or whole.depth <= 2 * hints.rows + 64:
+            return whole
         return Additive(
-            calibration=smooth_noise(cost, decades=decades, trimmed=trimmed, smoothing=hints.smoothing)
-        )
+            calibration=calibration, look=2 * hints.rows + 64
+        )  # beyond all rows: the global bound
 
     return _barred(additive, price, hints)
 
@@ -265,9 +269,10 @@ def _barred(build: Callable[[Guarantee], Additive], price: Guarantee, hints: Hin
 
 def _nested(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001
     """Exact envelopes: piecewise Laplace, or the staircase where the price is high."""
+    look = None if hints.rows is None else 2 * hints.rows + 64
     if bounded_range(price) > STAIRCASE:
-        return InverseSensitivity(price=price)
-    return PiecewiseLaplace(price=price)
+        return InverseSensitivity(price=price, look=look)
+    return PiecewiseLaplace(price=price, look=look)
 
 
 def _selection(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001

@@ -60,11 +60,13 @@ class Nested(Mechanism):
         radius: Half width of a flat top around the answer, a public length in the units of the data: answers within it
             count as right (the rho-smooth variant with the private flat top).
         radii: Build the intervals from local sensitivities instead of exact envelopes.
+        look: A public cap on how many changed rows a reading looks ahead (beyond all rows there is nothing to see).
     """
 
     price: Guarantee
     radius: Fraction = Fraction(0)
     radii: bool = False
+    look: int | None = None
 
     needs: ClassVar[tuple[str, ...]] = ("reach",)
     proof: ClassVar[str] = "mechanism_nested"
@@ -86,7 +88,8 @@ class Nested(Mechanism):
     @property
     def depth(self) -> int:
         """Levels up to which the mass matters."""
-        return math.ceil(NATS / self.slope)
+        enough = math.ceil(NATS / self.slope)
+        return enough if self.look is None else min(enough, self.look)
 
     def _intervals(self, opened: Opened) -> Intervals:
         family = intervals_of(opened, radii=self.radii)

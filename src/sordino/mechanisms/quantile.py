@@ -116,8 +116,9 @@ class PrivateQuantile(Mechanism):
 
     @property
     def depth(self) -> int:
-        """Levels up to which the mass matters."""
-        return math.ceil(NATS / self._release_slope(self.plan))
+        """Levels up to which the mass matters; beyond twice the declared rows there is nothing to see."""
+        enough = math.ceil(NATS / self._release_slope(self.plan))
+        return enough if self.rows is None else min(enough, 2 * self.rows + 64)
 
     def _release_slope(self, plan: QuantilePlan) -> Fraction:
         return slope_of(share(self.price, 1 - plan.magnitude_share))
