@@ -24,17 +24,24 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
 GROWTH = Fraction(33, 20)  # about e^(1/2): no loss was seen against a continuous radius
+ROOT_GROWTH = Fraction(9, 7)  # about e^(1/4): the same table for squares of radii
 MIDDLE = Rank(1, 2)
 
 
 def radius_search(
-    *, smallest: int, largest: int, exponent: Fraction, price: Guarantee, contribution: int = 1
+    *,
+    smallest: int,
+    largest: int,
+    exponent: Fraction,
+    price: Guarantee,
+    contribution: int = 1,
+    growth: Fraction = GROWTH,
 ) -> TailSearch:
     """The public table of radii, in codes."""
     slope = bounded_range(price) / contribution
     first = max(min(smallest, largest), 1)
     table = TailSearch.geometric(
-        smallest=first, largest=max(largest, first), growth=GROWTH, exponent=exponent, slope=slope
+        smallest=first, largest=max(largest, first), growth=growth, exponent=exponent, slope=slope
     )
     return TailSearch(tuple(Fraction(math.floor(radius)) for radius in table.radii), table.tilt, table.slope)
 

@@ -127,7 +127,7 @@ class VarianceClip(Mechanism):
         self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Mean, radius of squares, clipped mean of squares."""
-        from sordino.mechanisms.clip_search import radius_search, search_radius
+        from sordino.mechanisms.clip_search import ROOT_GROWTH, radius_search, search_radius
         from sordino.mechanisms.drawing import draw_noise, noise_for
 
         first = self.first
@@ -139,13 +139,14 @@ class VarianceClip(Mechanism):
         units, top = column.grid.units, column.grid.top
         code = column.grid.code(float(middle))
         reach = min(max(top - code, code), max(math.ceil(4 * width / units.step), 1))
-        # The search runs over radii; squares double every logarithm, hence the doubled exponent.
+        # The search runs over radii; squares double every logarithm, hence twice the exponent on a table twice as fine.
+        # Squares have the heavier tail, so a prior steeper than 4 would clip too much.
         plan = plan_auto_clip(
             rows=self.rows, price=spent, low=0, high=(units.step * reach) ** 2, centre=0
         )  # fmt: skip
         smallest = max(math.isqrt(math.ceil(plan.floor / units.step**2)), 1)
         search = radius_search(
-            smallest=smallest, largest=reach, exponent=2 * plan.exponent,
+            smallest=smallest, largest=reach, exponent=2 * min(plan.exponent, Fraction(4)), growth=ROOT_GROWTH,
             price=share(spent, plan.radius_share), contribution=contribution,
         )  # fmt: skip
         radius = search_radius(column, code, search, bits=bits)
