@@ -198,14 +198,14 @@ def test_a_consistently_rehashed_total_is_still_reported(filled):
     connection = sqlite3.connect(filled)
     row = list(
         connection.execute(
-            "SELECT number, kind, token, body, spent, ceiling, at, before FROM entries ORDER BY number DESC"
+            "SELECT number, paid, kind, token, body, spent, ceiling, at, before FROM entries ORDER BY number DESC"
         ).fetchone()
     )
     connection.close()
-    row[4] = '{"epsilon":"1/10","kind":"pure"}'
+    row[5] = '{"epsilon":"1/10","kind":"pure"}'
     tampered(
         filled,
-        f"UPDATE entries SET spent = '{row[4]}', hash = '{digest(*row)}' WHERE number = {row[0]}",
+        f"UPDATE entries SET spent = '{row[5]}', hash = '{digest(*row)}' WHERE number = {row[0]}",
         f"UPDATE head SET hash = '{digest(*row)}'",
     )
     with Ledger(filled) as book:

@@ -27,10 +27,18 @@ def spend_often(location, event, tries, gate, results):
 
 def run(target, count, *arguments):
     gate, results = FORK.Barrier(count), FORK.Queue()
-    workers = [FORK.Process(target=target, args=(*arguments, gate, results)) for _ in range(count)]
+
+    def work():
+        try:
+            target(*arguments, gate, results)
+        except BaseException as error:
+            results.put(error)
+            raise
+
+    workers = [FORK.Process(target=work) for _ in range(count)]
     for worker in workers:
         worker.start()
-    found = [results.get(timeout=240) for _ in workers]
+    found = [results.get(timeout=120) for _ in workers]
     for worker in workers:
         worker.join()
         assert worker.exitcode == 0

@@ -30,7 +30,7 @@ class Entry:
     """A paid question, and its answer once there is one.
 
     Attributes:
-        number: Row in the book; the id of the release.
+        number: The id of the release: 1 for the first that was paid.
         token: Names the question: asked again with it, the stored answer comes back and costs nothing.
         event: What was asked.
         cost: What it cost in the terms of the budget.
@@ -194,7 +194,7 @@ class Ledger:
     def opening(self) -> Mapping[str, Any]:
         """What was written when the book was begun: reason, neighbours, unit, stated budget."""
         with self._store.read() as page:
-            return dict(self._sound(page.row(1)).content)
+            return dict(self._sound(page.first()).content)
 
     @property
     def neighbors(self) -> Neighbors:
@@ -224,7 +224,7 @@ class Ledger:
         for _, token in asked:
             _check_token(token)
         with self._store.write() as page:
-            last, first = self._newest(page), self._sound(page.row(1))
+            last, first = self._newest(page), self._sound(page.first())
             opening, entries = first.content, []
             for event, token in asked:
                 entry, last = self._spend(page, last, opening, event, token)
@@ -272,7 +272,7 @@ class Ledger:
         """Keep an answer beside its price and give back what is kept: the first answer, if there was one before."""
         with self._store.write() as page:
             last, paid = self._newest(page), page.find("spend", entry.token)
-            if paid is None or paid.number != entry.number:
+            if paid is None or paid.paid != entry.number:
                 raise LedgerError(
                     f"ledger {self.name}",
                     "the answer was not paid for in this book",
@@ -331,8 +331,8 @@ class Ledger:
     def entry(self, number: int) -> Entry:
         """The paid question with a number, as `explain` and `show` name it."""
         with self._store.read() as page:
-            row = page.row(number)
-            if row is None or row.kind != "spend":
+            row = page.release(number)
+            if row is None:
                 raise LedgerError(
                     f"ledger {self.name}",
                     "there is no release of that number",
@@ -370,7 +370,7 @@ class Ledger:
             "budget": amount(last.ceiling).to_dict(),
             "spent": amount(last.spent).to_dict(),
             "rows": [
-                {name: getattr(row, name) for name in ("number", "kind", "token", "at", "before", "hash")}
+                {name: getattr(row, name) for name in ("number", "paid", "kind", "token", "at", "before", "hash")}
                 | {"body": row.content, "spent": amount(row.spent).to_dict(), "ceiling": amount(row.ceiling).to_dict()}
                 for row in rows
             ],
@@ -452,7 +452,7 @@ def _store(location: str | os.PathLike[str] | None) -> Store:
 def _entry(paid: Row, answer: Row | None) -> Entry:
     body = paid.content
     release = None if answer is None else answer.content["release"]
-    return Entry(paid.number, paid.token, body["event"], Guarantee.from_dict(body["cost"]), paid.at, release)
+    return Entry(paid.paid, paid.token, body["event"], Guarantee.from_dict(body["cost"]), paid.at, release)
 
 
 def _reason(reason: str) -> None:

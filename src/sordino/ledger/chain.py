@@ -35,9 +35,10 @@ def canonical(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the book, as it is stored: all text but the number."""
+    """One line of the book, as it is stored; ``paid`` counts the releases up to here."""
 
     number: int
+    paid: int
     kind: str
     token: str
     body: str
@@ -52,10 +53,11 @@ class Row:
         cls, last: Row | None, kind: str, token: str, body: Any, *, spent: str, ceiling: str, at: str
     ) -> Row:
         """Seal the next row."""
-        number, before = (1, FIRST) if last is None else (last.number + 1, last.hash)
+        number, before, paid = (1, FIRST, 0) if last is None else (last.number + 1, last.hash, last.paid)
+        paid += kind == "spend"
         text = canonical(body)
-        sealed = digest(number, kind, token, text, spent, ceiling, at, before)
-        return cls(number, kind, token, text, spent, ceiling, at, before, sealed)
+        sealed = digest(number, paid, kind, token, text, spent, ceiling, at, before)
+        return cls(number, paid, kind, token, text, spent, ceiling, at, before, sealed)
 
     @property
     def content(self) -> Any:
@@ -67,6 +69,7 @@ class Row:
         """Whether the hash fits the rest of the row."""
         parts = (
             self.number,
+            self.paid,
             self.kind,
             self.token,
             self.body,
@@ -131,6 +134,8 @@ class _Replay:
 
     def _problem(self, row: Row) -> str:
         body, spent, ceiling = row.content, amount(row.spent), amount(row.ceiling)
+        if row.paid != len(self.paid) + (row.kind == "spend"):
+            return "its count of releases does not fit the rows before it"
         if row.kind == "open":
             self.neighbors = Neighbors(body["neighbors"])
             first = self.spent is None
