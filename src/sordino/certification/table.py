@@ -13,28 +13,11 @@ import math
 from typing import Any, NamedTuple
 
 #: From far below any single release to far above.
-PRICES = tuple(
-    float(number)
-    for number in [
-        "1e-4",
-        "2e-4",
-        "5e-4",
-        ".001",
-        ".002",
-        ".005",
-        ".01",
-        ".02",
-        ".05",
-        ".1",
-        ".125",
-        ".2",
-        ".5",
-        "1",
-        "2",
-        "5",
-        "10",
-    ]
+# fmt: off
+PRICES = (
+    0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.125, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0,
 )
+# fmt: on
 #: Smoothings as multiples of sqrt(2 rho), rounded to three digits as the default smoothing is.
 RATIOS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8)
 
