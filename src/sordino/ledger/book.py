@@ -236,7 +236,7 @@ class Ledger:
     ) -> tuple[Entry, Row]:
         described = event.to_dict()
         if token is not None and (paid := page.find("spend", token)) is not None:
-            if canonical(paid.content["event"]) != canonical(described):
+            if canonical(self._sound(paid).content["event"]) != canonical(described):
                 raise LedgerError(
                     f"ledger {self.name}",
                     "this token has paid for another question",
@@ -244,7 +244,7 @@ class Ledger:
                     why="A token stands for one question, so that asking again costs nothing.",
                     hint="use a new token, or none",
                 )
-            return _entry(paid, page.find("record", token)), last
+            return _entry(paid, self._answer(page, token)), last
         spent, ceiling = amount(last.spent), amount(last.ceiling)
         cost = self._cost(event, opening, ceiling)
         total = spent + cost
@@ -278,7 +278,7 @@ class Ledger:
                     "the answer was not paid for in this book",
                     got={"entry": entry.number},
                 )
-            known = page.find("record", entry.token)
+            known = self._answer(page, entry.token)
             if known is None:
                 known = Row.after(
                     last,
@@ -339,7 +339,7 @@ class Ledger:
                     got={"number": number},
                     hint=f"sordino ledger show {self.name}",
                 )
-            return _entry(self._sound(row), page.find("record", row.token))
+            return _entry(self._sound(row), self._answer(page, row.token))
 
     def verify(self, *, known: tuple[int, str] | None = None) -> Report:
         """Check the whole book: the file, the chain, the totals, the tokens.
@@ -403,6 +403,11 @@ class Ledger:
         if page.head() != (last.number, last.hash):
             raise damaged(self.name, "rows are missing at the end")
         return last
+
+    def _answer(self, page: Page, token: str) -> Row | None:
+        """The answer that is kept for a token, when there is one."""
+        row = page.find("record", token)
+        return None if row is None else self._sound(row)
 
     def _sound(self, row: Row | None) -> Row:
         """A row that has not been touched."""
