@@ -17,8 +17,8 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported, spell
-from sordino.noise.calibration import Calibration, check_target
-from sordino.privacy import KINDS, Guarantee, Pure
+from sordino.noise.calibration import Calibration, check_target, epsilon_at_delta
+from sordino.privacy import KINDS, Approx, Concentrated, Guarantee, Pure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -217,16 +217,30 @@ class Noise(ABC):
             smoothing: The smoothing parameter of the bound.
             as_: The kind of guarantee wanted.
             method: Which theorem to use.
-            extra: ``epsilon`` for ``Approx``, ``omega`` for ``TruncatedConcentrated``, ``per`` for ``Geo``.
+            extra: ``delta`` or ``epsilon`` for ``Approx``, ``omega`` for ``TruncatedConcentrated``,
+                ``per`` for ``Geo``.
         """
         at = checks.positive(self.name, scale=scale)
         gamma = checks.non_negative(self.name, smoothing=smoothing)
         route = getattr(self, "_price_" + as_.kind.replace("-", "_"), None)
         if route is None:
-            raise _unsupported(type(self), as_)
+            return self._converted_price(at, gamma, as_, extra)
+        if as_ is Approx and "delta" in extra:
+            return epsilon_at_delta(
+                self.name, lambda epsilon: route(at, gamma, method, epsilon=epsilon), **extra
+            )
         guarantee = route(at, gamma, method, **extra)
         assert isinstance(guarantee, Guarantee)
         return guarantee
+
+    def _converted_price(
+        self, scale: Fraction, smoothing: Fraction, as_: type[Guarantee], extra: dict[str, Any]
+    ) -> Guarantee:
+        """Price by a promise that this noise does keep, when that one implies the one asked for."""
+        for kind in (Pure, Concentrated):
+            if hasattr(self, "_price_" + kind.kind) and hasattr(kind, "_to_" + as_.kind.replace("-", "_")):
+                return self.price(scale=scale, smoothing=smoothing, as_=kind).to(as_, **extra)
+        raise _unsupported(type(self), as_)
 
 
 def _unsupported(family: type[Noise], target: Guarantee | type[Guarantee]) -> Unsupported:

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sordino import checks
 from sordino.errors import ParameterError, Unsupported, spell
-from sordino.privacy import Guarantee
+from sordino.privacy import Approx, Guarantee
+from sordino.privacy.conversion import round_up
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sordino.noise import Noise
 
 
@@ -103,6 +107,32 @@ def too_smooth(subject: str, smoothing: Fraction, limit: str, target: Guarantee,
         why="Changing the scale of the noise alone would cost the whole price.",
         hint=hint,
     )
+
+
+def epsilon_at_delta(subject: str, price: Callable[[Fraction], Approx], *, delta: Any) -> Approx:
+    """Find the smallest epsilon, to a part in a million, at which a price has at most this delta."""
+    wanted = checks.between(subject, 0, 1, delta=delta)
+    low, high = Fraction(0), Fraction(1)
+
+    def enough(epsilon: Fraction) -> bool:
+        try:
+            return price(epsilon).delta <= wanted
+        except Unsupported:  # too small an epsilon for the theorem
+            return False
+
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > 2**20:
+            raise Unsupported(
+                subject,
+                "no epsilon pays for this smoothing at this delta",
+                got={"delta": delta},
+                hint="a larger scale, a smaller smoothing or a larger delta",
+            )
+    while high - low > high / 10**6:
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return Approx(round_up(high, 9), wanted) if enough(round_up(high, 9)) else Approx(high, wanted)
 
 
 def choose_method(subject: str, method: str | None, *options: str) -> str:
