@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from sordino.cli import program
 
-HOOD_RIVER = str(Path(__file__).parents[1] / "smoothed" / "data" / "hood_river_2020_president.csv")
+COUNTY = str(Path(__file__).parents[1] / "smoothed" / "data" / "example_county.csv")
 
 
 def run(*arguments: str):
@@ -43,10 +43,10 @@ ANSWERS = {
     "table": ["table", "A=600", "B=395", "C=5", "--held-back", "10%", "--epsilon", "1"],
     "repeat": ["repeat", "yes=600", "no=400", "--held-back", "10%", "--times", "3", "--epsilon", "1"],
     "group": ["group", "yes=600", "no=400", "--held-back", "10%", "--people", "4", "--epsilon", "1"],
-    "precincts": ["precincts", HOOD_RIVER, "--held-back", "10%", "--epsilon", "1", "--delta", "1e-3"],
+    "precincts": ["precincts", COUNTY, "--held-back", "10%", "--epsilon", "1", "--delta", "1e-3"],
     "elections": ["elections"],
-    "column": ["profile", "--csv", HOOD_RIVER, "--column", "party", "--held-back", "10", "--epsilon", "1"],
-    "csv": ["table", "--csv", HOOD_RIVER, "--held-back", "10%", "--epsilon", "1"],
+    "column": ["profile", "--csv", COUNTY, "--column", "party", "--held-back", "10", "--epsilon", "1"],
+    "csv": ["table", "--csv", COUNTY, "--held-back", "10%", "--epsilon", "1"],
 }
 
 
@@ -65,11 +65,13 @@ def test_every_answer_has_a_machine_form_with_the_worst_case(name):
     assert "worst" in text
 
 
-def test_precincts_name_the_one_that_is_too_small():
-    candidates = ["--category", "Donald J. Trump", "--category", "Joseph R. Biden"]
+def test_precincts_name_those_that_are_too_small():
+    candidates = ["--category", "Alma Birchwood", "--category", "Casper Dunmore"]
     words = " ".join(run(*ANSWERS["precincts"], *candidates).split())
-    assert "1 of 13 precincts is too small" in words
-    assert "09 209 95" in words
+    assert "3 of 13 precincts are too small (the largest of them has 229 ballots)" in words
+    for precinct in ("06 57 26", "13 116 56", "09 229 105"):
+        assert f"{precinct} 0." in words
+    assert words.count("TOO SMALL") == 3
 
 
 @pytest.mark.parametrize(

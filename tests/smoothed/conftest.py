@@ -30,6 +30,6 @@ def elections_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
-def hood_river() -> Path:
-    """Thirteen precincts of Hood River County, Oregon, President, 3 November 2020 (OpenElections)."""
-    return HERE / "data" / "hood_river_2020_president.csv"
+def example_county() -> Path:
+    """Thirteen precincts of an invented county, written by data/make_precincts.py."""
+    return HERE / "data" / "example_county.csv"

@@ -94,14 +94,14 @@ def test_figure_two_right_falls_with_the_square_root_of_n():
     assert root > 0.99 > plain
 
 
-def test_every_picture_is_drawn_with_its_worst_case(tmp_path, hood_river):
+def test_every_picture_is_drawn_with_its_worst_case(tmp_path, example_county):
     pytest.importorskip("matplotlib")
     from sordino import smoothed
     from sordino.plots import save
     from sordino.smoothed.files import read_precincts
 
     vote = smoothed.sampling(records=[600, 400], published=0.9)
-    report = precincts(read_precincts(hood_river), epsilon=1.0, held_back=0.1)
+    report = precincts(read_precincts(example_county), epsilon=1.0, held_back=0.1)
     many = precincts({f"p{i}": [50 + i, 40 + 3 * i] for i in range(60)}, epsilon=1.0, held_back=0.2)
     left = elections.figure_two_left(sizes=[1_000, 2_000, 5_000], epsilons=[1.0])
     right = elections.figure_two_right(sizes=(16, 25, 36), epsilons=(1.0,), samples=3)

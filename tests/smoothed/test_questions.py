@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import re
+import runpy
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -204,8 +208,8 @@ def test_precincts_of_the_specification():
         assert found / math.log(10) == pytest.approx(log10, abs=0.06)
 
 
-def test_precinct_report_equals_one_by_one(hood_river):
-    read = read_precincts(hood_river, categories=("Donald J. Trump", "Joseph R. Biden"))
+def test_precinct_report_equals_one_by_one(example_county):
+    read = read_precincts(example_county, categories=("Alma Birchwood", "Casper Dunmore"))
     report = precincts(read, epsilon=1.0, held_back=0.1, delta=1e-3)
     assert len(report.precincts) == 13
     assert report.records == sum(sum(row.values()) for row in read.values())
@@ -214,7 +218,7 @@ def test_precinct_report_equals_one_by_one(hood_river):
         alone = log_delta_precinct(counts, report.records, report.published, 1.0)
         assert precinct.log_delta == pytest.approx(alone, abs=1e-12)
         assert precinct.safe == (math.exp(alone) <= 1e-3)
-    assert [p.name for p in report.unsafe] == ["09"]
+    assert [p.name for p in report.unsafe] == ["06", "13", "09"]
     better = precincts(read, epsilon=1.0, held_back=report.enough_share, delta=1e-3)
     assert better.unsafe == ()
     worse = precincts(read, epsilon=1.0, held_back=report.enough_share * 0.98, delta=1e-3)
@@ -223,11 +227,12 @@ def test_precinct_report_equals_one_by_one(hood_river):
     json.dumps(report.to_dict())
 
 
-def test_a_single_vote_in_a_precinct_is_given_away(hood_river):
-    report = precincts(read_precincts(hood_river), epsilon=5.0, held_back=0.002)
-    for precinct in report.precincts:
-        if precinct.smallest <= 1:
-            assert math.exp(precinct.log_delta) == pytest.approx(report.published / report.records, rel=1e-9)
+def test_a_single_vote_in_a_precinct_is_given_away(example_county):
+    report = precincts(read_precincts(example_county), epsilon=5.0, held_back=0.002)
+    given_away = [precinct for precinct in report.precincts if precinct.smallest <= 1]
+    assert {precinct.smallest for precinct in given_away} == {0, 1}
+    for precinct in given_away:
+        assert math.exp(precinct.log_delta) == pytest.approx(report.published / report.records, rel=1e-9)
     assert len(report.unsafe) == 13
 
 
@@ -246,9 +251,20 @@ def test_precinct_tables_that_make_no_sense_are_refused():
     assert [p.safe for p in empty_one.precincts if p.name == "empty"] == [True]
 
 
-def test_files_in_wide_and_long_form_and_a_counted_column(tmp_path, hood_river):
-    long = read_precincts(hood_river)
-    assert long["01"]["Joseph R. Biden"] == 1232
+def test_the_invented_county_is_what_its_script_writes(example_county):
+    written = runpy.run_path(str(example_county.with_name("make_precincts.py")))["text"]()
+    assert example_county.read_text(encoding="utf-8") == written
+    ballots = Counter()
+    for row in csv.DictReader(io.StringIO(written)):
+        ballots[row["precinct"]] += int(row["votes"])
+    assert len(ballots) == 13
+    assert min(ballots.values()) < 60
+    assert max(ballots.values()) > 2_000
+
+
+def test_files_in_wide_and_long_form_and_a_counted_column(tmp_path, example_county):
+    long = read_precincts(example_county)
+    assert long["01"]["Alma Birchwood"] == 1088
     assert "Under Votes" not in long["01"]
     wide = tmp_path / "wide.csv"
     names = list(long["01"])
@@ -260,7 +276,7 @@ def test_files_in_wide_and_long_form_and_a_counted_column(tmp_path, hood_river):
     wide.write_text("\n".join(lines))
     assert read_precincts(wide) == long
     merged = read_precincts(wide, other=names[2:])
-    assert merged["01"] == {names[0]: 342, names[1]: 1232, "other": 47}
+    assert merged["01"] == {names[0]: 1088, names[1]: 387, "other": 55}
     table_file = tmp_path / "people.csv"
     table_file.write_text("name,answer\nA,yes\nB,no\nC,yes\nD,\n")
     assert count_column(table_file, "answer") == {"yes": 2, "no": 1, "(empty)": 1}
@@ -285,17 +301,17 @@ def test_bad_files_are_refused(tmp_path, text, words):
         read_precincts(path)
 
 
-def test_missing_files_columns_and_categories_are_named(tmp_path, hood_river):
+def test_missing_files_columns_and_categories_are_named(tmp_path, example_county):
     with pytest.raises(DataError, match="does not exist"):
         read_precincts(tmp_path / "none.csv")
     with pytest.raises(DataError, match="no such category"):
-        read_precincts(hood_river, categories=("Nobody", "Joseph R. Biden"))
+        read_precincts(example_county, categories=("Nobody", "Alma Birchwood"))
     with pytest.raises(DataError, match="no such category"):
-        read_precincts(hood_river, other=("Nobody",))
+        read_precincts(example_county, other=("Nobody",))
     with pytest.raises(DataError, match="no column"):
-        read_precincts(hood_river, unit="ward number")
+        read_precincts(example_county, unit="ward number")
     with pytest.raises(DataError, match="no such contest"):
-        read_precincts(hood_river, office="Dog catcher")
+        read_precincts(example_county, office="Dog catcher")
 
 
 def test_hulls_of_all_shapes():
