@@ -422,6 +422,8 @@ def _source(data: Any, unit: Unit) -> tuple[Source, int | None]:
         raise DataError(
             "open", "units of several rows need a source that bounds them", got={"unit": unit.column}
         )
+    if isinstance(data, str | os.PathLike):
+        data = _arrays(data)
     if not isinstance(data, Mapping):
         if getattr(data, "ndim", None) != 1:
             raise DataError(
@@ -433,6 +435,22 @@ def _source(data: Any, unit: Unit) -> tuple[Source, int | None]:
         data = {"x": data}
     memory = Memory(data)
     return memory, len(next(iter(data.values()), ()))
+
+
+def _arrays(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """The columns of a numpy archive."""
+    import numpy as np
+
+    name = os.fspath(path)
+    if not name.endswith(".npz"):
+        raise DataError(
+            "open", "the kind of file is not known", got={"file": name}, hint="a numpy archive: people.npz"
+        )
+    try:
+        with np.load(name, allow_pickle=False) as archive:
+            return {column: archive[column] for column in archive.files}
+    except (OSError, ValueError):
+        raise DataError("open", "the file cannot be read", got={"file": name}) from None
 
 
 def _rows(rows: int | None, counted: int | None, neighbors: Neighbors) -> int | None:

@@ -249,13 +249,7 @@ class Ledger:
         cost = self._cost(event, opening, ceiling)
         total = spent + cost
         if not total.within(ceiling):
-            raise BudgetExceeded(
-                f"ledger {self.name}",
-                "there is not enough left",
-                got={"asked": cost, "left": account.left(ceiling, spent), "of": ceiling},
-                why="Nothing was read and nothing was spent.",
-                hint=f"ask for less, or: sordino ledger raise {self.name} ... --reason '...'",
-            )
+            raise short(self.name, cost, account.left(ceiling, spent), ceiling)
         row = Row.after(
             last,
             "spend",
@@ -340,6 +334,12 @@ class Ledger:
                     hint=f"sordino ledger show {self.name}",
                 )
             return _entry(self._sound(row), self._answer(page, row.token))
+
+    def paid(self, token: str) -> Entry | None:
+        """The question that a token has paid for, when there is one."""
+        with self._store.read() as page:
+            row = page.find("spend", token)
+            return None if row is None else _entry(self._sound(row), self._answer(page, token))
 
     def verify(self, *, known: tuple[int, str] | None = None) -> Report:
         """Check the whole book: the file, the chain, the totals, the tokens.
@@ -429,6 +429,17 @@ class Ledger:
             )
         price = account.person_price(event.guarantee, event.neighbors, Neighbors(opening["neighbors"]))
         return account.counted(price, ceiling)
+
+
+def short(name: str, asked: Guarantee, left: Guarantee, budget: Guarantee) -> BudgetExceeded:
+    """The book has not enough left."""
+    return BudgetExceeded(
+        f"ledger {name}",
+        "there is not enough left",
+        got={"asked": asked, "left": left, "of": budget},
+        why="Nothing was read and nothing was spent.",
+        hint=f"ask for less, or: sordino ledger raise {name} ... --reason '...'",
+    )
 
 
 def verify_export(document: Mapping[str, Any]) -> list[str]:
