@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sordino.noise.laplace_pareto import LaplacePareto
     from sordino.noise.limit import lower_bound
     from sordino.noise.polyplace import PolyPlace
+    from sordino.noise.staircase_polyplace import StaircasePolyPlace
     from sordino.noise.student_t import StudentT
     from sordino.noise.uniform_log_normal import UniformLogNormal
     from sordino.privacy import (
@@ -120,6 +121,7 @@ __all__ = [
     "SecondMoment",
     "Session",
     "SordinoError",
+    "StaircasePolyPlace",
     "StandardDeviation",
     "StudentT",
     "Sum",
@@ -154,6 +156,7 @@ _HOMES = {
     "noise.laplace_pareto": ("LaplacePareto",),
     "noise.limit": ("lower_bound",),
     "noise.polyplace": ("PolyPlace",),
+    "noise.staircase_polyplace": ("StaircasePolyPlace",),
     "noise.student_t": ("StudentT",),
     "noise.uniform_log_normal": ("UniformLogNormal",),
     "privacy": (

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 PAGES = [page for page in PAGES if "_build" not in page.parts]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-TARGETS = (Pure(1), Approx(1, 1e-6), Concentrated(0.5), TruncatedConcentrated(0.5, 10), Geo(1, 1))
+TARGETS = (Pure(1), Pure(4), Approx(1, 1e-6), Concentrated(0.5), TruncatedConcentrated(0.5, 10), Geo(1, 1))
 
 
 def runnable(page):

@@ -7,7 +7,11 @@ TAILS = np.concatenate((10.0 ** -np.arange(0.02, 300, 3.0), np.linspace(0.02, 0.
 
 def points(noise, t, s):
     """Points where the log ratio is likely to be extreme: quantiles of both laws, their centres and kinks."""
-    sizes = np.concatenate((noise.isf(TAILS / 2), np.geomspace(1e-9, 1e3, 120), kinks(noise)))
+    # Both sides of a kink: at a jump itself, rounding would choose the side for p and for q separately.
+    near = np.concatenate((kinks(noise) * (1 - 1e-9), kinks(noise), kinks(noise) * (1 + 1e-9)))
+    if hasattr(noise, "breaks"):
+        near = np.concatenate((kinks(noise) * (1 - 1e-9), kinks(noise) * (1 + 1e-9)))
+    sizes = np.concatenate((noise.isf(TAILS / 2), np.geomspace(1e-9, 1e3, 120), near))
     sizes = sizes[np.isfinite(sizes) & (sizes < 1e290)]
     own = np.concatenate(([0.0], sizes, -sizes))
     other = own * np.exp(t) + s
@@ -20,6 +24,8 @@ def kinks(noise):
         return np.array([1 / shape["alpha"]])
     if noise.name == "laplace-pareto":
         return np.array([1 + shape["alpha"]])
+    if hasattr(noise, "breaks"):  # a law with jumps lists them
+        return noise.breaks()
     return np.array([1.0])
 
 

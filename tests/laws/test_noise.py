@@ -93,6 +93,8 @@ def test_the_law_is_symmetric_and_decreasing(noise):
     assert np.all(np.diff(log_density) <= 1e-13 * np.abs(log_density[1:]))
     assert np.allclose(noise.cdf(-x), noise.sf(x), rtol=0, atol=0)
     assert noise.cdf(0.0) == 0.5
+    if hasattr(noise, "breaks"):
+        return  # a law with jumps
     # Lemma 2 of certification.md: log f is concave in log|x|.
     u = np.linspace(-12, 12, 400)
     curve = noise.logpdf(np.exp(u))
@@ -294,7 +296,10 @@ def test_laplace_pareto_is_refused_where_it_would_cost_twice_the_price():
 def test_a_smaller_price_never_gives_less_noise(family):
     sizes = []
     for epsilon in EPSILONS:
-        found = family.calibrate(Pure(epsilon), smoothing=0 if family is Laplace else epsilon / 10)
+        try:
+            found = family.calibrate(Pure(epsilon), smoothing=0 if family is Laplace else epsilon / 10)
+        except Unsupported:  # a family for large prices only
+            continue
         sizes.append(found.mean_absolute)
     assert all(a > b for a, b in zip(sizes[:-1], sizes[1:], strict=True))
 

@@ -56,7 +56,8 @@ def statistics(as_json: bool) -> None:
     from sordino.catalogue import statistics as kinds
 
     entries = []
-    for name, kind in kinds().items():
+    catalogue: dict[str, Any] = dict(kinds())
+    for name, kind in catalogue.items():
         needed = [
             f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING and f.init
         ]

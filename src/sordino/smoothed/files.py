@@ -45,7 +45,7 @@ def rows_of(path: str | Path) -> list[dict[str, str]]:
             "the file has no rows",
             got={"path": source.name},
             why="A header line and at least one line of counts are needed.",
-            hint="precinct,Biden,Trump\\n01,1232,342",
+            hint="precinct,A,B\\n01,600,400",
         )
     return rows
 
@@ -197,7 +197,7 @@ def _wide(
     return {
         row[label]: {
             column: whole_count(
-                f"{row[label]}, {column}", row[column], "tallies", "precinct,A,B\\n01,1232,342"
+                f"{row[label]}, {column}", row[column], "tallies", "precinct,A,B\\n01,600,400"
             )
             for column in columns
         }
