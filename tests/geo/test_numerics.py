@@ -107,3 +107,15 @@ def test_distances_to_polygons_are_right_to_the_last_digits():
             best = d if best is None else min(best, d)
         true = mpmath.sqrt(mpmath.mpf(best.numerator) / best.denominator)
         assert abs(abs(mpmath.mpf(got)) - true) <= allowed
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_points_of_one_lattice_cell_are_not_told_apart(name):
+    query = QUERIES[name]
+    made = Mechanism.choose(query, PRICE)
+    at = made.lattice.snap(query.points(cloud(query, 50, seed=3)))
+    assert (np.mod(at / made.lattice.step, 1.0) == 0.0).all()
+    nudged = at + 0.4 * made.lattice.step
+    np.testing.assert_array_equal(made.lattice.snap(nudged), at)
+    for first, second in zip(made._read(at), made._read(nudged), strict=True):
+        np.testing.assert_array_equal(first, second)
