@@ -139,7 +139,7 @@ def prepare(
         mechanism=_together([part.mechanism.to_dict() for part in parts], single=single),
         neighbors=neighbors,
         unit=unit,
-        guarantee=total if by is None else total.for_group(moved),
+        guarantee=total if by is None or moved == 1 else total.for_group(moved),
         where=tuple(dataclasses.asdict(condition) for condition in where),
         by=None if by is None else {"column": by[0], "keys": list(by[1])},
         rows_moved=moved,
@@ -190,13 +190,17 @@ def _form(statistic: Statistic, neighbors: Neighbors, unit: Unit, *, filtered: b
 
 
 def _leaves(statistic: Any) -> list[Statistic]:
-    parts = getattr(statistic, "parts", None)
-    return [leaf for part in parts for leaf in _leaves(part)] if parts else [statistic]
+    return [leaf for part in statistic.parts for leaf in _leaves(part)] if _nests(statistic) else [statistic]
+
+
+def _nests(statistic: Any) -> bool:
+    """Whether a statistic is made of others."""
+    return any(field.name == "parts" for field in dataclasses.fields(statistic))
 
 
 def _under(statistic: Any, neighbors: Neighbors) -> Statistic:
     """The same statistic for the neighbours of the session."""
-    if getattr(statistic, "parts", None):
+    if _nests(statistic):
         parts = tuple(_under(part, neighbors) for part in statistic.parts)
         moved: Statistic = dataclasses.replace(statistic, parts=parts)
     elif statistic.neighbors is neighbors:

@@ -467,4 +467,4 @@ def _rows(rows: int | None, counted: int | None, neighbors: Neighbors) -> int | 
             why="Under replace-one the number of rows is public and is used exactly.",
             hint="leave rows out, or open with neighbors=sd.Neighbors.ADD_REMOVE_ONE",
         )
-    return counted if counted is not None else rows
+    return counted or rows
