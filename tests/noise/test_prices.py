@@ -1,10 +1,16 @@
 """Prices and calibrations are inverses of each other, whatever is asked for."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from sordino.catalogue import noise_family
 from sordino.errors import Unsupported
 from sordino.privacy import Approx, Concentrated, Geo, Pure, TruncatedConcentrated
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
+from noise_pairs import worst_log_ratio
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])
@@ -41,3 +47,17 @@ def test_a_certified_price_undoes_the_calibration(name):
     found = noise_family(name).calibrate(Concentrated(0.5), smoothing=0.2)
     price = found.noise.price(scale=found.scale, smoothing=0.2, as_=Concentrated)
     assert float(price.rho) == pytest.approx(0.5, rel=2e-3)
+
+
+@pytest.mark.parametrize("smoothing", [0.001, 0.02, 0.1])
+@pytest.mark.parametrize("scale", [1, 3, 10, 40])
+@pytest.mark.parametrize(
+    ("name", "shape"), [("polyplace", 10), ("polyplace", 1.5), ("student-t", 3), ("student-t", 0.7)]
+)
+def test_a_pure_price_is_the_worst_loss_away_from_calibrated_scales_too(name, shape, scale, smoothing):
+    noise = noise_family(name)(shape)
+    claimed = float(noise.price(scale=scale, smoothing=smoothing).epsilon)
+    found = worst_log_ratio(noise, smoothing, 1 / scale)
+    assert found <= claimed * (1 + 1e-9)
+    if claimed <= 2:  # there both formulas are equalities
+        assert found >= claimed * 0.995
