@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sordino.cli import EXIT_LEDGER, render
+from sordino.cli import render
 from sordino.cli.options import guarantee, json_option, price_options
+from sordino.errors import LedgerError
 
 if TYPE_CHECKING:
     from sordino.ledger import Ledger
@@ -129,7 +130,12 @@ def verify(location: str, known: str | None, as_json: bool) -> None:
             ]
         )
     if not report.holds:
-        raise click.exceptions.Exit(EXIT_LEDGER)
+        raise LedgerError(
+            f"ledger {report.name}",
+            f"the book is damaged: {report.faults[0]}",
+            why="Nothing should be released from it.",
+            hint="restore the newest backup; releases since then are spent all the same",
+        )
 
 
 @command.command(name="raise")

@@ -1,0 +1,255 @@
+"""The verb `release`: it shows the price, asks, spends, prints; and nothing private appears anywhere."""
+
+import json
+import subprocess
+import sys
+
+import jsonschema
+import numpy as np
+import pytest
+
+from sordino.catalogue import statistics
+from sordino.cli import main
+from sordino.ledger import Ledger
+from sordino.privacy import Pure
+from sordino.release import Release
+
+CANARY = 73914628.53  # one row, far from all others; its digits are too many to appear by chance
+TRACES = (
+    "73914628",
+    "73,914,628",
+    "73914629",
+    "73,914,629",
+    "739146",
+    "7.391462",
+    "7.391463",
+    "7.39146",
+    "7.3915e",
+)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder with data that hold a unique value, and a book."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    income = np.append(rng.uniform(100, 900, 999), CANARY)
+    np.savez(
+        "people.npz",
+        income=income,
+        age=rng.integers(18, 90, 1000),
+        region=rng.choice(["north", "south"], 1000),
+        left=rng.integers(0, 20, 1000),
+        right=rng.integers(0, 20, 1000),
+    )
+    with Ledger.create("people.ledger", Pure(3), reason="tests"):
+        pass
+    return tmp_path
+
+
+@pytest.fixture
+def run(place, capsys):
+    """Run the command line in the folder: exit code, stdout, stderr."""
+
+    def call(line):
+        code = 0
+        try:
+            main(line if isinstance(line, list) else line.split())
+        except SystemExit as stop:
+            code = stop.code or 0
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+DATA = "--data people.npz --ledger people.ledger"
+MEDIAN = "release median income --low 0 --high 100000000"
+
+
+def spent():
+    with Ledger("people.ledger") as book:
+        return book.spent
+
+
+def test_a_release_shows_cost_and_remainder_and_prints_the_answer(run):
+    code, out, err = run(f"{MEDIAN} --epsilon 0.5 {DATA} --yes")
+    assert code == 0
+    assert "median income" in out
+    assert "costs       Pure(epsilon=0.5)" in err
+    assert "leaves      Pure(epsilon=2.5) of Pure(epsilon=3)" in err
+    assert "release 1, token" in err
+    assert spent() == Pure(0.5)
+
+
+def test_without_yes_it_asks_and_no_means_no(run, monkeypatch):
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _text: "n")
+    code, out, err = run(f"{MEDIAN} --epsilon 0.5 {DATA}")
+    assert code == 130
+    assert out == ""
+    assert "nothing was released" in err
+    assert spent() == Pure(0)
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _text: "y")
+    assert run(f"{MEDIAN} --epsilon 0.5 {DATA}")[0] == 0
+
+
+def test_json_follows_the_schema_and_a_token_costs_once(run):
+    _, first, _ = run(f"{MEDIAN} --epsilon 0.5 {DATA} --yes --json --token t1")
+    record = json.loads(first)
+    jsonschema.validate(record, Release.schema())
+    code, again, err = run(f"{MEDIAN} --epsilon 0.5 {DATA} --yes --json --token t1")
+    assert (code, again) == (0, first)
+    assert "costs       nothing" in err
+    assert spent() == Pure(0.5)
+    code, _, err = run(f"{MEDIAN} --epsilon 0.6 {DATA} --yes --token t1")
+    assert code == 5
+    assert "another question" in err
+
+
+def test_too_little_left_is_exit_code_three_and_spends_nothing(run):
+    code, out, err = run(f"{MEDIAN} --epsilon 3.5 {DATA} --yes")
+    assert (code, out) == (3, "")
+    assert "not enough left" in err
+    assert spent() == Pure(0)
+
+
+def test_a_dry_run_touches_neither_data_nor_book(run, place):
+    for name in ("people.npz", "people.ledger"):
+        (place / name).unlink()
+    code, out, _ = run(f"{MEDIAN} --epsilon 0.5 {DATA} --dry-run")
+    assert code == 0
+    assert "no data and no book were touched" in out
+    code, out, _ = run(f"{MEDIAN} --epsilon 0.5 --dry-run --json --by region --by-keys north,south")
+    assert json.loads(out)["event"]["rows_moved"] == 2
+    assert not list(place.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        (f"release median income --low 5 --high 5 --epsilon 1 {DATA} --yes", 2, "high must be greater than low"),
+        (f"release median income --low 9 --high 5 --epsilon 1 {DATA} --yes", 2, "high must be greater than low"),
+        (f"release median income --low nan --high 5 --epsilon 1 {DATA} --yes", 2, "finite"),
+        (f"{MEDIAN} --epsilon -1 {DATA} --yes", 2, "must not be negative"),
+        (f"{MEDIAN} --epsilon 0 {DATA} --yes", 2, "positive"),
+        (f"{MEDIAN} --epsilon nan {DATA} --yes", 2, "finite"),
+        (f"{MEDIAN} --epsilon inf {DATA} --yes", 2, "finite"),
+        (f"{MEDIAN} {DATA} --yes", 2, "no default price"),
+        (f"release median income --high 5 --epsilon 1 {DATA} --yes", 2, "--low"),
+        (f"release median --low 0 --high 5 --epsilon 1 {DATA} --yes", 2, "COLUMN"),
+        (f"release median height --low 0 --high 5 --epsilon 1 {DATA} --yes", 2, "must exist"),
+        (f"release median region --low 0 --high 5 --epsilon 1 {DATA} --yes", 2, "must hold numbers"),
+        (f"release meridian income --epsilon 1 {DATA} --yes", 2, "median"),
+        (f"release quantile income --q 1.5 --low 0 --high 5 --epsilon 1 {DATA} --yes", 2, "q"),
+        (f"{MEDIAN} --epsilon 1 --ledger people.ledger --yes", 2, "--data"),
+        (f"{MEDIAN} --epsilon 1 --data people.npz --ledger nowhere.ledger --yes", 5, "ledger create"),
+        (f"{MEDIAN} --epsilon 1 --data nothing.npz --ledger people.ledger --yes", 2, "cannot be read"),
+        (f"{MEDIAN} --epsilon 1 {DATA} --by region --yes", 2, "go together"),
+        (f"{MEDIAN} --epsilon 1 {DATA} --where age --yes", 2, "compares a column"),
+        (f"{MEDIAN} --rho 0.1 {DATA} --yes", 2, "cannot be counted"),
+        (f"{MEDIAN} --epsilon 1 {DATA} --neighbors edge --yes", 2, "neighbours"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_before_anything_is_spent(run, line, code, words):
+    found, out, err = run(line)
+    assert (found, out) == (code, "")
+    assert words in err
+    assert "Traceback" not in err
+    assert spent() == Pure(0)
+
+
+def example(kind):
+    """A command line for every statistic that can be written on one."""
+    fields = {
+        "low": "--low 0", "high": "--high 100000000", "keys": "--keys north,south", "threshold": "--threshold 500",
+        "edges": "--edges 0,300,600,1000", "lower": "--lower 0.25", "upper": "--upper 0.75", "trim": "--trim 0.05",
+        "answer_low": "--answer-low 0", "answer_high": "--answer-high 1000", "qs": "--qs 0.25,0.75",
+        "centre": "--centre 500", "radii": "--radii 100,200", "vertices": "--vertices 20",
+        "x_low": "--x-low 0", "x_high": "--x-high 100", "y_low": "--y-low 0", "y_high": "--y-high 1000",
+        "topology": "--topology 0-1,1-2", "q": "--q 0.9",
+    }  # fmt: skip
+    import dataclasses
+
+    words = ["release", kind.name]
+    for field in dataclasses.fields(kind):
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            if field.name == "column":
+                words.append("region" if "keys" in kind.__dataclass_fields__ else "income")
+            elif field.name in ("x", "y"):
+                words.append({"x": "age", "y": "income"}[field.name])
+            else:
+                words += fields[field.name].split()
+    if kind.name == "minimum-spanning-tree":
+        chain = ",".join(f"{v}-{v + 1}" for v in range(19))
+        words = [*" ".join(words).replace("0-1,1-2", chain).split(), "--weight", "income"]
+    if kind.name == "theil-sen":
+        words += ["--low", "-50", "--high", "50"]
+    return " ".join(words)
+
+
+NAMES = [name for name in statistics() if name != "vector"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_statistic_is_released_from_options_made_of_its_fields_and_leaks_nothing(run, place, name):
+    kind = statistics()[name]
+    location = f"{name}.ledger"
+    relation = "edge" if kind.relations[0].value == "edge" else "replace-one"
+    run(["ledger", "create", location, "--epsilon", "1", "--reason", "all", "--neighbors", relation])
+    code, out, err = run(f"{example(kind)} --epsilon 1 --data people.npz --ledger {location} --yes --json")
+    assert code == 0, err
+    record = json.loads(out)
+    jsonschema.validate(record, Release.schema())
+    told = out + err + run(f"explain 1 --ledger {location}")[1] + run(f"ledger export {location}")[1]
+    # The answer itself is noise about the data; every other word must be free of the unique value.
+    for answer in (record["value"], *record["public"].values(), record["interval"] or {}):
+        told = told.replace(json.dumps(answer), "")
+    if name not in ("maximum", "sum", "mean", "variance", "standard-deviation", "second-moment"):
+        assert not [trace for trace in TRACES if trace in told]
+
+
+def test_the_canary_is_nowhere(run, place):
+    """Every verb, every error, the file of the book: no digit of a unique value."""
+    lines = [
+        f"{MEDIAN} --epsilon 0.5 {DATA} --yes",
+        f"{MEDIAN} --epsilon 0.2 {DATA} --yes --json --by region --by-keys north,south",
+        f"release trimmed-mean income --trim 0.05 --low 0 --high 100000000 --epsilon 0.5 --interval 0.95 {DATA} --yes",
+        f"release count income --epsilon 0.1 --where income>50000000 {DATA} --yes",
+        f"release mode region --keys north,south --epsilon 0.1 {DATA} --yes",
+        f"{MEDIAN} --epsilon 50 {DATA} --yes",
+        f"release median region --low 0 --high 1 --epsilon 0.1 {DATA} --yes",
+        f"{MEDIAN} --epsilon 0.1 {DATA} --dry-run",
+        "ledger show people.ledger",
+        "ledger show people.ledger --json",
+        "ledger verify people.ledger",
+        "ledger export people.ledger",
+        "explain 1 --ledger people.ledger",
+        "explain 2 --ledger people.ledger --json",
+        "explain 99 --ledger people.ledger",
+        "show noise",
+    ]
+    told = "".join("".join(map(str, run(line))) for line in lines)
+    told += (place / "people.ledger").read_bytes().decode("latin-1")
+    assert "median income" in told
+    assert not [trace for trace in TRACES if trace in told]
+
+
+def test_a_traceback_of_the_installed_program_hides_values(place):
+    """A bug after the debit, in a fresh process: the error is ours, short and without values."""
+    script = (
+        "import sordino.data.memory as m, sordino.cli as c\n"
+        "real = m.Memory.summary\n"
+        "def broken(self, *requests):\n"
+        "    if self._rows:\n"
+        f"        raise ValueError('the value is {CANARY}')\n"
+        "    return real(self, *requests)\n"
+        "m.Memory.summary = broken\n"
+        f"c.main('{MEDIAN} --epsilon 0.5 {DATA} --yes --token t'.split())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=place, check=False
+    )
+    assert done.returncode == 5
+    assert "same token" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not [trace for trace in TRACES if trace in done.stderr + done.stdout]
