@@ -7,6 +7,7 @@ What can be known beforehand (`guarantee`, `depth`, `trusted`) is a property; `l
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
@@ -38,10 +39,16 @@ class Answer:
     Attributes:
         value: The released number, exact (a tuple for a vector; None where the mechanism declines).
         public: By-products that the price has paid for: a released magnitude, clipping bounds, an interval.
+        private: False when the random words were seeded for a test; such an answer says so wherever it is shown.
     """
 
     value: Fraction | tuple[Fraction, ...] | None
     public: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    private: bool = True
+
+    def __repr__(self) -> str:
+        mark = "" if self.private else "NOT PRIVATE "
+        return f"<{mark}Answer {self.value}>"
 
     def __float__(self) -> float:
         if not isinstance(self.value, Fraction):
@@ -82,6 +89,10 @@ class Mechanism(ABC):
             ):
                 raise TypeError(f"two mechanisms are called {cls.name!r}")
             REGISTER[cls.name] = cls
+        for entry in ("draw", "answer"):
+            method = cls.__dict__.get(entry)
+            if method is not None and not getattr(method, "__isabstractmethod__", False):
+                setattr(cls, entry, _marked(method))
 
     @property
     def depth(self) -> int:
@@ -131,6 +142,17 @@ class Mechanism(ABC):
             if not field.name.startswith("_")
         }
         return {"kind": self.name, **described}
+
+
+def _marked(method: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Mark answers that were drawn from seeded words: they reveal the noise to whoever knows the seed."""
+
+    @functools.wraps(method)
+    def draw(*arguments: Any, bits: Bits | None = None, **options: Any) -> Answer:
+        found = method(*arguments, bits=bits, **options)
+        return found if bits is None or bits.private else dataclasses.replace(found, private=False)
+
+    return draw
 
 
 def matched(mechanism: M, statistic: Statistic) -> M:
