@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from sordino import registry
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -169,12 +169,7 @@ def kinds() -> dict[str, type[Mechanism]]:
         >>> "piecewise-laplace" in kinds()
         True
     """
-    from importlib.metadata import entry_points
-
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
-    for plugin in entry_points(group="sordino.mechanisms"):
-        plugin.load()
+    registry.load(__name__, __path__)
     return dict(sorted(REGISTER.items()))
 
 

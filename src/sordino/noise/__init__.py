@@ -7,7 +7,6 @@ scaled to a smooth bound. Everything here is data-free. ``families()`` imports t
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from sordino import checks
+from sordino import checks, registry
 from sordino.errors import ParameterError, Unsupported, spell
 from sordino.noise.calibration import Calibration, check_target, epsilon_at_delta
 from sordino.privacy import KINDS, Approx, Concentrated, Guarantee, Pure
@@ -263,12 +262,7 @@ def families() -> dict[str, type[Noise]]:
         >>> "polyplace" in families()
         True
     """
-    from importlib.metadata import entry_points
-
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
-    for plugin in entry_points(group="sordino.noise"):
-        plugin.load()
+    registry.load(__name__, __path__)
     return dict(sorted(_FAMILIES.items()))
 
 

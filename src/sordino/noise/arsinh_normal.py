@@ -12,12 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino import checks
-from sordino.noise import Noise
-from sordino.noise.calibration import Calibration, choose_method
 from sordino.noise.gaussian import normal_size
-from sordino.privacy import Concentrated
-from sordino.privacy.conversion import ball, evaluate, upper
+from sordino.noise.sigma_shaped import SigmaShaped
+from sordino.privacy.conversion import ball
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ArsinhNormal(Noise):
+class ArsinhNormal(SigmaShaped):
     """The law of sinh(sigma Y)/sigma for a standard normal Y; every moment is finite.
 
     Example:
@@ -36,14 +33,6 @@ class ArsinhNormal(Noise):
 
     name = "arsinh-normal"
     summary = "sinh of a normal; the least noise known for concentrated DP under a smooth bound"
-    sigma: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, sigma: checks.Number) -> None: ...
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", checks.positive(self.name, sigma=self.sigma))
 
     @classmethod
     def cases(cls) -> Iterator[ArsinhNormal]:
@@ -82,31 +71,6 @@ class ArsinhNormal(Noise):
         """Give an upper bound on |d log f/dx| as a ball: 2/(3 sigma) + sigma/2 (paper 004, Lemma 28)."""
         s = ball(self.sigma)
         return 2 / (3 * s) + s / 2
-
-    @classmethod
-    def _calibrate_concentrated(
-        cls,
-        target: Concentrated,
-        smoothing: Fraction | None,
-        method: str | None,
-        sigma: Fraction | None = None,
-    ) -> Calibration:
-        from sordino.noise.concentrated import calibrate_by_scores, calibrate_certified
-
-        if choose_method(cls.name, method, "certified", "analytic") == "analytic":
-            return calibrate_by_scores(cls, target, smoothing, sigma)
-        return calibrate_certified(cls, target, smoothing, "sigma", sigma)
-
-    def _price_concentrated(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Concentrated:
-        from sordino.noise.concentrated import price_certified
-
-        if choose_method(self.name, method, "certified", "analytic") == "certified":
-            return price_certified(self, scale, smoothing)
-
-        def rho() -> Any:
-            return (self._dilation_root(smoothing) + self.location_score_bound() / ball(scale)) ** 2 / 2
-
-        return Concentrated(upper(evaluate(rho)))
 
     def _dilation_root(self, smoothing: Fraction) -> Any:
         """Give sqrt(2 rho) of a change of scale alone: sqrt(t (t/sigma^2 + 1/sigma + 2)), paper 004, Thm 25."""

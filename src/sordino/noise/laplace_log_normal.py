@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino import checks
-from sordino.noise import Noise
-from sordino.noise.calibration import Calibration, choose_method
 from sordino.noise.concentrated import newton_inverse
 from sordino.noise.log_normal_transform import log_laplace_transform
-from sordino.privacy import Concentrated
-from sordino.privacy.conversion import ball, evaluate, upper
+from sordino.noise.sigma_shaped import SigmaShaped
+from sordino.privacy.conversion import ball
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LaplaceLogNormal(Noise):
+class LaplaceLogNormal(SigmaShaped):
     """The law of X exp(sigma Y), X standard Laplace and Y standard normal.
 
     Example:
@@ -37,14 +34,7 @@ class LaplaceLogNormal(Noise):
 
     name = "laplace-log-normal"
     summary = "Laplace times log-normal; concentrated by a closed bound, dominated by arsinh-normal"
-    sigma: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, sigma: checks.Number) -> None: ...
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", checks.positive(self.name, sigma=self.sigma))
+    methods = ("analytic",)
 
     @classmethod
     def cases(cls) -> Iterator[LaplaceLogNormal]:
@@ -77,28 +67,3 @@ class LaplaceLogNormal(Noise):
     def location_score_bound(self) -> Any:
         """Give the exact sup |d log f/dx| as a ball: e^{3 sigma^2/2}, attained at 0 (paper 004, Lemma 20)."""
         return (3 * ball(self.sigma) ** 2 / 2).exp()
-
-    @classmethod
-    def _calibrate_concentrated(
-        cls,
-        target: Concentrated,
-        smoothing: Fraction | None,
-        method: str | None,
-        sigma: Fraction | None = None,
-    ) -> Calibration:
-        from sordino.noise.concentrated import calibrate_by_scores
-
-        choose_method(cls.name, method, "analytic")
-        return calibrate_by_scores(cls, target, smoothing, sigma)
-
-    def _price_concentrated(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Concentrated:
-        choose_method(self.name, method, "analytic")
-
-        def rho() -> Any:
-            return (self._dilation_root(smoothing) + self.location_score_bound() / ball(scale)) ** 2 / 2
-
-        return Concentrated(upper(evaluate(rho)))
-
-    def _dilation_root(self, smoothing: Fraction) -> Any:
-        """Give sqrt(2 rho) of a change of scale alone: t/sigma, a shift of the normal in the exponent."""
-        return ball(smoothing) / ball(self.sigma)

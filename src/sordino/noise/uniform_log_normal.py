@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino import checks
-from sordino.noise import Noise
-from sordino.noise.calibration import Calibration, choose_method
 from sordino.noise.concentrated import newton_inverse
-from sordino.privacy import Concentrated
-from sordino.privacy.conversion import ball, evaluate, upper
+from sordino.noise.sigma_shaped import SigmaShaped
+from sordino.privacy.conversion import ball
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class UniformLogNormal(Noise):
+class UniformLogNormal(SigmaShaped):
     """The law of U exp(sigma Y), U uniform on [-1, 1] and Y standard normal.
 
     Example:
@@ -35,14 +32,6 @@ class UniformLogNormal(Noise):
 
     name = "uniform-log-normal"
     summary = "uniform times log-normal; concentrated under a smooth bound, best at large smoothing"
-    sigma: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, sigma: checks.Number) -> None: ...
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", checks.positive(self.name, sigma=self.sigma))
 
     @classmethod
     def cases(cls) -> Iterator[UniformLogNormal]:
@@ -109,32 +98,3 @@ class UniformLogNormal(Noise):
         hazard = (-g * g / 2).exp() / (2 * two.pi()).sqrt() / survival
         slack = abs(hazard - g - ball(self.sigma))
         return hazard * (ball(self.sigma) ** 2 - ball(self.sigma) * g + slack).exp() / ball(self.sigma)
-
-    @classmethod
-    def _calibrate_concentrated(
-        cls,
-        target: Concentrated,
-        smoothing: Fraction | None,
-        method: str | None,
-        sigma: Fraction | None = None,
-    ) -> Calibration:
-        from sordino.noise.concentrated import calibrate_by_scores, calibrate_certified
-
-        if choose_method(cls.name, method, "certified", "analytic") == "analytic":
-            return calibrate_by_scores(cls, target, smoothing, sigma)
-        return calibrate_certified(cls, target, smoothing, "sigma", sigma)
-
-    def _price_concentrated(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Concentrated:
-        from sordino.noise.concentrated import price_certified
-
-        if choose_method(self.name, method, "certified", "analytic") == "certified":
-            return price_certified(self, scale, smoothing)
-
-        def rho() -> Any:
-            return (self._dilation_root(smoothing) + self.location_score_bound() / ball(scale)) ** 2 / 2
-
-        return Concentrated(upper(evaluate(rho)))
-
-    def _dilation_root(self, smoothing: Fraction) -> Any:
-        """Give sqrt(2 rho) of a change of scale alone: t/sigma, a shift of the normal in the exponent."""
-        return ball(smoothing) / ball(self.sigma)

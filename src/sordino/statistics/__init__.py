@@ -7,14 +7,13 @@ summary into a sealed `Reading`. Noise and mechanisms are unknown here.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import math
-import pkgutil
 from abc import ABC, abstractmethod
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sordino import registry
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
 from sordino.profile import Exact, Opened, Reading, Units
@@ -182,12 +181,7 @@ def kinds() -> dict[str, type[Statistic]]:
         >>> "median" in kinds()
         True
     """
-    from importlib.metadata import entry_points
-
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
-    for plugin in entry_points(group="sordino.statistics"):
-        plugin.load()
+    registry.load(__name__, __path__)
     return dict(sorted(REGISTER.items()))
 
 
