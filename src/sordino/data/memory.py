@@ -1,41 +1,30 @@
-"""Data in memory: one numpy kernel that answers every request in exact integers.
+"""Data in memory: every request is answered in exact integers by the numpy kernel.
 
-Reads mappings of arrays (numpy, pandas, pyarrow and polars columns convert). Files and engines live elsewhere.
-Nothing here raises for a value: what is no number follows the grid's policy.
+Arrays and frames come in as a `Table`; files and engines live elsewhere. The order is fixed: where, missing,
+contribution bounding, split, summary. Nothing here raises for a value: what is no number follows the grid's policy.
 """
 
 from __future__ import annotations
 
 import operator
-import sys
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.errors import DataError
-from sordino.source import (
-    RAISED,
-    Bundle,
-    Cells,
-    Columns,
-    Condition,
-    Grid,
-    Links,
-    Request,
-    Run,
-    Summary,
-)
+from sordino.data.bounding import bounded
+from sordino.data.kernel import coded, divided, key_index, summarise_together
+from sordino.data.schema import by_column, check_condition, check_requests, drops
+from sordino.data.table import Column, table_of
+from sordino.privacy import Unit
+from sordino.source import Bundle, Cells, Columns, Condition, Links, Request, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from numpy.typing import NDArray
 
     from sordino.source import Ask
 
-BLOCK = 1 << 16
-"""Rows per block: codes of a block stay in the cache."""
+    Rows = NDArray[np.intp]
 
 _COMPARE = {
     "==": operator.eq,
@@ -51,7 +40,10 @@ class Memory:
     """A table in memory.
 
     Args:
-        columns: Name to array; all of one length.
+        columns: Name to array, all of one length; or a frame of pandas, polars or pyarrow.
+        unit: Whom to protect; rows beyond its ``max_rows`` are left out.
+        row: Column that orders the rows of a unit; without one the order of the table does.
+        numbers: Columns of text or objects that are to be read as numbers.
 
     Example:
         >>> from sordino.statistics.median import Median
@@ -61,104 +53,163 @@ class Memory:
         3
     """
 
-    def __init__(self, columns: Mapping[str, Any]) -> None:
-        self._columns = {name: np.asarray(column) for name, column in columns.items()}
-        lengths = {column.shape for column in self._columns.values()}
-        if len(lengths) > 1 or any(len(shape) != 1 for shape in lengths):
-            raise DataError("memory", "columns must be one-dimensional and of one length")
-        self._rows = lengths.pop()[0] if lengths else 0
+    def __init__(
+        self, columns: Any, *, unit: Unit | None = None, row: str | None = None, numbers: tuple[str, ...] = ()
+    ) -> None:
+        self._table = table_of(columns)
+        self._unit, self._row, self._numbers = unit or Unit(), row, numbers
+        self._chosen: Rows | None = None
+        self._kept: dict[tuple[str, ...], Rows | None] = {}
 
     def __repr__(self) -> str:
-        return f"<Memory source with columns {', '.join(self._columns)}>"
+        return f"<Memory source with columns {', '.join(self._table)}>"
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, before missing ones are dropped and units bounded."""
+        return self._table.rows if self._chosen is None else len(self._chosen)
 
     def check(self, *requests: Ask) -> None:
         """Refuse columns that do not exist or hold no numbers, before anything is spent."""
-        for request in requests:
-            if isinstance(request, Bundle):
-                self.check(*request.parts)
-                continue
-            for name, numeric in _needed(request):
-                if name not in self._columns:
-                    raise DataError(
-                        "memory", "the column must exist", got={"column": name},
-                        hint="one of " + ", ".join(self._columns),
-                    )  # fmt: skip
-                if numeric and self._columns[name].dtype.kind not in "fiub":
-                    raise DataError(
-                        "memory", "the column must hold numbers", got={"column": name},
-                        hint="convert it to float first; what is no number becomes NaN",
-                    )  # fmt: skip
+        self._check(requests, keys=True)
+
+    def _check(self, requests: tuple[Ask, ...], *, keys: bool = False) -> None:
+        check_requests(
+            "memory",
+            self._table.kinds,
+            requests,
+            unit=self._unit,
+            row=self._row,
+            numbers=self._numbers,
+            keys=keys,
+        )
 
     def summary(self, *requests: Ask) -> tuple[Summary, ...]:
         """Answer each request; requests for one column on one grid share their pass."""
-        self.check(*requests)
-        asked: dict[tuple[str, Grid], dict[Request, None]] = {}
-        for request in requests:
-            for part in request.parts if isinstance(request, Bundle) else (request,):
-                if isinstance(part, Request):
-                    asked.setdefault((part.column, part.grid), {})[part] = None
+        self._check(requests)
         shared: dict[Request, Summary] = {}
-        for (column, _), together in asked.items():
-            shared |= summarise_together(self._columns[column], tuple(together))
-        return tuple(self._answer(request, shared) for request in requests)
+        for (column, grid), together in by_column(requests).items():
+            # Without units the kernel itself leaves missing rows out, and no list of rows is made.
+            rows = None if self._unit.column is None else self._rows_of(drops(together[0]))
+            shared |= summarise_together(coded(self._numeric(column, rows), grid), together)
+        return tuple(self._answer(request, shared, self._rows_of) for request in requests)
 
     def summaries(
         self, by: str, keys: tuple[str | int, ...], *requests: Ask
     ) -> Iterator[tuple[Summary, ...]]:
-        """Answer per public key, in the order of the keys."""
-        if by not in self._columns:
-            raise DataError("memory", "the column must exist", got={"column": by})
-        self.check(*requests)
-        group = key_index(self._columns[by], keys)
-        order = np.argsort(group, kind="stable")
-        starts = np.searchsorted(group[order], np.arange(len(keys) + 1))
-        for start, stop in pairwise(starts.tolist()):
-            yield self._kept(order[start:stop]).summary(*requests)
+        """Answer per public key, in the order of the keys; units are bounded over all keys together."""
+        self._check((Cells(by, ()), *requests))
+        group = key_index(self._column(by), keys)
+        splits: dict[tuple[str, ...], tuple[Rows, list[int]]] = {}
+
+        def split(dropping: tuple[str, ...]) -> tuple[Rows, list[int]]:
+            if dropping not in splits:
+                rows = self._rows_of(dropping)
+                order, starts = divided(group if rows is None else group[rows], len(keys))
+                splits[dropping] = (order if rows is None else rows[order], starts)
+            return splits[dropping]
+
+        columns = by_column(requests)
+        codes = {
+            (column, grid): coded(self._numeric(column, split(drops(together[0]))[0]), grid)
+            for (column, grid), together in columns.items()
+        }
+        for place in range(len(keys)):
+            shared: dict[Request, Summary] = {}
+            for name, together in columns.items():
+                starts = split(drops(together[0]))[1]
+                shared |= summarise_together(codes[name][starts[place] : starts[place + 1]], together)
+
+            def rows_of(dropping: tuple[str, ...], place: int = place) -> Rows:
+                rows, starts = split(dropping)
+                return rows[starts[place] : starts[place + 1]]
+
+            yield tuple(self._answer(request, shared, rows_of) for request in requests)
 
     def where(self, *conditions: Condition) -> Memory:
         """The rows that fulfil all conditions; missing values fulfil none."""
-        keep = np.ones(self._rows, bool)
+        keep = np.ones(self.rows, bool)
         for condition in conditions:
-            if condition.column not in self._columns:
-                raise DataError("memory", "the column must exist", got={"column": condition.column})
-            keep &= _fulfilled(self._columns[condition.column], condition)
-        return self._kept(keep)
+            kind = check_condition("memory", self._table.kinds, condition)
+            keep &= _fulfilled(self._column(condition.column), condition, kind)
+        chosen = Memory(self._table, unit=self._unit, row=self._row, numbers=self._numbers)
+        rows = np.flatnonzero(keep)
+        chosen._chosen = rows if self._chosen is None else self._chosen[rows]
+        return chosen
 
     def counts(self, column: str, keys: tuple[str | int, ...]) -> tuple[int, ...]:
         """How often each public key occurs."""
-        group = key_index(self._columns[column], keys)
-        return tuple(np.bincount(group[group >= 0], minlength=len(keys)).tolist())
+        (summary,) = self.summary(Cells(column, keys))
+        return summary.counts
 
-    def _kept(self, keep: NDArray[np.bool_] | NDArray[np.intp]) -> Memory:
-        return Memory({name: column[keep] for name, column in self._columns.items()})
+    def _column(self, name: str) -> Column:
+        """A column of the rows that `where` has left."""
+        column = self._table[name]
+        return column if self._chosen is None else column[self._chosen]
 
-    def _answer(self, request: Ask, shared: Mapping[Request, Summary]) -> Summary:
+    def _numeric(self, name: str, rows: Rows | None) -> NDArray[Any]:
+        column = self._column(name)
+        return (column if rows is None else column[rows]).numeric()
+
+    def _rows_of(self, dropping: tuple[str, ...]) -> Rows | None:
+        """The rows that count once missing ones are dropped and units bounded; None for all."""
+        if dropping not in self._kept:
+            rows: Rows | None = None
+            if dropping:
+                gone = np.zeros(self.rows, bool)
+                for name in dropping:
+                    gone |= np.isnan(self._column(name).numeric().astype(np.float64))
+                rows = np.flatnonzero(~gone)
+            if self._unit.column is not None:
+                rows = self._bounded(rows)
+            self._kept[dropping] = rows
+        return self._kept[dropping]
+
+    def _bounded(self, rows: Rows | None) -> Rows:
+        assert self._unit.column is not None
+        units = self._column(self._unit.column).identities()
+        order = None if self._row is None else self._column(self._row).numeric()
+        if rows is None:
+            return bounded(units, self._unit.max_rows, order)
+        inner = bounded(units[rows], self._unit.max_rows, None if order is None else order[rows])
+        return rows[inner]
+
+    def _answer(
+        self,
+        request: Ask,
+        shared: Mapping[Request, Summary],
+        rows_of: Callable[[tuple[str, ...]], Rows | None],
+    ) -> Summary:
+        if isinstance(request, Request):
+            return shared[request]
         if isinstance(request, Bundle):
-            parts = tuple(self._answer(part, shared) for part in request.parts)
-            return Summary(request, self._rows, parts=parts)
+            parts = tuple(self._answer(part, shared, rows_of) for part in request.parts)
+            return Summary(request, self._count(rows_of(())), parts=parts)
+        rows = rows_of(drops(request))
         if isinstance(request, Cells):
-            counts = self.counts(request.column, request.keys)
-            return Summary(request, self._rows, counts=counts)
+            column = self._column(request.column)
+            group = key_index(column if rows is None else column[rows], request.keys)
+            counts = np.bincount(group[group >= 0], minlength=len(request.keys))
+            return Summary(request, self._count(rows), counts=tuple(counts.tolist()))
         if isinstance(request, Links):
-            return self._links(request)
-        if isinstance(request, Columns):
-            return self._aligned(request)
-        return shared[request]
+            return self._links(request, rows)
+        return self._aligned(request, rows)
 
-    def _aligned(self, request: Columns) -> Summary:
+    def _count(self, rows: Rows | None) -> int:
+        return self.rows if rows is None else len(rows)
+
+    def _aligned(self, request: Columns, rows: Rows | None) -> Summary:
         """Codes of several columns for the rows that have a number in every column whose grid drops."""
-        numbers = [self._columns[name].astype(np.float64) for name in request.columns]
-        keep = np.ones(self._rows, bool)
-        for values, grid in zip(numbers, request.grids, strict=True):
-            if grid.drops:
-                keep &= ~np.isnan(values)
-        codes = [grid.codes(values[keep]) for values, grid in zip(numbers, request.grids, strict=True)]
+        codes = [
+            coded(self._numeric(name, rows), grid)
+            for name, grid in zip(request.columns, request.grids, strict=True)
+        ]
         table = np.array(codes, np.int64).reshape(len(codes), -1)
         return Summary(request, table.shape[1], codes=table)
 
-    def _links(self, request: Links) -> Summary:
+    def _links(self, request: Links, rows: Rows | None) -> Summary:
         """Canonical edges, or the codes of a public topology."""
-        left, right = (self._columns[name].astype(np.float64) for name in (request.left, request.right))
+        left, right = (self._numeric(name, rows).astype(np.float64) for name in (request.left, request.right))
         fine = (left >= 0) & (left < request.vertices) & (right >= 0) & (right < request.vertices)
         fine &= (left == np.floor(left)) & (right == np.floor(right)) & (left != right)
         ends = np.stack([left[fine], right[fine]]).astype(np.int64)
@@ -169,7 +220,7 @@ class Memory:
             links = np.stack([unique // request.vertices, unique % request.vertices], axis=1)
             return Summary(request, len(links), links=links)
         assert request.grid is not None
-        numbers = self._columns[request.weight].astype(np.float64)[fine]
+        numbers = self._numeric(request.weight, rows).astype(np.float64)[fine]
         weights = request.grid.codes(np.where(np.isnan(numbers), request.grid.high, numbers))
         public = [min(a, b) * request.vertices + max(a, b) for a, b in request.topology]
         codes = np.full(len(public), request.grid.top, np.int64)
@@ -182,174 +233,15 @@ class Memory:
         return Summary(request, len(public), codes=codes)
 
 
-def key_index(values: NDArray[Any], keys: tuple[str | int, ...]) -> NDArray[np.intp]:
-    """The place of each row's key in the public list, -1 where it is not in it; no value raises."""
-    wanted = np.array(keys)
-    numeric = (values.dtype.kind in "fiub", wanted.dtype.kind in "fiub")
-    if (
-        values.dtype.kind == "O"
-        or wanted.dtype.kind == "O"
-        or (not any(numeric) and values.dtype.kind != "U")
-    ):
-        places: dict[object, int] = {key: place for place, key in enumerate(keys)}
-        found = (
-            places.get(value, -1) if isinstance(value, str | int | float) else -1 for value in values.tolist()
-        )
-        return np.fromiter(found, np.intp, len(values))
-    if not len(keys) or numeric[0] != numeric[1]:
-        return np.full(len(values), -1, np.intp)
-    order = np.argsort(wanted, kind="stable")
-    place = np.minimum(np.searchsorted(wanted[order], values), len(keys) - 1)
-    return np.where(wanted[order][place] == values, order[place], -1)
-
-
-def _needed(request: Request | Cells | Columns | Links) -> list[tuple[str, bool]]:
-    """The columns of a request, and whether each must hold numbers."""
-    if isinstance(request, Cells):
-        return [(request.column, False)]
-    if isinstance(request, Columns):
-        return [(name, True) for name in request.columns]
-    if isinstance(request, Links):
-        names = [request.left, request.right]
-        return [(name, True) for name in (names if request.weight is None else [*names, request.weight])]
-    return [(request.column, True)]
-
-
-def _fulfilled(values: NDArray[Any], condition: Condition) -> NDArray[np.bool_]:
-    """Which rows fulfil a condition; NaN never does."""
+def _fulfilled(column: Column, condition: Condition, kind: str) -> NDArray[np.bool_]:
+    """Which rows fulfil a condition; missing values never do. Numbers are compared as doubles, as engines do."""
+    wanted = condition.value if isinstance(condition.value, tuple | list) else (condition.value,)
+    if kind == "text":
+        found = key_index(column, tuple(str(value) for value in wanted)) >= 0
+        text = np.fromiter((isinstance(value, str) for value in column.values.tolist()), bool, len(column))
+        return text & ~found if condition.op == "!=" else found
+    values = column.numeric().astype(np.float64)
+    numbers = [float(value) for value in wanted]
     if condition.op == "in":
-        keep = np.isin(values, np.asarray(condition.value))
-    else:
-        keep = np.asarray(_COMPARE[condition.op](values, condition.value))
-    if values.dtype.kind == "f":
-        keep &= ~np.isnan(values)
-    return keep
-
-
-def summarise_together(values: NDArray[Any], requests: tuple[Request, ...]) -> dict[Request, Summary]:
-    """Answer several requests on one grid from one pass: ask for everything at once and hand out the parts."""
-    windows = tuple(dict.fromkeys(window for request in requests for window in request.windows))
-    cuts = tuple(dict.fromkeys(cut for request in requests for cut in request.cuts))
-    squares = any(request.squares for request in requests)
-    whole = summarise(values, Request(requests[0].column, requests[0].grid, windows, squares, cuts))
-    runs = dict(zip(windows, whole.runs, strict=True))
-    below = dict(zip(cuts, whole.below, strict=True))
-    return {
-        request: Summary(
-            request,
-            whole.rows,
-            whole.total,
-            whole.squares if request.squares else 0,
-            tuple(runs[window] for window in request.windows),
-            tuple(below[cut] for cut in request.cuts),
-        )
-        for request in requests
-    }
-
-
-def summarise(values: NDArray[Any], request: Request) -> Summary:
-    """Rows, total, squares, windows and cuts of one numeric column, in exact integers."""
-    grid = request.grid
-    codes = coded(values, grid)
-    rows, top = len(codes), grid.top
-    squares = exact_squares(codes, top) if request.squares else 0
-    below = counts_below(codes, request.cuts)
-    windows = [window.ranks(rows) for window in request.windows]
-    places = sorted({place for first, last in windows if first <= last for place in (first - 1, last)})
-    if places and heaped(codes):
-        codes.sort()
-    else:
-        arrange(codes, places, 0, rows)
-    sums = dict(zip(places, accumulate(_segments(codes, places, top)), strict=False))
-    total = exact_sum(codes[places[-1] :], top) + sums[places[-1]] if places else exact_sum(codes, top)
-    runs = tuple(_run(codes, first, last, sums, rows=rows, top=top) for first, last in windows)
-    return Summary(request, rows, total, squares, runs, below)
-
-
-def _segments(codes: NDArray[Any], places: list[int], top: int) -> Iterator[int]:
-    """Sums of the codes between neighbouring places, from the first row on."""
-    for start, stop in pairwise([0, *places]):
-        yield exact_sum(codes[start:stop], top)
-
-
-def _run(codes: NDArray[Any], first: int, last: int, sums: dict[int, int], *, rows: int, top: int) -> Run:
-    """Sort one window that selection has put in its place."""
-    if first > last:
-        return Run(1, np.zeros(0, np.int64), 0, rows, top)
-    window = codes[first - 1 : last].astype(np.int64)
-    window.sort()
-    return Run(first, window, sums[first - 1], rows, top)
-
-
-def heaped(codes: NDArray[Any]) -> bool:
-    """Whether many rows share one code, from a thousand of them: selection is slow there and sorting fast."""
-    _, counts = np.unique(codes[:: max(1, len(codes) // 1024)], return_counts=True)
-    return bool(np.max(counts, initial=0) * 16 > counts.sum())
-
-
-def arrange(codes: NDArray[Any], places: list[int], start: int, stop: int) -> None:
-    """Put smaller codes before every place and larger ones after it, by halving the list of places.
-
-    One place at a time keeps numpy on its vectorised selection, which several at once would leave.
-    """
-    inside = [place for place in places if start < place < stop]
-    if not inside:
-        return
-    middle = inside[len(inside) // 2]
-    codes[start:stop].partition(middle - start)
-    arrange(codes, inside, start, middle)
-    arrange(codes, inside, middle, stop)
-
-
-def counts_below(codes: NDArray[Any], cuts: tuple[int, ...]) -> tuple[int, ...]:
-    """For every cut, the number of smaller codes."""
-    if len(cuts) < 8:
-        return tuple(int(np.count_nonzero(codes < cut)) for cut in cuts)
-    levels = np.unique(np.asarray(cuts, np.int64))
-    counts = np.zeros(len(levels) + 1, np.int64)
-    for start in range(0, len(codes), BLOCK):
-        cells = np.searchsorted(levels, codes[start : start + BLOCK].astype(np.int64), side="right")
-        counts += np.bincount(cells, minlength=len(levels) + 1)
-    smaller = dict(zip(levels.tolist(), np.cumsum(counts).tolist(), strict=False))
-    return tuple(smaller[cut] for cut in cuts)
-
-
-def coded(values: NDArray[Any], grid: Grid) -> NDArray[Any]:
-    """The codes of a column, in the narrowest integer type, block by block."""
-    narrow = grid.top < 2**32 and sys.byteorder == "little"
-    codes = np.empty(len(values), np.uint32 if narrow else np.int64)
-    room = np.empty(min(BLOCK, len(values)))
-    filled = 0
-    for start in range(0, len(values), BLOCK):
-        block = values[start : start + BLOCK]
-        if block.dtype != np.float64:
-            block = block.astype(np.float64)
-        raised = grid.raised(block, out=room[: len(block)])
-        if np.isnan(np.add.reduce(raised)):
-            found: NDArray[Any] = grid.codes(block)
-        elif narrow:
-            found = raised.view(np.uint32)[::2]  # the low half of the mantissa is the code
-        else:
-            found = (raised - RAISED).astype(np.int64)
-        codes[filled : filled + len(found)] = found
-        filled += len(found)
-    return codes[:filled]
-
-
-def exact_sum(codes: NDArray[Any], top: int) -> int:
-    """The sum as a Python integer: blocks that cannot overflow, then Python integers across blocks."""
-    block = max(1, 2**62 // max(top, 1))
-    return sum(int(codes[i : i + block].sum(dtype=np.int64)) for i in range(0, len(codes), block))
-
-
-def exact_squares(codes: NDArray[Any], top: int) -> int:
-    """The sum of squares as a Python integer, from two halves of each code."""
-    half = max(1, (top.bit_length() + 1) // 2)
-    total = 0
-    size = min(BLOCK, (1 << 62) >> (2 * half))
-    for start in range(0, len(codes), size):
-        block = codes[start : start + size].astype(np.int64)
-        high, low = block >> half, block & ((1 << half) - 1)
-        for left, right, shift in ((high, high, 2 * half), (high, low, half + 1), (low, low, 0)):
-            total += int((left * right).sum()) << shift
-    return total
+        return np.isin(values, numbers) & ~np.isnan(values)
+    return np.asarray(_COMPARE[condition.op](values, numbers[0])) & ~np.isnan(values)

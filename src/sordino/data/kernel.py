@@ -1,0 +1,184 @@
+"""The numpy kernel: rows, sums, squares, rank windows and cuts of a column of codes, in exact integers.
+
+Plain functions on arrays; which rows count is decided by the sources. Nothing here raises for a value.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sordino.source import RAISED, Grid, Request, Run, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from sordino.data.table import Column
+
+BLOCK = 1 << 16
+"""Rows per block: codes of a block stay in the cache."""
+
+
+def key_index(column: Column, keys: tuple[str | int, ...]) -> NDArray[np.intp]:
+    """The place of each row's key in the public list, -1 where it is not in it; no value raises.
+
+    Whole-number keys are found in text too, by what the text reads as: columns of a CSV file are all text.
+    """
+    values = column.values
+    if not keys or (column.kind == "number" and isinstance(keys[0], str)):
+        return np.full(len(values), -1, np.intp)
+    if values.dtype.kind == "O" and (column.kind == "object" or isinstance(keys[0], str)):
+        places: dict[object, int] = {key: place for place, key in enumerate(keys)}
+        found = (
+            places.get(value, -1) if isinstance(value, str | int | float) else -1 for value in values.tolist()
+        )
+        return np.fromiter(found, np.intp, len(values))
+    if column.kind != "number" and not isinstance(keys[0], str):
+        values = column.numeric()
+    wanted = np.array(keys)
+    order = np.argsort(wanted, kind="stable")
+    place = np.minimum(np.searchsorted(wanted[order], values), len(keys) - 1)
+    fine = wanted[order][place] == values
+    if column.absent is not None:
+        fine &= ~column.absent
+    return np.where(fine, order[place], -1)
+
+
+def divided(group: NDArray[np.intp], groups: int) -> tuple[NDArray[np.intp], list[int]]:
+    """The rows in the order of their groups, and where each group starts; rows of no group are left out."""
+    narrow = group.astype(np.int16) if groups < 2**15 else group  # numpy sorts 16 bits by counting
+    order = np.argsort(narrow, kind="stable")
+    starts = np.searchsorted(narrow[order], np.arange(groups + 1)).tolist()
+    return order[starts[0] :], [start - starts[0] for start in starts]
+
+
+def summarise_together(codes: NDArray[Any], requests: tuple[Request, ...]) -> dict[Request, Summary]:
+    """Answer several requests on one grid from one pass: ask for everything at once and hand out the parts."""
+    windows = tuple(dict.fromkeys(window for request in requests for window in request.windows))
+    cuts = tuple(dict.fromkeys(cut for request in requests for cut in request.cuts))
+    squares = any(request.squares for request in requests)
+    whole = summarise(codes, Request(requests[0].column, requests[0].grid, windows, squares, cuts))
+    runs = dict(zip(windows, whole.runs, strict=True))
+    below = dict(zip(cuts, whole.below, strict=True))
+    return {
+        request: Summary(
+            request,
+            whole.rows,
+            whole.total,
+            whole.squares if request.squares else 0,
+            tuple(runs[window] for window in request.windows),
+            tuple(below[cut] for cut in request.cuts),
+        )
+        for request in requests
+    }
+
+
+def summarise(codes: NDArray[Any], request: Request) -> Summary:
+    """Rows, total, squares, windows and cuts of a column of codes, in exact integers; the codes are rearranged."""
+    rows, top = len(codes), request.grid.top
+    squares = exact_squares(codes, top) if request.squares else 0
+    below = counts_below(codes, request.cuts)
+    windows = [window.ranks(rows) for window in request.windows]
+    places = sorted({place for first, last in windows if first <= last for place in (first - 1, last)})
+    if places and heaped(codes):
+        codes.sort()
+    else:
+        arrange(codes, places, 0, rows)
+    sums = dict(zip(places, accumulate(_segments(codes, places, top)), strict=False))
+    total = exact_sum(codes[places[-1] :], top) + sums[places[-1]] if places else exact_sum(codes, top)
+    runs = tuple(_run(codes, first, last, sums, rows=rows, top=top) for first, last in windows)
+    return Summary(request, rows, total, squares, runs, below)
+
+
+def _segments(codes: NDArray[Any], places: list[int], top: int) -> Iterator[int]:
+    """Sums of the codes between neighbouring places, from the first row on."""
+    for start, stop in pairwise([0, *places]):
+        yield exact_sum(codes[start:stop], top)
+
+
+def _run(codes: NDArray[Any], first: int, last: int, sums: dict[int, int], *, rows: int, top: int) -> Run:
+    """Sort one window that selection has put in its place."""
+    if first > last:
+        return Run(1, np.zeros(0, np.int64), 0, rows, top)
+    window = codes[first - 1 : last].astype(np.int64)
+    window.sort()
+    return Run(first, window, sums[first - 1], rows, top)
+
+
+def heaped(codes: NDArray[Any]) -> bool:
+    """Whether many rows share one code, from a thousand of them: selection is slow there and sorting fast."""
+    _, counts = np.unique(codes[:: max(1, len(codes) // 1024)], return_counts=True)
+    return bool(np.max(counts, initial=0) * 16 > counts.sum())
+
+
+def arrange(codes: NDArray[Any], places: list[int], start: int, stop: int) -> None:
+    """Put smaller codes before every place and larger ones after it, by halving the list of places.
+
+    One place at a time keeps numpy on its vectorised selection, which several at once would leave.
+    """
+    inside = [place for place in places if start < place < stop]
+    if not inside:
+        return
+    middle = inside[len(inside) // 2]
+    codes[start:stop].partition(middle - start)
+    arrange(codes, inside, start, middle)
+    arrange(codes, inside, middle, stop)
+
+
+def counts_below(codes: NDArray[Any], cuts: tuple[int, ...]) -> tuple[int, ...]:
+    """For every cut, the number of smaller codes."""
+    if len(cuts) < 8:
+        return tuple(int(np.count_nonzero(codes < cut)) for cut in cuts)
+    levels = np.unique(np.asarray(cuts, np.int64))
+    counts = np.zeros(len(levels) + 1, np.int64)
+    for start in range(0, len(codes), BLOCK):
+        cells = np.searchsorted(levels, codes[start : start + BLOCK].astype(np.int64), side="right")
+        counts += np.bincount(cells, minlength=len(levels) + 1)
+    smaller = dict(zip(levels.tolist(), np.cumsum(counts).tolist(), strict=False))
+    return tuple(smaller[cut] for cut in cuts)
+
+
+def coded(values: NDArray[Any], grid: Grid) -> NDArray[Any]:
+    """The codes of a column, in the narrowest integer type, block by block."""
+    narrow = grid.top < 2**32 and sys.byteorder == "little"
+    codes = np.empty(len(values), np.uint32 if narrow else np.int64)
+    room = np.empty(min(BLOCK, len(values)))
+    filled = 0
+    for start in range(0, len(values), BLOCK):
+        block = values[start : start + BLOCK]
+        if block.dtype != np.float64:
+            block = block.astype(np.float64)
+        raised = grid.raised(block, out=room[: len(block)])
+        if np.isnan(np.add.reduce(raised)):
+            found: NDArray[Any] = grid.codes(block)
+        elif narrow:
+            found = raised.view(np.uint32)[::2]  # the low half of the mantissa is the code
+        else:
+            found = (raised - RAISED).astype(np.int64)
+        codes[filled : filled + len(found)] = found
+        filled += len(found)
+    return codes[:filled]
+
+
+def exact_sum(codes: NDArray[Any], top: int) -> int:
+    """The sum as a Python integer: blocks that cannot overflow, then Python integers across blocks."""
+    block = max(1, 2**62 // max(top, 1))
+    return sum(int(codes[i : i + block].sum(dtype=np.int64)) for i in range(0, len(codes), block))
+
+
+def exact_squares(codes: NDArray[Any], top: int) -> int:
+    """The sum of squares as a Python integer, from two halves of each code."""
+    half = max(1, (top.bit_length() + 1) // 2)
+    total = 0
+    size = min(BLOCK, (1 << 62) >> (2 * half))
+    for start in range(0, len(codes), size):
+        block = codes[start : start + size].astype(np.int64)
+        high, low = block >> half, block & ((1 << half) - 1)
+        for left, right, shift in ((high, high, 2 * half), (high, low, half + 1), (low, low, 0)):
+            total += int((left * right).sum()) << shift
+    return total

@@ -1,0 +1,154 @@
+"""What is refused by the schema alone, before anything is spent: the same rules for every source.
+
+A column is a word by its declared type (`sordino.data.table.kind_of`): numbers (booleans count as 0 and 1), decimals,
+text, objects, or something else. Text and objects are numbers only when they were declared to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sordino.errors import DataError, ParameterError
+from sordino.source import Bundle, Cells, Columns, Condition, Links, Request
+
+if TYPE_CHECKING:
+    from sordino.privacy import Unit
+    from sordino.source import Ask, Grid
+
+Kinds = Mapping[str, str]
+
+
+def parts(requests: tuple[Ask, ...]) -> list[Request | Columns | Cells | Links]:
+    """The requests, bundles opened."""
+    return [
+        part
+        for request in requests
+        for part in (request.parts if isinstance(request, Bundle) else (request,))
+    ]
+
+
+def by_column(requests: tuple[Ask, ...]) -> dict[tuple[str, Grid], tuple[Request, ...]]:
+    """The requests that share a pass: one column on one grid."""
+    asked: dict[tuple[str, Grid], dict[Request, None]] = {}
+    for part in parts(requests):
+        if isinstance(part, Request):
+            asked.setdefault((part.column, part.grid), {})[part] = None
+    return {name: tuple(together) for name, together in asked.items()}
+
+
+def drops(request: Request | Columns | Cells | Links) -> tuple[str, ...]:
+    """The columns in which a row must have a number to be counted at all."""
+    if isinstance(request, Request):
+        return (request.column,) if request.grid.drops else ()
+    if isinstance(request, Columns):
+        return tuple(name for name, grid in zip(request.columns, request.grids, strict=True) if grid.drops)
+    return ()
+
+
+def needed(request: Request | Columns | Cells | Links) -> list[str]:
+    """The columns of a request that must hold numbers."""
+    if isinstance(request, Cells):
+        return []
+    if isinstance(request, Columns):
+        return list(request.columns)
+    if isinstance(request, Links):
+        return [name for name in (request.left, request.right, request.weight) if name is not None]
+    return [request.column]
+
+
+def check_requests(
+    subject: str,
+    kinds: Kinds,
+    requests: tuple[Ask, ...],
+    *,
+    unit: Unit,
+    row: str | None = None,
+    numbers: tuple[str, ...] = (),
+    keys: bool = True,
+) -> None:
+    """Refuse what the schema cannot answer; ``keys`` asks whether keys could occur in their column as well."""
+    for part in parts(requests):
+        for name in needed(part):
+            check_number(subject, kinds, name, numbers)
+        if isinstance(part, Cells):
+            check_keys(subject, kinds, part if keys else Cells(part.column, ()))
+    if unit.column is not None and exists(subject, kinds, unit.column) not in {"number", "text", "object"}:
+        raise DataError(
+            subject, "the unit must be a column of whole numbers or text", got={"column": unit.column},
+            why=f"It holds {kinds[unit.column]}.",
+        )  # fmt: skip
+    if row is not None and exists(subject, kinds, row) != "number":
+        raise DataError(
+            subject, "the row identifier must be a column of numbers", got={"row": row},
+            why="Texts are ordered differently by different engines.",
+        )  # fmt: skip
+
+
+def exists(subject: str, kinds: Kinds, name: str) -> str:
+    """What a column holds; refuse one that is not there."""
+    if name not in kinds:
+        shown = list(kinds)[:20]
+        raise DataError(
+            subject, "the column must exist", got={"column": name},
+            hint="one of " + ", ".join(shown) + (", ..." if len(kinds) > 20 else ""),
+        )  # fmt: skip
+    return kinds[name]
+
+
+def check_number(subject: str, kinds: Kinds, name: str, numbers: tuple[str, ...]) -> None:
+    """Refuse a column that holds no numbers."""
+    kind = exists(subject, kinds, name)
+    if kind in {"number", "decimal"} or (kind in {"text", "object"} and name in numbers):
+        return
+    hints = {
+        "text": f"numbers=({name!r},) reads its text as numbers; what is no number counts as missing",
+        "object": f"numbers=({name!r},), or convert it to float first; what is no number becomes NaN",
+        "dates": "convert it to days or seconds since a date of your choice first",
+        "durations": "convert it to seconds first",
+    }
+    raise DataError(
+        subject, "the column must hold numbers", got={"column": name}, why=f"It holds {kind}.",
+        hint=hints.get(kind, "convert it to float first"),
+    )  # fmt: skip
+
+
+def check_keys(subject: str, kinds: Kinds, cells: Cells) -> None:
+    """Refuse a column of dates, and text keys for a column of numbers: no row would ever match."""
+    kind = exists(subject, kinds, cells.column)
+    if kind not in {"number", "text", "object"}:
+        raise DataError(
+            subject, "a column of keys must hold text or whole numbers", got={"column": cells.column},
+            why=f"It holds {kind}.",
+        )  # fmt: skip
+    if kind == "number" and any(isinstance(key, str) for key in cells.keys):
+        raise DataError(
+            subject, "keys must be of the type of their column", got={"column": cells.column},
+            why="It holds numbers and the keys are texts, so no row could match.",
+        )  # fmt: skip
+
+
+def check_condition(subject: str, kinds: Kinds, condition: Condition) -> str:
+    """Refuse a condition that does not fit its column; say whether it compares numbers or text."""
+    kind = exists(subject, kinds, condition.column)
+    values = condition.value if isinstance(condition.value, tuple | list) else (condition.value,)
+    several = isinstance(condition.value, tuple | list)
+    texts = {isinstance(value, str) for value in values}
+    if several != (condition.op == "in") or len(texts) != 1:
+        raise ParameterError(
+            "condition", "in takes a list of texts or of numbers, the others take one value",
+            got={"op": condition.op, "value": condition.value},
+        )  # fmt: skip
+    text = texts.pop()
+    if text and condition.op not in {"==", "!=", "in"}:
+        raise ParameterError(
+            "condition", "texts are compared by ==, != and in only", got={"op": condition.op},
+            why="Their order differs from engine to engine.",
+        )  # fmt: skip
+    fits = kind in {"text", "object"} or (kind in {"number", "decimal"} and not text)
+    if not fits:
+        raise DataError(
+            subject, "the condition must fit its column", got={"column": condition.column},
+            why=f"It holds {kind}.",
+        )  # fmt: skip
+    return "text" if text else "number"
