@@ -381,3 +381,27 @@ def test_history_and_html_survive_the_book(tmp_path):
     session = sd.open(AGES, ledger=path, budget=sd.Pure(3))
     first = session.release(MEDIAN, sd.Pure(1))
     assert sd.open(AGES, ledger=path).history == (first,)
+
+
+def test_an_error_about_the_schema_after_the_debit_carries_no_cause():
+    """A source may say that the data changed while they were read; what it was made from stays inside."""
+
+    class Changing(Spy):
+        def summary(self, *requests):
+            inner = ValueError("the value is 987654.321")
+            raise sd.DataError("table", "the data changed while they were read") from inner
+
+    session = sd.Session(Changing(AGES, []), Ledger.create(None, sd.Pure(1), reason="changes"))
+    with pytest.raises(sd.DataError, match="changed") as failure:
+        session.release(MEDIAN, sd.Pure(0.5))
+    assert "987654" not in "".join(traceback.format_exception(failure.value))
+    assert failure.value.__context__ is None
+
+
+@pytest.mark.parametrize("unit", [sd.Unit("person"), sd.Unit("person", max_rows=3)])
+def test_the_number_of_rows_of_units_is_not_used(monkeypatch, unit):
+    monkeypatch.setattr("sordino.session._source", lambda data, unit: (Memory(AGES), 4321))
+    session = sd.open(AGES, budget=sd.Pure(1), unit=unit)
+    assert "4321" not in json.dumps(session.quote(MEDIAN, sd.Pure(1)).to_dict())
+    public = sd.open(AGES, budget=sd.Pure(1)).quote(MEDIAN, sd.Pure(1))
+    assert "4321" in json.dumps(public.to_dict())
