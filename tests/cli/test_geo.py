@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from sordino.cli import program
-from sordino.errors import SordinoError
+from sordino.errors import ParameterError, SordinoError
 
 QUERY = ["threshold", "at=100000", "width=20000"]
 PRICE = ["--epsilon", "1", "--per", "12000"]
@@ -39,6 +39,15 @@ def test_plan_ranks_mechanisms_and_says_what_it_assumed(tmp_path):
     assert "indistinguishable within a factor 2.72" in done.output
     assert done.output.index("laplace-pareto  ") < done.output.index("laplace (M2)")
     assert picture.stat().st_size > 1000
+
+
+def test_plan_of_a_log_normal_density_has_natural_defaults_and_refuses_distances():
+    done = run("plan", *QUERY, *PRICE, "--assume", "log-normal", "--json")
+    errors = [row["error"] for row in json.loads(done.stdout)["expected"]]
+    assert len(errors) >= 6
+    assert all(0 < float(error) < 1 for error in errors)
+    with pytest.raises(ParameterError, match="those of the logarithms"):
+        run("plan", *QUERY, *PRICE, "--assume", "log-normal", "--spread", "120000")
 
 
 def test_plan_in_json():

@@ -6,6 +6,7 @@ kernel-density at=0,0 bandwidth=500m. Distances are metres (or the unit of the n
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -91,10 +92,14 @@ def _save(figure: Any, path: str | None) -> None:
     "--assume", "kind", default="normal", show_default=True, help="normal, log-normal, uniform or city."
 )
 @click.option(
-    "--around", metavar="X,Y", help="Centre of the assumed density; the query's own place by default."
+    "--around",
+    metavar="X,Y",
+    help="Centre of the assumed density (log-normal: of the logarithms); the query's own place by default.",
 )
 @click.option(
-    "--spread", metavar="DISTANCE", help="Width of the assumed density; ten times --per by default."
+    "--spread",
+    metavar="DISTANCE",
+    help="Width of the assumed density; ten times --per by default (log-normal: of the logarithms, 0.8).",
 )
 @plot_option
 @json_option
@@ -120,6 +125,11 @@ def plan(
     query, price = _query(words), _price(epsilon, per)
     centre = query.anchor if around is None else numbers(around)
     width = 10 * float(price.per) if spread is None else length(spread)
+    if kind == "log-normal":  # centre and spread of the logarithms; a natural width is a factor of about two
+        centre = (
+            [math.log(max(abs(place), float(price.per))) for place in centre] if around is None else centre
+        )
+        width = 0.8 if spread is None else width
     points = assume(kind, query.dimension, centre=centre, spread=width)
     left_out = number("delta", delta)
     made = mechanism_for(query, price, delta=left_out)

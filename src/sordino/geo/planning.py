@@ -138,6 +138,13 @@ def assume(
     if kind == "normal":
         points = middle + width * rng.standard_normal(shape)
     elif kind == "log-normal":
+        if float(np.max(np.abs(middle))) + 6 * width > 300:
+            raise ParameterError(
+                "assume",
+                "centre and spread of a log-normal density are those of the logarithms, not distances",
+                got={"centre": centre, "spread": spread},
+                hint="centre=11.5, spread=0.8 for incomes around 100,000",
+            )
         points = np.exp(middle + width * rng.standard_normal(shape))
     elif kind == "uniform":
         points = middle + width * rng.uniform(-1.0, 1.0, shape)
