@@ -53,16 +53,20 @@ def maps(
 
 
 def errors(rows: Sequence[Expectation], *, title: str, unit: str = "mean answer") -> Any:
-    """Draw the expected error of each mechanism as horizontal bars on a logarithmic scale."""
+    """Draw the expected error of each mechanism: bars from zero, or points on a log axis when they lie far apart."""
     with style() as plt:
         figure, axis = plt.subplots(figsize=(7.2, 0.42 * len(rows) + 1.2))
-        place = np.arange(len(rows))[::-1]
-        axis.barh(place, [row.error for row in rows], color=COLOURS[0], height=0.6)
+        place, sizes = np.arange(len(rows))[::-1], [row.error for row in rows]
+        if max(sizes) > 30 * min(sizes):  # a bar on a log axis has no honest length
+            axis.plot(sizes, place, "o", color=COLOURS[0])
+            axis.set_xscale("log")
+        else:
+            axis.barh(place, sizes, color=COLOURS[0], height=0.6)
+            axis.set_xlim(left=0)
         for y, row in zip(place, rows, strict=True):
             if abs(row.bias) > 0.5 * row.error:
                 axis.text(row.error, y, " bias", va="center", color=COLOURS[1])
         axis.set_yticks(place, [row.mechanism for row in rows])
-        axis.set_xscale("log")
         axis.margins(x=0.12)
         axis.set_xlabel(f"expected root mean squared error ({unit})")
         axis.set_title(title)
