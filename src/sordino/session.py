@@ -36,6 +36,8 @@ def open(  # noqa: A001
     neighbors: Neighbors | None = None,
     rows: int | None = None,
     reason: str = "",
+    row: str | None = None,
+    numbers: Sequence[str] = (),
 ) -> Session:
     """Open data for release.
 
@@ -47,6 +49,8 @@ def open(  # noqa: A001
         neighbors: Which datasets the promise compares; replace-one unless said otherwise.
         rows: The number of rows, when it is private: a rough public guess that only helps to choose.
         reason: What a new book is for.
+        row: Column that orders the rows of a unit; without one the order of the table does.
+        numbers: Columns of text that are to be read as numbers.
 
     Example:
         >>> import sordino as sd
@@ -58,7 +62,7 @@ def open(  # noqa: A001
     book = _book(ledger, budget, neighbors, unit, reason)
     try:
         whom = unit or book.unit
-        source, counted = _source(data, whom)
+        source, counted = _source(data, whom, row=row, numbers=numbers)
         if whom.column is not None:
             counted = None  # people may have several rows or none: their number is not the number of rows
         known = _rows(rows, counted, neighbors or book.neighbors)
@@ -406,35 +410,26 @@ def _book(
     return book
 
 
-def _source(data: Any, unit: Unit) -> tuple[Source, int | None]:
+def _source(
+    data: Any, unit: Unit, *, row: str | None = None, numbers: Sequence[str] = ()
+) -> tuple[Source, int | None]:
     """Turn what was given into a source, and say how many rows it has where that is known without reading."""
-    from sordino import data as doors
+    from sordino.data import open_source
 
-    opener = getattr(doors, "open_source", None)
-    if opener is not None:
-        source = opener(data, unit=unit)
-        return source, getattr(source, "rows", None)
     if isinstance(data, Source) and not isinstance(data, Mapping):
-        return data, getattr(data, "rows", None)
-    from sordino.data.memory import Memory
-
-    if unit.column is not None:
-        raise DataError(
-            "open", "units of several rows need a source that bounds them", got={"unit": unit.column}
-        )
-    if isinstance(data, str | os.PathLike):
-        data = _arrays(data)
-    if not isinstance(data, Mapping):
-        if getattr(data, "ndim", None) != 1:
+        if unit.column is not None and getattr(data, "unit", None) != unit:
             raise DataError(
                 "open",
-                "data must be a mapping of columns or a one-dimensional array",
-                got={"type": type(data).__name__},
-                hint='sd.open({"income": values}, ...)',
+                "the source bounds other units than the book",
+                got={"unit": unit.column},
+                why="Whose rows belong together is decided where they are read.",
+                hint="give the data themselves, or a source that was opened with this unit",
             )
-        data = {"x": data}
-    memory = Memory(data)
-    return memory, len(next(iter(data.values()), ()))
+        return data, getattr(data, "rows", None)
+    if isinstance(data, str | os.PathLike) and os.fspath(data).endswith(".npz"):
+        data = _arrays(data)
+    source = open_source(data, unit=unit, row=row, numbers=tuple(numbers))
+    return source, getattr(source, "rows", None)
 
 
 def _arrays(path: str | os.PathLike[str]) -> Mapping[str, Any]:
@@ -442,10 +437,6 @@ def _arrays(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     import numpy as np
 
     name = os.fspath(path)
-    if not name.endswith(".npz"):
-        raise DataError(
-            "open", "the kind of file is not known", got={"file": name}, hint="a numpy archive: people.npz"
-        )
     try:
         with np.load(name, allow_pickle=False) as archive:
             return {column: archive[column] for column in archive.files}

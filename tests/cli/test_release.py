@@ -240,7 +240,7 @@ def test_a_traceback_of_the_installed_program_hides_values(place):
         "import sordino.data.memory as m, sordino.cli as c\n"
         "real = m.Memory.summary\n"
         "def broken(self, *requests):\n"
-        "    if self._rows:\n"
+        "    if self.rows:\n"
         f"        raise ValueError('the value is {CANARY}')\n"
         "    return real(self, *requests)\n"
         "m.Memory.summary = broken\n"
