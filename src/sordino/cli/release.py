@@ -157,6 +157,8 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
         click.option("--ledger", "location", metavar="LEDGER", help="The book that pays."),
         click.option("--unit", metavar="COLUMN", help="Whom to protect; by default as the book says."),
         click.option("--max-rows", type=int, help="Rows used of each unit; by default as the book says."),
+        click.option("--row", "row_order", metavar="COLUMN", help="Orders the rows of a unit."),
+        click.option("--numbers", metavar="A,B,...", help="Columns of text that are to be read as numbers."),
         click.option("--neighbors", type=click.Choice(NEIGHBORS), help="By default as the book says."),
         click.option("--where", multiple=True, metavar="COND", help="Only rows with, e.g., 'age>=18'."),
         click.option("--by", metavar="COLUMN", help="Answer for every group of a column; needs --by-keys."),
@@ -193,7 +195,13 @@ def _release(statistic: Statistic, options: dict[str, Any]) -> None:
         unit = _unit(options, book)
         neighbors = Neighbors(options["neighbors"]) if options["neighbors"] else None
         people = session.open(
-            options["data"], ledger=book, unit=unit, neighbors=neighbors, rows=hints.pop("rows", None)
+            options["data"],
+            ledger=book,
+            unit=unit,
+            neighbors=neighbors,
+            rows=hints.pop("rows", None),
+            row=options["row_order"],
+            numbers=options["numbers"].split(",") if options["numbers"] else (),
         )
         asking.pop("rows", None)
         if conditions:
