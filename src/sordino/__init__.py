@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sordino.noise.staircase_polyplace import StaircasePolyPlace
     from sordino.noise.student_t import StudentT
     from sordino.noise.uniform_log_normal import UniformLogNormal
+    from sordino.notebook import count, mean, median, quantile, standard_deviation, trimmed_mean, variance
     from sordino.privacy import (
         Approx,
         BoundedRange,
@@ -137,11 +138,18 @@ __all__ = [
     "Vector",
     "WinsorizedMean",
     "compose",
+    "count",
     "geo",
     "lower_bound",
+    "mean",
+    "median",
     "open",
     "plots",
+    "quantile",
     "smoothed",
+    "standard_deviation",
+    "trimmed_mean",
+    "variance",
 ]
 
 # Where each public name lives; modules that are public themselves live at home.
@@ -172,6 +180,15 @@ _HOMES = {
     ),
     "ledger": ("Ledger",),
     "release": ("Event", "Release"),
+    "notebook": (
+        "count",
+        "mean",
+        "median",
+        "quantile",
+        "standard_deviation",
+        "trimmed_mean",
+        "variance",
+    ),
     "session": ("Session", "open"),
     "source": ("Condition",),
     "statistics.categories": ("Categories",),
