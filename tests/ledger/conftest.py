@@ -19,7 +19,9 @@ _NUMBERS = itertools.count()
 
 
 def binaries():
-    """Where a PostgreSQL server is: the system's packages, or a wheel that carries one."""
+    """Where a PostgreSQL server is: named by the environment, the system's packages, or a wheel that carries one."""
+    if named := os.environ.get("SORDINO_TEST_POSTGRES"):
+        return Path(named)
     for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
         if (folder / "initdb").exists():
             return folder
@@ -30,6 +32,15 @@ def binaries():
     if found := shutil.which("initdb"):
         return Path(found).resolve().parent
     return None
+
+
+def _runs(place, as_user):
+    """Whether a user can run the server from where it is."""
+    command = [place / "initdb", "--version"]
+    try:
+        return subprocess.run(command, check=False, **as_user, cwd="/", capture_output=True).returncode == 0
+    except OSError:
+        return False
 
 
 @pytest.fixture(scope="session")
@@ -44,9 +55,7 @@ def postgres_server():
         nobody = pwd.getpwnam("nobody")
         as_user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
         os.chown(home, nobody.pw_uid, nobody.pw_gid)
-        if subprocess.run(
-            [place / "initdb", "--version"], check=False, **as_user, cwd="/", capture_output=True
-        ).returncode:
+        if not _runs(place, as_user):
             shutil.copytree(place.parent, home / "install", symlinks=True)
             place = home / "install" / "bin"
 
