@@ -56,8 +56,12 @@ def postgres_server():
         as_user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
         os.chown(home, nobody.pw_uid, nobody.pw_gid)
         if not _runs(place, as_user):
-            shutil.copytree(place.parent, home / "install", symlinks=True)
-            place = home / "install" / "bin"
+            package = place.parent.parent  # a wheel keeps its libraries beside its package
+            copy = home / "site" / package.name
+            shutil.copytree(place.parent, copy / place.parent.name, symlinks=True)
+            if (beside := package.with_name(package.name + ".libs")).is_dir():
+                shutil.copytree(beside, copy.with_name(beside.name))
+            place = copy / place.parent.name / "bin"
 
     def run(*command):
         subprocess.run(command, **as_user, cwd=home, check=True, capture_output=True, timeout=120)
