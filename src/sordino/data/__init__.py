@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,12 @@ from sordino.source import Source
 
 if TYPE_CHECKING:
     from sordino.privacy import Unit
+
+ENGINES = ("duckdb", "ibis", "pyspark")
+"""Packages whose tables are asked where they are; so are polars' lazy frames."""
+
+FAR = ("ibis", "pyspark")
+"""Engines that may run elsewhere: no rows are fetched from them."""
 
 _HINT = 'sd.open("people.parquet", ...) or sd.open({"income": values}, ...)'
 
@@ -23,9 +30,12 @@ def open_source(
     """Turn data into a source.
 
     Args:
-        data: A mapping of columns, an array (its column is ``"x"``), a frame of pandas, polars or pyarrow, or a source.
+        data: A mapping of columns; an array (its column is ``"x"``); a frame of pandas, polars or pyarrow; the path
+            of a CSV or Parquet file, or a glob; a polars LazyFrame; a DuckDB relation; an ibis table; a Spark
+            DataFrame; or a source.
         unit: Whom to protect: of each value of its column at most ``max_rows`` rows are used.
-        row: Column that orders the rows of a unit; without one the order of the table does.
+        row: Column of numbers, different for the rows of a unit, that orders them. Without one the order of the table
+            does; engines have none, so they need it when there is a unit.
         numbers: Columns of text or objects that are to be read as numbers; without it they are refused as numbers.
 
     Raises:
@@ -47,7 +57,17 @@ def open_source(
         return Memory(data, unit=unit, row=row, numbers=numbers)
     if isinstance(data, list | tuple) or (hasattr(data, "__array__") and getattr(data, "ndim", 0) == 1):
         return Memory({"x": data}, unit=unit, row=row, numbers=numbers)
-    if type(data).__module__.partition(".")[0] in FRAMES:
+    if isinstance(data, str | os.PathLike):
+        from sordino.data.files import open_files
+
+        return open_files(data, unit=unit, row=row, numbers=numbers)
+    package = type(data).__module__.partition(".")[0].lstrip("_")
+    if package in ENGINES or type(data).__name__ == "LazyFrame":
+        from sordino.data.lazy import Lazy
+
+        nearby = package not in FAR
+        return Lazy(data, unit=unit, row=row, numbers=numbers, name=package, nearby=nearby)
+    if package in FRAMES:
         return Memory(data, unit=unit, row=row, numbers=numbers)
     raise DataError(
         "open", "data must be columns, a frame or a source", got={"type": type(data).__name__}, hint=_HINT

@@ -1,0 +1,95 @@
+"""Expressions that every engine evaluates to the same bits: numbers, codes, keys, conditions.
+
+Only ``- * / floor`` and adding 2^52: rounding functions and rounding casts differ between engines. Nulls and NaN are
+tested before anything else, because ``least(NaN, 1)`` is 1 in some engines.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from sordino.data.numbers import NUMBER, STRANGE
+from sordino.data.table import kind_of
+from sordino.source import RAISED, Condition, Grid
+
+if TYPE_CHECKING:
+    Expr = nw.Expr
+
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def present(name: str, dtype: Any) -> Expr:
+    """Whether a row has a number: by the type of the column, and for text by the grammar."""
+    column = nw.col(name)
+    if kind_of(dtype) == "text":
+        text = column.cast(nw.String)
+        fine = ~text.str.contains(STRANGE) & text.str.contains(NUMBER)
+        return ~column.is_null() & fine
+    return ~column.is_null() & ~column.is_nan() if dtype.is_float() else ~column.is_null()
+
+
+def number(name: str, dtype: Any, otherwise: float) -> Expr:
+    """The number of a row as a double; ``otherwise`` where it has none."""
+    column = nw.col(name)
+    if dtype == nw.Boolean:  # PostgreSQL casts truth to whole numbers only
+        value = nw.when(column).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+    elif kind_of(dtype) == "text":  # what is no number must not reach the cast: it would raise
+        text = nw.when(present(name, dtype)).then(column.cast(nw.String)).otherwise(nw.lit("0"))
+        value = text.str.strip_chars(" ").cast(nw.Float64)
+    elif dtype.is_decimal():  # casts lose the last bit; through text they are correctly rounded
+        value = column.cast(nw.String).cast(nw.Float64)
+    else:
+        value = column.cast(nw.Float64)
+    return nw.when(present(name, dtype)).then(value).otherwise(nw.lit(float(otherwise)))
+
+
+def code(value: Expr, grid: Grid) -> Expr:
+    """The code of a number, as a double: the expression of `sordino.exact.grid.raise_rows`.
+
+    Clip first: then nothing overflows. Differences that would underflow are set to 0, whose code they have:
+    PostgreSQL raises on underflow.
+    """
+    step = float(grid.pace)
+    distance = value.clip(grid.low, grid.high) - grid.low
+    if step > 1:
+        distance = nw.when(distance < step / 4).then(nw.lit(0.0)).otherwise(distance)
+    mantissa, _ = step.hex().lstrip("0x").split("p")
+    power_of_two = float.fromhex(f"0x{mantissa}p0") == 1.0 and 1.0 / step * step == 1.0
+    scaled = distance * (1.0 / step) if power_of_two else distance / step
+    return (scaled + RAISED) - RAISED
+
+
+def key(name: str, dtype: Any, *, text: bool) -> tuple[Expr, Expr]:
+    """A column as keys, and which rows have one: texts as they are, whole numbers exactly, all else as a double."""
+    column = nw.col(name)
+    if text:
+        return column.cast(nw.String), ~column.is_null()
+    if dtype.is_integer():
+        return column, ~column.is_null()
+    return number(name, dtype, 0.0), present(name, dtype)
+
+
+def fulfils(condition: Condition, dtype: Any, *, text: bool) -> Expr:
+    """Whether a row fulfils a condition; missing values never do. Numbers are compared as doubles."""
+    values = condition.value if isinstance(condition.value, tuple | list) else (condition.value,)
+    column = nw.col(condition.column)
+    if text:
+        compared, there = column.cast(nw.String), ~column.is_null()
+        wanted: list[Any] = [str(value) for value in values]
+    else:
+        compared, there = number(condition.column, dtype, 0.0), present(condition.column, dtype)
+        wanted = [float(value) for value in values]
+    if condition.op == "in":
+        return there & compared.is_in(wanted)
+    return there & _COMPARE[condition.op](compared, wanted[0])

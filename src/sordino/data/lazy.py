@@ -1,0 +1,285 @@
+"""Engines: one implementation over narwhals' lazy frames for polars, DuckDB, PostgreSQL (through ibis) and Spark.
+
+Which rows count, and what is asked of the engine; the group-bys are in `sordino.data.passes`, the expressions in
+`sordino.data.expressions`. No sort, no quantile function, and no row leaves an engine that runs elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from sordino.data.bounding import hashed
+from sordino.data.expressions import code, fulfils, key, number, present
+from sordino.data.kernel import divided, key_index, summarise_together
+from sordino.data.memory import Memory
+from sordino.data.passes import CODE, ROWS, collected, two_passes
+from sordino.data.schema import by_column, check_condition, check_requests, drops, needed, parts
+from sordino.data.table import column_of, kind_of
+from sordino.errors import DataError, Unsupported
+from sordino.privacy import Unit
+from sordino.source import Bundle, Cells, Columns, Condition, Grid, Links, Request, Summary
+
+if TYPE_CHECKING:
+    from sordino.source import Ask
+
+    Frame = nw.LazyFrame[Any]
+
+ROW = "sordino_row"
+"""The row number that file readers add."""
+
+_LISTED = 1000
+"""Public keys that are sent to the engine as a list; longer lists are matched here."""
+
+_KEY, _ONE, _PLACE, _HASH, _RUN = (f"sordino_{word}" for word in ("key", "one", "place", "hash", "run"))
+
+
+class Lazy:
+    """A table in an engine.
+
+    Args:
+        frame: A polars LazyFrame, a DuckDB relation, an ibis table, a Spark DataFrame.
+        unit: Whom to protect.
+        row: Column that identifies and orders the rows of a unit; engines keep no order of their own.
+        numbers: Text columns to be read as numbers.
+        name: What messages call the source.
+        nearby: Whether the engine runs in this process, so that a column of codes may be fetched from it.
+        guard: Called before and after reading; raises when the data have changed.
+
+    Example:
+        >>> import polars
+        >>> from sordino.statistics.median import Median
+        >>> median = Median("x", low=0, high=10, step=1)
+        >>> source = Lazy(polars.LazyFrame({"x": [3, 1, 7]}))
+        >>> median.read(*source.summary(median.request(depth=1))).open().value
+        3
+    """
+
+    def __init__(
+        self,
+        frame: Any,
+        *,
+        unit: Unit | None = None,
+        row: str | None = None,
+        numbers: tuple[str, ...] = (),
+        name: str = "table",
+        nearby: bool = True,
+        guard: Callable[[], None] | None = None,
+    ) -> None:
+        self._frame: Frame = nw.from_native(frame).lazy()
+        self._unit, self._row, self._numbers = unit or Unit(), row, numbers
+        self._name, self._nearby, self._guard = name, nearby, guard
+        self._schema = dict(self._frame.collect_schema())
+        self._kinds = {column: kind_of(dtype) for column, dtype in self._schema.items() if column != ROW}
+        self._split: nw.Expr | None = None
+        self._counted: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self._name} with columns {', '.join(self._kinds)}>"
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, before missing ones are dropped and units bounded; counted once."""
+        if self._counted is None:
+            self._counted = self._count(self._frame)
+        return self._counted
+
+    def check(self, *requests: Ask) -> None:
+        """Refuse what the schema cannot answer, before anything is spent."""
+        self._check(requests, keys=True)
+
+    def _check(self, requests: tuple[Ask, ...], *, keys: bool = False) -> None:
+        row = None if self._row == ROW else self._row
+        check_requests(
+            self._name, self._kinds, requests, unit=self._unit, row=row, numbers=self._numbers, keys=keys
+        )
+        if self._unit.column is not None and self._row is None:
+            raise DataError(
+                self._name, "a column that identifies rows must be named", got={"unit": self._unit.column},
+                why="The table has no order, and which rows of a person are used must not change while reading.",
+                hint='sordino.data.open_source(..., row="row_id")',
+            )  # fmt: skip
+        for part in parts(requests):
+            if isinstance(part, Columns | Links) and not self._nearby:
+                raise Unsupported(
+                    self._name, "cannot hand out whole columns", got={"columns": needed(part)},
+                    why="This statistic needs every row in memory, and this engine is elsewhere.",
+                    hint="write the columns to a Parquet file and open that",
+                )  # fmt: skip
+            if isinstance(part, Request) and part.squares and part.grid.top > 2**32:
+                raise Unsupported(
+                    self._name, "sums of squares need at most 32 bits", got={"column": part.column},
+                    why="Engines sum in 64 bits.", hint="bits=31",
+                )  # fmt: skip
+
+    def summary(self, *requests: Ask) -> tuple[Summary, ...]:
+        """Answer all requests: two scans per column and grid, whatever the number of windows."""
+        self._check(requests)
+        self._unchanged()
+        shared: dict[Request, Summary] = {}
+        for (column, grid), together in by_column(requests).items():
+            codes = self._counting(drops(together[0])).select(self._code(column, grid).alias(CODE))
+            shared |= two_passes(codes, together, self._name)
+        answers = tuple(self._answer(request, shared) for request in requests)
+        self._unchanged()
+        return answers
+
+    def summaries(
+        self, by: str, keys: tuple[str | int, ...], *requests: Ask
+    ) -> Iterator[tuple[Summary, ...]]:
+        """Answer per public key, in the order of the keys; units are bounded over all keys together.
+
+        An engine in this process sends key and code of each row, one scan per column. Another is asked key by key.
+        """
+        self._check((Cells(by, ()), *requests))
+        if self._nearby and keys and all(isinstance(request, Request) for request in requests):
+            yield from self._grouped(by, keys, requests)
+            return
+        for one in keys:
+            narrow = self._copy(self._frame)
+            narrow._split = self._matches(by, (one,))
+            yield narrow.summary(*requests)
+
+    def where(self, *conditions: Condition) -> Lazy:
+        """The rows that fulfil all conditions; missing values fulfil none."""
+        frame = self._frame
+        for condition in conditions:
+            text = check_condition(self._name, self._kinds, condition) == "text"
+            frame = frame.filter(fulfils(condition, self._schema[condition.column], text=text))
+        return self._copy(frame)
+
+    def counts(self, column: str, keys: tuple[str | int, ...]) -> tuple[int, ...]:
+        """How often each public key occurs."""
+        (summary,) = self.summary(Cells(column, keys))
+        return summary.counts
+
+    def _copy(self, frame: Frame) -> Lazy:
+        return Lazy(
+            frame,
+            unit=self._unit,
+            row=self._row,
+            numbers=self._numbers,
+            name=self._name,
+            nearby=self._nearby,
+            guard=self._guard,
+        )
+
+    def _unchanged(self) -> None:
+        if self._guard is not None:
+            self._guard()
+
+    def _count(self, frame: Frame) -> int:
+        return int(collected(frame.select(nw.len().alias(ROWS)))[ROWS][0])
+
+    def _code(self, column: str, grid: Grid) -> nw.Expr:
+        missing = grid.low if grid.drops else float(grid.missing or 0)
+        return code(number(column, self._schema[column], missing), grid)
+
+    def _counting(self, dropping: tuple[str, ...]) -> Frame:
+        """The rows that count: missing ones dropped, units bounded, split."""
+        frame = self._frame
+        for name in dropping:
+            frame = frame.filter(present(name, self._schema[name]))
+        if self._unit.column is not None:
+            frame = self._bounded(frame, self._unit.column)
+        return frame if self._split is None else frame.filter(self._split)
+
+    def _bounded(self, frame: Frame, unit: str) -> Frame:
+        """At most so many rows of each unit, by the rule of `sordino.data.bounding`."""
+        there = ~nw.col(unit).is_null()
+        if self._schema[unit].is_float():
+            there &= ~nw.col(unit).is_nan()
+        count = nw.col(_ONE).cum_sum()  # cum_count forgets the order in some engines
+        assert self._row is not None
+        return (
+            frame.filter(there)
+            .with_columns(nw.lit(1).cast(nw.Int64).alias(_ONE))
+            .with_columns(count.over(unit, order_by=self._row).cast(nw.Int64).alias(_PLACE))
+            .with_columns(hashed(nw.col(_PLACE)).alias(_HASH))
+            .with_columns(count.over(unit, order_by=[_HASH, _PLACE]).cast(nw.Int64).alias(_RUN))
+            .filter(nw.col(_RUN) <= self._unit.max_rows)
+        )
+
+    def _matches(self, by: str, keys: tuple[str | int, ...]) -> nw.Expr:
+        """Whether a row has one of the keys."""
+        text = isinstance(keys[0], str)
+        if text and self._kinds[by] == "number":
+            return nw.col(by).is_null() & ~nw.col(by).is_null()  # no number is a text
+        value, there = key(by, self._schema[by], text=text)
+        wanted = list(keys) if text or self._schema[by].is_integer() else [float(one) for one in keys]
+        return there & value.is_in(wanted)
+
+    def _grouped(
+        self, by: str, keys: tuple[str | int, ...], requests: tuple[Ask, ...]
+    ) -> Iterator[tuple[Summary, ...]]:
+        """Fetch key and code of each row, and sort once by both."""
+        self._unchanged()
+        value, there = key(by, self._schema[by], text=isinstance(keys[0], str))
+        columns = by_column(requests)
+        ordered = {}
+        for (column, grid), together in columns.items():
+            frame = self._counting(drops(together[0]))
+            frame = frame.filter(self._matches(by, keys) if len(keys) <= _LISTED else there)
+            frame = frame.select(value.alias(_KEY), self._code(column, grid).cast(nw.Int64).alias(CODE))
+            ordered[column, grid] = _ordered_by_key(frame, keys, grid.top)
+        self._unchanged()
+        for place in range(len(keys)):
+            shared: dict[Request, Summary] = {}
+            for name, together in columns.items():
+                codes, starts = ordered[name]
+                shared |= summarise_together(codes[starts[place] : starts[place + 1]], together)
+            yield tuple(self._answer(request, shared) for request in requests)
+
+    def _answer(self, request: Ask, shared: Mapping[Request, Summary]) -> Summary:
+        if isinstance(request, Request):
+            return shared[request]
+        if isinstance(request, Bundle):
+            answers = tuple(self._answer(part, shared) for part in request.parts)
+            return Summary(request, self._count(self._counting(())), parts=answers)
+        if isinstance(request, Cells):
+            return self._cells(request)
+        names = dict.fromkeys(needed(request))
+        gathered = self._counting(drops(request)).select(
+            *(number(name, self._schema[name], float("nan")).alias(name) for name in names)
+        )
+        (summary,) = Memory(collected(gathered)).summary(request)
+        return summary
+
+    def _cells(self, request: Cells) -> Summary:
+        """Group by the key among the public ones."""
+        frame = self._counting(())
+        rows = self._count(frame)
+        if not request.keys:
+            return Summary(request, rows)
+        value, _ = key(request.column, self._schema[request.column], text=isinstance(request.keys[0], str))
+        listed = frame.filter(self._matches(request.column, request.keys)).select(value.alias(_KEY))
+        found = collected(listed.group_by(_KEY).agg(nw.len().alias(ROWS)))
+        counts = dict(zip(found[_KEY].tolist(), found[ROWS].tolist(), strict=True))
+        return Summary(request, rows, counts=tuple(int(counts.get(one, 0)) for one in request.keys))
+
+
+def _ordered_by_key(
+    frame: Frame, keys: tuple[str | int, ...], top: int
+) -> tuple[np.ndarray[Any, Any], list[int]]:
+    """Codes in the order of key and code, and where each key starts; rows with other keys are left out."""
+    table = frame.collect(backend="pyarrow")
+    codes = table[CODE].to_numpy()
+    if isinstance(keys[0], str):
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = table[_KEY].to_native()
+        index = pc.fill_null(pc.index_in(column, pa.array(keys, column.type)), -1).to_numpy()
+    else:
+        index = key_index(column_of(table[_KEY].to_numpy()), keys)
+    if top >= 2**32:
+        order, starts = divided(index, len(keys))
+        return codes[order], starts
+    both = (index.astype(np.int64) << 32) | codes
+    both.sort()
+    places = np.searchsorted(both, np.arange(len(keys) + 1) << 32)
+    inner = (both[places[0] :] & (2**32 - 1)).astype(np.uint32)
+    return inner, (places - places[0]).tolist()

@@ -1,0 +1,197 @@
+"""CSV and Parquet files: structure that is damaged, headers, globs, files that change, memory that stays bounded."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sordino.data import open_source, passes
+from sordino.errors import DataError, Unsupported
+from sordino.privacy import Unit
+from sordino.source import Bundle, Columns, Grid, Links, Rank, Request, Window
+
+GRID = Grid(0, 10, step=1, missing="drop")
+ASKED = Request("x", GRID)
+
+
+@pytest.mark.parametrize(
+    ("content", "rows", "total"),
+    [
+        (b"x,y\n1,a\n2,b\n", 2, 3),
+        (b"x,y\r\n1,a\r\n2,b\r\n", 2, 3),
+        (b"x,y\r\n1,a\n2,b\r\n3,c", 3, 6),
+        (b"\xef\xbb\xbfx,y\n1,a\n2,b\n", 2, 3),
+        (b'"x","y"\n1,"a\nb"\n2,"b"",,"\n', 2, 3),
+        (b"x,y\n1\n2,b\n", 2, 3),
+        (b"x,y\n1,a,more\n2,b\n", 2, 3),
+        (b"x,y\n1,a\n\n2,b\n", 2, 3),
+        (b'x,y\n1,a"b\n2,b\n', 2, 3),
+        (b"x,y\n\xff\xfe,a\n2,b\n3,c\n", 2, 5),
+        (b"x,y\n1,\x00\n2,b\n", 2, 3),
+        (b"x,y\n1," + b"a" * 3_000_000 + b"\n2,b\n", 1, 2),
+        (b"x,y\n#1,a\n2,b\n", 2, 2),
+        (b" x , y\n 1 , a\n2,b\n", 2, 3),
+        (b"x,y\n", 0, 0),
+        (b"x,y", 0, 0),
+        (b"x,\n1,2\n", 1, 1),
+        (b"y,x\n" + b"".join(b"%d,2\n" % i for i in range(30_000)) + b"late,bad\nlater,3\n", 30_002, 60_003),
+    ],
+)
+def test_what_is_in_a_csv_file_never_raises(content, rows, total, tmp_path):
+    """Bad fields are missing, and records that are no CSV are left out."""
+    for name, opener in (("t.csv", open), ("t.csv.gz", gzip.open)):
+        with opener(tmp_path / name, "wb") as file:
+            file.write(content)
+        source = open_source(tmp_path / name)
+        (summary,) = source.summary(ASKED)
+        assert (source.rows, summary.total) == (rows, total)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n1,2\n", b"x,x\n1,2\n", b"x,X\n1,2\n", b"\xff\xfe,x\n1,2\n"])
+def test_a_header_must_name_every_column_once(content, tmp_path):
+    """Before anything else is read."""
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(DataError, match="name its columns"):
+        open_source(tmp_path / "t.csv")
+
+
+def test_an_empty_name_becomes_a_number_and_units_keep_the_order_of_the_file(tmp_path):
+    """As in files that pandas writes."""
+    lines = [f"{i},p{i % 7},{i % 10}" for i in range(500)]
+    (tmp_path / "t.csv").write_text("\n".join([",u,x", *lines]))
+    source = open_source(tmp_path / "t.csv", unit=Unit("u", 3))
+    index = np.arange(500)
+    reference = open_source({"u": index % 7, "x": index % 10}, unit=Unit("u", 3))
+    assert source.summary(ASKED)[0].total == reference.summary(ASKED)[0].total
+    named = open_source(tmp_path / "t.csv", unit=Unit("u", 3), row="x")
+    with pytest.raises(DataError, match="row identifier"):
+        named.check(ASKED)
+    assert "column0" in repr(source)
+    assert "sordino_row" not in repr(source)
+
+
+def test_files_that_are_not_there_or_of_another_kind(tmp_path):
+    """A message that says what to type."""
+    with pytest.raises(DataError, match="must exist"):
+        open_source(tmp_path / "nothing.csv")
+    with pytest.raises(DataError, match=r"\*\.parquet"):
+        open_source(tmp_path)
+    (tmp_path / "t.xlsx").write_bytes(b"x")
+    with pytest.raises(DataError, match="CSV or Parquet"):
+        open_source(tmp_path / "t.xlsx")
+    (tmp_path / "t.parquet").write_bytes(b"not parquet")
+    with pytest.raises(DataError, match="readable"):
+        open_source(tmp_path / "t.parquet")
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    (tmp_path / "b.csv").write_text("y\n1\n")
+    with pytest.raises(DataError, match="same header"):
+        open_source(str(tmp_path / "*.csv"))
+    strange = tmp_path / "it's [1].csv"
+    strange.write_text("x\n1\n")
+    assert open_source(strange).summary(ASKED)[0].total == 1
+
+
+def test_a_parquet_column_of_text_or_dates_is_refused_by_its_type(tmp_path):
+    """A Parquet file declares its types; text is a number only when it is said to be."""
+    import datetime as dt
+
+    table = pa.table({"x": ["5", "a"], "day": [dt.date(2020, 1, 1)] * 2, "list": [[1], [2]]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="numbers="):
+        open_source(tmp_path / "t.parquet").check(ASKED)
+    assert open_source(tmp_path / "t.parquet", numbers=("x",)).summary(ASKED)[0].total == 5
+    for name in ("day", "list"):
+        with pytest.raises(DataError):
+            open_source(tmp_path / "t.parquet", numbers=(name,)).check(Request(name, GRID))
+
+
+def test_a_file_that_changes_is_noticed(tmp_path):
+    """Before the next reading, and after the one in which it happened."""
+    path = tmp_path / "t.csv"
+    path.write_text("x\n1\n")
+    source = open_source(path)
+    path.write_text("x\n1\n2\n")
+    with pytest.raises(DataError, match="changed while"):
+        source.summary(ASKED)
+    with pytest.raises(DataError, match="changed while"):
+        list(source.summaries("x", ("1",), ASKED))
+
+
+@pytest.mark.parametrize("asked", [{"windows": (Window(Rank(1, 2), 2),)}, {"cuts": (5,)}])
+def test_a_table_that_changes_between_the_passes_is_noticed(asked, monkeypatch):
+    """The second pass must fit the first; the message tells no value."""
+    connection = duckdb.connect()
+    connection.execute("create table t as select range / 100.0 as x from range(1000)")
+    source = open_source(connection.table("t"))
+    request = Request("x", Grid(0, 10), **asked)
+    assert source.summary(request)[0].rows == 1000
+    honest, calls = passes.collected, []
+
+    def interrupted(frame):
+        answer = honest(frame)
+        if not calls:
+            connection.execute("insert into t values (5.0015)")
+        calls.append(1)
+        return answer
+
+    monkeypatch.setattr(passes, "collected", interrupted)
+    with pytest.raises(DataError, match="changed while") as error:
+        source.summary(request)
+    assert "5.00" not in str(error.value)
+
+
+def test_engines_refuse_by_the_schema():
+    """Units without a row identifier, and squares beyond 64 bits."""
+    relation = duckdb.connect().sql("select 1.0 as x, 2 as u")
+    with pytest.raises(DataError, match="identifies rows"):
+        open_source(relation, unit=Unit("u")).check(ASKED)
+    with pytest.raises(Unsupported, match="squares"):
+        open_source(relation).check(Request("x", Grid(0, 1, bits=40), squares=True))
+    with pytest.raises(DataError, match="must exist"):
+        open_source(relation).check(Request("y", GRID))
+
+
+def test_whole_columns_and_links_are_gathered_from_a_file(tmp_path):
+    """What needs all rows at once gets them from an engine in this process."""
+    (tmp_path / "t.csv").write_text("a,b\n0,1\n1,2\nx,2\n1,0\n")
+    links, both = Links("a", "b", 3), Columns(("a", "b"), (GRID, GRID))
+    (summary,) = open_source(tmp_path / "t.csv").summary(Bundle((links, both)))
+    assert summary.parts[0].links.tolist() == [[0, 1], [1, 2]]
+    assert sorted(summary.parts[1].codes.T.tolist()) == [[0, 1], [1, 0], [1, 2]]
+
+
+SCRIPT = """
+import resource, sys
+from sordino.data import open_source
+from sordino.source import Grid, Rank, Request, Window
+import duckdb, pyarrow
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+(summary,) = open_source(sys.argv[1]).summary(Request("x", Grid(-5, 5), (Window(Rank(1, 2), 100),)))
+print(summary.rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    """A file of 160 MB of doubles, read in far less."""
+    rows, groups = 1_000_000, 20
+    rng = np.random.default_rng(2)
+    with pq.ParquetWriter(tmp_path / "t.parquet", pa.schema([("x", pa.float64())])) as writer:
+        block = rng.normal(size=rows)
+        for _ in range(groups):
+            writer.write_table(pa.table({"x": block}), row_group_size=122_880)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "t.parquet")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    counted, megabytes = map(int, done.stdout.split())
+    assert counted == rows * groups
+    assert megabytes < 120
