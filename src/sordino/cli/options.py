@@ -1,7 +1,12 @@
-"""Options that several verbs share: prices, JSON, plots. No option list is written twice."""
+"""Options that several verbs share: prices, statistics from their fields, hints, JSON, plots.
+
+No option list is written twice: the options of a statistic are the fields of its class.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from abc import abstractmethod
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +17,8 @@ from sordino.privacy import Approx, Concentrated, Geo, Guarantee, Pure, Truncate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from sordino.statistics import Statistic
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 plot_option = click.option("--plot", metavar="FILE", help="Draw a picture into FILE (.svg, .png or .pdf).")
@@ -69,3 +76,149 @@ def number(name: str, text: str | None) -> Any:
             return float(text)  # nan, inf: let the checks say what is wrong with them
         except ValueError:
             raise ParameterError("option", f"--{name} must be a number", got={name: text}) from None
+
+
+class Statistics(click.Group):
+    """One command per statistic, its options made from the fields of its class."""
+
+    named = True  # whether columns must be named
+
+    @abstractmethod
+    def shared(self, taken: set[str]) -> list[Callable[..., Any]]:
+        """The verb's own options; those in ``taken`` belong to the statistic."""
+
+    @abstractmethod
+    def run(self, statistic: Statistic, options: dict[str, Any]) -> None:
+        """What the verb does."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Name the statistics that can be written on a command line."""
+        from sordino.catalogue import statistics
+
+        return [name for name, kind in statistics().items() if not _nested(kind)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Build the command of one statistic."""
+        from sordino.catalogue import statistic
+
+        return self._command(statistic(cmd_name))
+
+    def _command(self, kind: type[Statistic]) -> click.Command:
+        """A command whose arguments and options are the fields of a statistic, then those of the verb."""
+        fields = [field for field in dataclasses.fields(kind) if field.init and _asked(kind, field)]  # type: ignore[arg-type]
+        arguments = [field for field in fields if _positional(field)]
+
+        def run(**options: Any) -> None:
+            given = {field.name: _read(field, options.pop(field.name)) for field in fields}
+            statistic = kind(**{name: value for name, value in given.items() if value is not None})
+            self.run(statistic, options)
+
+        decorated: Callable[..., Any] = run
+        for option in reversed(self.shared({field.name for field in fields})):
+            decorated = option(decorated)
+        decorated = price_options(decorated)
+        for field in reversed(fields):
+            if field not in arguments:
+                decorated = click.option(
+                    f"--{field.name.replace('_', '-')}", field.name, required=_required(field), metavar=_metavar(field),
+                    help=_help(field),
+                )(decorated)  # fmt: skip
+        for field in reversed(arguments):
+            named = {} if self.named else {"required": False, "default": field.name}
+            decorated = click.argument(field.name, **named)(decorated)
+        text = (kind.__doc__ or kind.name).split("\n\n")[0].replace("``", "")
+        return click.command(name=kind.name, help=text)(decorated)
+
+
+def _nested(kind: type[Statistic]) -> bool:
+    return any("Numeric" in str(field.type) for field in dataclasses.fields(kind))  # type: ignore[arg-type]
+
+
+def _asked(kind: type[Statistic], field: dataclasses.Field[Any]) -> bool:
+    """Whether a field is the user's to set: not the relation, and not what the name of the statistic fixes."""
+    fixed = field.name == "q" and not _required(field)
+    return field.name != "neighbors" and not fixed and kind.name != ""
+
+
+def _required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _positional(field: dataclasses.Field[Any]) -> bool:
+    return str(field.type) == "str" and _required(field)
+
+
+def _metavar(field: dataclasses.Field[Any]) -> str:
+    return "A,B,..." if str(field.type).startswith("tuple") else "TEXT" if "str" in str(field.type) else "X"
+
+
+def _help(field: dataclasses.Field[Any]) -> str:
+    words = {
+        "low": "Lower bound, public: values below count as it.",
+        "high": "Upper bound, public: values above count as it.",
+        "step": "The lattice on which the data live: 1 for ages, 0.01 for pay.",
+        "missing": "What a row that is no number counts as: a number, or drop.",
+        "bits": "Resolution of the lattice when no step is given.",
+        "keys": "Public categories.",
+    }
+    text = words.get(field.name, field.name.replace("_", " ").capitalize() + ".")
+    return text if _required(field) or field.default is None else f"{text} [default: {field.default}]"
+
+
+def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
+    """Read an option by the type of its field."""
+    if text is None:
+        return None
+    kind = str(field.type)
+    if kind.startswith("tuple[tuple"):
+        return tuple(tuple(int(end) for end in pair.split("-")) for pair in text.split(","))
+    if kind.startswith("tuple"):
+        return tuple(_read_one(kind, field.name, item.strip()) for item in text.split(","))
+    return _read_one(kind, field.name, text)
+
+
+def _read_one(kind: str, name: str, text: str) -> Any:
+    if "Fraction" in kind:
+        return number(name, text)
+    if "float" in kind:
+        if "str" in kind and text == "drop":
+            return text
+        return float(number(name, text))
+    if "int" in kind:
+        try:
+            return int(text)
+        except ValueError:
+            if "str" not in kind:
+                raise ParameterError("option", f"--{name} must be a whole number", got={name: text}) from None
+    return text
+
+
+def hint_options(taken: set[str]) -> list[Callable[..., Any]]:
+    """One option per public hint, from the fields of `Hints`."""
+    from sordino.mechanisms.choose import Hints
+
+    hints = []
+    for field in fields(Hints):
+        if field.name == "interval" or field.name in taken:
+            continue
+        flag = f"--{field.name}"
+        about = f"Public hint for choosing: {field.name}."
+        if field.type == "bool":
+            hints.append(click.option(flag, is_flag=True, default=None, help=about))
+        else:
+            hints.append(click.option(flag, metavar="X", help=about))
+    return hints
+
+
+def hints_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Read the hints by the types of their fields."""
+    from sordino.mechanisms.choose import Hints
+
+    found = {}
+    for field in dataclasses.fields(Hints):
+        value = options.get(field.name) if field.name != "interval" else None
+        if value is not None:
+            found[field.name] = (
+                value if isinstance(value, bool) else _read_one(str(field.type), field.name, value)
+            )
+    return found

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sordino.cli import render
-from sordino.cli.options import guarantee, json_option, number, price_options
+from sordino.cli.options import Statistics, guarantee, hint_options, hints_of, json_option
 from sordino.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -22,25 +20,21 @@ if TYPE_CHECKING:
 NEIGHBORS = ("replace-one", "add-remove-one", "edge")
 
 
-class Statistics(click.Group):
-    """One command per statistic, its options made from the fields of its class."""
+class Releases(Statistics):
+    """One command per statistic."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Name the statistics that can be written on a command line."""
-        from sordino.catalogue import statistics
+    def shared(self, taken: set[str]) -> list[Callable[..., Any]]:
+        """The options of every release."""
+        return _shared(taken)
 
-        return [name for name, kind in statistics().items() if not _nested(kind)]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Build the command of one statistic."""
-        from sordino.catalogue import statistic
-
-        return _command(statistic(cmd_name))
+    def run(self, statistic: Statistic, options: dict[str, Any]) -> None:
+        """Release."""
+        _release(statistic, options)
 
 
 @click.group(
     name="release",
-    cls=Statistics,
+    cls=Releases,
     subcommand_metavar="STATISTIC COLUMN [OPTIONS]",
     epilog="Example: sordino release median income --low 0 --high 500000 --epsilon 0.5 "
     "--data people.parquet --ledger people.ledger",
@@ -49,109 +43,8 @@ def command() -> None:
     """Release a statistic and spend its price. Nothing is read before the price is in the book."""
 
 
-def _nested(kind: type[Statistic]) -> bool:
-    return any("Numeric" in str(field.type) for field in dataclasses.fields(kind))  # type: ignore[arg-type]
-
-
-def _command(kind: type[Statistic]) -> click.Command:
-    """A command whose arguments and options are the fields of a statistic, then those of every release."""
-    fields = [field for field in dataclasses.fields(kind) if field.init and _asked(kind, field)]  # type: ignore[arg-type]
-    arguments = [field for field in fields if _positional(field)]
-
-    def run(**options: Any) -> None:
-        given = {field.name: _read(field, options.pop(field.name)) for field in fields}
-        statistic = kind(**{name: value for name, value in given.items() if value is not None})
-        _release(statistic, options)
-
-    decorated: Callable[..., Any] = run
-    for option in reversed(_shared({field.name for field in fields})):
-        decorated = option(decorated)
-    decorated = price_options(decorated)
-    for field in reversed(fields):
-        if field not in arguments:
-            decorated = click.option(
-                f"--{field.name.replace('_', '-')}", field.name, required=_required(field), metavar=_metavar(field),
-                help=_help(field),
-            )(decorated)  # fmt: skip
-    for field in reversed(arguments):
-        decorated = click.argument(field.name)(decorated)
-    text = (kind.__doc__ or kind.name).split("\n\n")[0].replace("``", "")
-    return click.command(name=kind.name, help=text)(decorated)
-
-
-def _asked(kind: type[Statistic], field: dataclasses.Field[Any]) -> bool:
-    """Whether a field is the user's to set: not the relation, and not what the name of the statistic fixes."""
-    fixed = field.name == "q" and not _required(field)
-    return field.name != "neighbors" and not fixed and kind.name != ""
-
-
-def _required(field: dataclasses.Field[Any]) -> bool:
-    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-
-
-def _positional(field: dataclasses.Field[Any]) -> bool:
-    return str(field.type) == "str" and _required(field)
-
-
-def _metavar(field: dataclasses.Field[Any]) -> str:
-    return "A,B,..." if str(field.type).startswith("tuple") else "TEXT" if "str" in str(field.type) else "X"
-
-
-def _help(field: dataclasses.Field[Any]) -> str:
-    words = {
-        "low": "Lower bound, public: values below count as it.",
-        "high": "Upper bound, public: values above count as it.",
-        "step": "The lattice on which the data live: 1 for ages, 0.01 for pay.",
-        "missing": "What a row that is no number counts as: a number, or drop.",
-        "bits": "Resolution of the lattice when no step is given.",
-        "keys": "Public categories.",
-    }
-    text = words.get(field.name, field.name.replace("_", " ").capitalize() + ".")
-    return text if _required(field) or field.default is None else f"{text} [default: {field.default}]"
-
-
-def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
-    """Read an option by the type of its field."""
-    if text is None:
-        return None
-    kind = str(field.type)
-    if kind.startswith("tuple[tuple"):
-        return tuple(tuple(int(end) for end in pair.split("-")) for pair in text.split(","))
-    if kind.startswith("tuple"):
-        return tuple(_read_one(kind, field.name, item.strip()) for item in text.split(","))
-    return _read_one(kind, field.name, text)
-
-
-def _read_one(kind: str, name: str, text: str) -> Any:
-    if "Fraction" in kind:
-        return number(name, text)
-    if "float" in kind:
-        if "str" in kind and text == "drop":
-            return text
-        return float(number(name, text))
-    if "int" in kind:
-        try:
-            return int(text)
-        except ValueError:
-            if "str" not in kind:
-                raise ParameterError("option", f"--{name} must be a whole number", got={name: text}) from None
-    return text
-
-
 def _shared(taken: set[str]) -> list[Callable[..., Any]]:
     """The options of every release; hints come from the fields of `Hints`."""
-    from sordino.mechanisms.choose import Hints
-
-    hints = []
-    for field in dataclasses.fields(Hints):
-        if field.name == "interval" or field.name in taken:
-            continue
-        flag = f"--{field.name}"
-        about = f"Public hint for choosing: {field.name}."
-        if field.type == "bool":
-            hints.append(click.option(flag, is_flag=True, default=None, help=about))
-        else:
-            hints.append(click.option(flag, metavar="X", help=about))
     return [
         click.option("--data", metavar="FILE", help="The data."),
         click.option("--ledger", "location", metavar="LEDGER", help="The book that pays."),
@@ -164,7 +57,7 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
         click.option("--by", metavar="COLUMN", help="Answer for every group of a column; needs --by-keys."),
         click.option("--by-keys", metavar="A,B,...", help="The public keys of --by."),
         click.option("--interval", type=float, metavar="P", help="Buy an error bar, e.g. 0.95."),
-        *hints,
+        *hint_options(taken),
         click.option("--token", help="Asked again with it, the stored answer comes back and costs nothing."),
         click.option("--yes", is_flag=True, help="Do not ask."),
         click.option(
@@ -177,7 +70,7 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
 def _release(statistic: Statistic, options: dict[str, Any]) -> None:
     """Quote, ask, release, print."""
     price = guarantee(options)
-    hints = _hints(options)
+    hints = hints_of(options)
     by = _split(options["by"], options["by_keys"])
     conditions = tuple(_condition(text) for text in options["where"])
     asking = {"interval": options["interval"], "by": by, **hints}
@@ -210,12 +103,11 @@ def _release(statistic: Statistic, options: dict[str, Any]) -> None:
         _preview(event, book, options["token"])
         if not options["yes"]:
             click.confirm("release?", abort=True, err=True)
-        if by is not None:
-            answer = people.release_by(*by, statistic, price, token=options["token"], **hints)
+        bought = {"interval": options["interval"], "token": options["token"], **hints}
+        if by is None:
+            answer = people.release(statistic, price, **bought)
         else:
-            answer = people.release(
-                statistic, price, interval=options["interval"], token=options["token"], **hints
-            )
+            answer = people.release_by(*by, statistic, price, **bought)
         _print(answer, book, options["as_json"])
 
 
@@ -285,11 +177,17 @@ def _print(answer: Release, book: Ledger, as_json: bool) -> None:
     from sordino.words import asked, shown
 
     if as_json:
-        click.echo(json.dumps(answer.to_dict(), indent=2))
+        render.as_json(answer.to_dict())
         return
     if answer.event.by is not None:
+        bars = answer.interval if isinstance(answer.interval, tuple) else ()
+        ends = [f"{shown(bar.low)} to {shown(bar.high)}" if bar else "-" for bar in bars]
         rows = [[str(key), shown(value)] for key, value in answer.groups.items()]
-        render.table([str(answer.event.by["column"]), asked(answer.event)], rows)
+        header = [str(answer.event.by["column"]), asked(answer.event)]
+        if bars:
+            header.append("error bar")
+            rows = [[*row, end] for row, end in zip(rows, ends, strict=True)]
+        render.table(header, rows)
     else:
         lines = [(asked(answer.event), shown(answer.value))]
         bar = answer.interval
@@ -300,20 +198,6 @@ def _print(answer: Release, book: Ledger, as_json: bool) -> None:
         render.block(lines)
     render.note(f"  release {answer.ledger_id}, token {answer.token}")
     render.note(f"  next: sordino explain {answer.ledger_id} --ledger {book.name}")
-
-
-def _hints(options: dict[str, Any]) -> dict[str, Any]:
-    """Read the hints by the types of their fields."""
-    from sordino.mechanisms.choose import Hints
-
-    found = {}
-    for field in dataclasses.fields(Hints):
-        value = options.get(field.name) if field.name != "interval" else None
-        if value is not None:
-            found[field.name] = (
-                value if isinstance(value, bool) else _read_one(str(field.type), field.name, value)
-            )
-    return found
 
 
 def _split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None:
