@@ -182,6 +182,7 @@ class Session:
         statistic: Statistic | Sequence[Statistic],
         price: Guarantee | Sequence[Guarantee],
         *,
+        interval: float | None = None,
         token: str | None = None,
         mechanism: Mechanism | None = None,
         **hints: Any,
@@ -196,11 +197,14 @@ class Session:
             keys: The groups, known before the data are seen; rows with other keys are left out.
             statistic: What is asked of every group.
             price: What it may cost one person in all.
+            interval: As for `release`: one error bar per group.
             token: As for `release`.
             mechanism: As for `release`.
             hints: As for `release`.
         """
-        question = self._question(statistic, price, by=(column, keys), mechanism=mechanism, **hints)
+        question = self._question(
+            statistic, price, by=(column, keys), interval=interval, mechanism=mechanism, **hints
+        )
         return self._door(question, token)
 
     def _question(

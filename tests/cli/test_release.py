@@ -253,3 +253,13 @@ def test_a_traceback_of_the_installed_program_hides_values(place):
     assert "same token" in done.stderr
     assert "Traceback" not in done.stderr
     assert not [trace for trace in TRACES if trace in done.stderr + done.stdout]
+
+
+def test_groups_with_error_bars_are_a_table(run):
+    line = (
+        "release trimmed-mean age --trim 0.1 --low 0 --high 120 --epsilon 2 --by region --by-keys north,south"
+    )
+    code, out, _ = run(f"{line} --interval 0.9 {DATA} --yes")
+    assert code == 0
+    assert "error bar" in out
+    assert out.count(" to ") == 2

@@ -3,6 +3,8 @@
 import multiprocessing
 import time
 
+import pytest
+
 from sordino.errors import BudgetExceeded
 from sordino.exact.grid import Grid
 from sordino.ledger import Ledger
@@ -90,3 +92,51 @@ def test_only_one_of_many_can_begin_the_book(location):
     assert sum(run(create_together, 6, location)) == 1
     with Ledger(location) as book:
         assert book.verify().holds
+
+
+def test_threads_share_one_book(location, ask):
+    from concurrent.futures import ThreadPoolExecutor
+
+    for where in (location, None):
+        with Ledger.create(where, Pure(0.25), reason="threads") as book:
+
+            def attempt(_, book=book):
+                try:
+                    book.spend(ask(Pure(0.01)))
+                except BudgetExceeded:
+                    return 0
+                return 1
+
+            with ThreadPoolExecutor(6) as pool:
+                assert sum(pool.map(attempt, range(60))) == 25
+            assert book.verify().holds
+
+
+def test_a_book_in_memory_is_not_shared_with_a_child(ask):
+    from sordino.errors import LedgerError
+
+    with Ledger.create(None, Pure(1), reason="fork") as book:
+
+        def in_child(gate, results):
+            try:
+                book.spend(ask())
+                results.put("spent")
+            except LedgerError as error:
+                results.put(error.rule)
+
+        assert run(in_child, 1) == ["cannot be shared between processes"]
+        assert book.remaining == Pure(1)
+
+
+def test_a_file_system_without_links_still_begins_a_book_only_once(tmp_path, monkeypatch):
+    from sordino.errors import LedgerError
+
+    def unable(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", unable)
+    with Ledger.create(tmp_path / "b", Pure(1), reason="no links") as book:
+        assert book.verify().holds
+    with pytest.raises(LedgerError, match="already"):
+        Ledger.create(tmp_path / "b", Pure(1), reason="again")
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]

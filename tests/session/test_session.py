@@ -405,3 +405,14 @@ def test_the_number_of_rows_of_units_is_not_used(monkeypatch, unit):
     assert "4321" not in json.dumps(session.quote(MEDIAN, sd.Pure(1)).to_dict())
     public = sd.open(AGES, budget=sd.Pure(1)).quote(MEDIAN, sd.Pure(1))
     assert "4321" in json.dumps(public.to_dict())
+
+
+def test_groups_can_have_error_bars():
+    rng = np.random.default_rng(3)
+    data = {"x": rng.uniform(0, 1, 4000), "g": rng.choice(["a", "b"], 4000)}
+    people = sd.open(data, budget=sd.Pure(5))
+    mean = sd.TrimmedMean("x", trim=0.1, low=0, high=1)
+    release = people.release_by("g", ["a", "b"], mean, sd.Pure(4), interval=0.95)
+    assert len(release.interval) == 2
+    assert all(bar.low < 0.55 and bar.high > 0.45 for bar in release.interval)
+    assert people.remaining == sd.Pure(1)

@@ -114,6 +114,9 @@ class PostgresStore:
         host = parts.netloc.rsplit("@", 1)[-1]
         self.name = f"{parts.scheme}://{host}{parts.path}?ledger={self.schema}"
         self._mine = threading.local()
+        self._opened_here: list[
+            tuple[int, Any]
+        ] = []  # a fork keeps its parent's alive, so as not to end them
 
     def exists(self) -> bool:
         """Whether the schema holds a book."""
@@ -183,11 +186,12 @@ class PostgresStore:
         )
 
     def close(self) -> None:
-        """Close this thread's connection."""
-        connection = getattr(self._mine, "connection", None)
-        if connection is not None and self._mine.process == os.getpid():
-            connection.close()
-        self._mine.__dict__.clear()
+        """Close the connections of this process, of all its threads; a parent's are left alone."""
+        for process, connection in self._opened_here:
+            if process == os.getpid():
+                connection.close()
+        self._opened_here = [pair for pair in self._opened_here if pair[0] != os.getpid()]
+        self._mine = threading.local()
 
     def _there(self, connection: psycopg.Connection[Any]) -> bool:
         found = connection.execute("SELECT to_regclass(%s)", (f'"{self.schema}".entries',)).fetchone()
@@ -225,9 +229,8 @@ class PostgresStore:
         fresh = psycopg.connect(
             self._where, autocommit=True, connect_timeout=10, options=f"-c search_path={self.schema}"
         )
-        if kept is not None and mine.process != os.getpid():
-            mine.parents = kept  # a fork must not close its parent's connection by collecting it
         mine.connection, mine.process = fresh, os.getpid()
+        self._opened_here.append((os.getpid(), fresh))
         return fresh
 
     @contextlib.contextmanager

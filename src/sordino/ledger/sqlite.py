@@ -102,6 +102,7 @@ class SQLiteStore:
         self.path = None if path is None else Path(path)
         self.name = "in memory" if self.path is None else str(self.path)
         self._mine = threading.local()
+        self._opened_here: list[tuple[int, Any]] = []
         self._memory: sqlite3.Connection | None = None
         self._lock = threading.RLock()
         self._process = os.getpid()
@@ -129,7 +130,7 @@ class SQLiteStore:
                     _build(connection, first)
                 finally:
                     connection.close()  # the last connection folds the log into the file
-                os.link(beside, self.path)
+                self._take_place(beside)
                 folder = os.open(self.path.parent, os.O_RDONLY)
                 try:
                     os.fsync(folder)
@@ -141,6 +142,17 @@ class SQLiteStore:
             for end in ("", "-wal", "-shm"):
                 with contextlib.suppress(OSError):
                     beside.with_name(beside.name + end).unlink()
+
+    def _take_place(self, beside: Path) -> None:
+        """Give the finished file its name, unless there is one of that name."""
+        assert self.path is not None
+        try:
+            os.link(beside, self.path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links: reserve the name, then take it
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+            beside.replace(self.path)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Page]:
@@ -178,11 +190,12 @@ class SQLiteStore:
             return found
 
     def close(self) -> None:
-        """Close this thread's connection."""
-        connection = getattr(self._mine, "connection", None)
-        if connection is not None and self._mine.process == os.getpid():
-            connection.close()
-        self._mine.__dict__.clear()
+        """Close the connections of this process, of all its threads; a parent's are left alone."""
+        for process, connection in self._opened_here:
+            if process == os.getpid():
+                connection.close()
+        self._opened_here = [pair for pair in self._opened_here if pair[0] != os.getpid()]
+        self._mine = threading.local()
         if self._memory is not None and self._process == os.getpid():
             self._memory.close()
 
@@ -214,6 +227,7 @@ class SQLiteStore:
             mine.writable = False
             fresh = self._opened("ro&immutable=1")  # a book on a medium that cannot be written
         mine.connection, mine.process = fresh, os.getpid()
+        self._opened_here.append((os.getpid(), fresh))
         return fresh
 
     def _opened(self, mode: str) -> sqlite3.Connection:
