@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
-import numpy as np
 
 from sordino.data.bounding import hashed
 from sordino.data.expressions import code, fulfils, key, number, present
-from sordino.data.kernel import divided, key_index, summarise_together
+from sordino.data.kernel import key_index, sorted_by_group, summarise_groups
 from sordino.data.memory import Memory
 from sordino.data.passes import CODE, ROWS, collected, two_passes
 from sordino.data.schema import by_column, check_condition, check_requests, drops, needed, parts
@@ -24,6 +23,8 @@ from sordino.privacy import Unit
 from sordino.source import Bundle, Cells, Columns, Condition, Grid, Links, Request, Summary
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from sordino.source import Ask
 
     Frame = nw.LazyFrame[Any]
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 ROW = "sordino_row"
 """The row number that file readers add."""
 
-_LISTED = 1000
+_LISTED = 100
 """Public keys that are sent to the engine as a list; longer lists are matched here."""
 
 _KEY, _ONE, _PLACE, _HASH, _RUN = (f"sordino_{word}" for word in ("key", "one", "place", "hash", "run"))
@@ -218,19 +219,17 @@ class Lazy:
         """Fetch key and code of each row, and sort once by both."""
         self._unchanged()
         value, there = key(by, self._schema[by], text=isinstance(keys[0], str))
-        columns = by_column(requests)
-        ordered = {}
-        for (column, grid), together in columns.items():
+        answers = []
+        for (column, grid), together in by_column(requests).items():
             frame = self._counting(drops(together[0]))
             frame = frame.filter(self._matches(by, keys) if len(keys) <= _LISTED else there)
             frame = frame.select(value.alias(_KEY), self._code(column, grid).cast(nw.Int64).alias(CODE))
-            ordered[column, grid] = _ordered_by_key(frame, keys, grid.top)
+            answers.append(summarise_groups(*_sorted_by_key(frame, keys, grid.top), together))
         self._unchanged()
-        for place in range(len(keys)):
+        for _ in keys:
             shared: dict[Request, Summary] = {}
-            for name, together in columns.items():
-                codes, starts = ordered[name]
-                shared |= summarise_together(codes[starts[place] : starts[place + 1]], together)
+            for groups in answers:
+                shared |= next(groups)
             yield tuple(self._answer(request, shared) for request in requests)
 
     def _answer(self, request: Ask, shared: Mapping[Request, Summary]) -> Summary:
@@ -261,25 +260,21 @@ class Lazy:
         return Summary(request, rows, counts=tuple(int(counts.get(one, 0)) for one in request.keys))
 
 
-def _ordered_by_key(
+def _sorted_by_key(
     frame: Frame, keys: tuple[str | int, ...], top: int
 ) -> tuple[np.ndarray[Any, Any], list[int]]:
     """Codes in the order of key and code, and where each key starts; rows with other keys are left out."""
     table = frame.collect(backend="pyarrow")
-    codes = table[CODE].to_numpy()
-    if isinstance(keys[0], str):
-        import pyarrow as pa
-        import pyarrow.compute as pc
+    column = table[_KEY].to_native()
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-        column = table[_KEY].to_native()
-        index = pc.fill_null(pc.index_in(column, pa.array(keys, column.type)), -1).to_numpy()
+    exact = isinstance(keys[0], str) or (
+        pa.types.is_signed_integer(column.type) and all(-(2**63) <= int(one) < 2**63 for one in keys)
+    )
+    if exact:  # Arrow's hash table is faster than a search in a list
+        kind = column.type if isinstance(keys[0], str) else pa.int64()
+        index = pc.fill_null(pc.index_in(column.cast(kind), pa.array(keys, kind)), -1).to_numpy()
     else:
-        index = key_index(column_of(table[_KEY].to_numpy()), keys)
-    if top >= 2**32:
-        order, starts = divided(index, len(keys))
-        return codes[order], starts
-    both = (index.astype(np.int64) << 32) | codes
-    both.sort()
-    places = np.searchsorted(both, np.arange(len(keys) + 1) << 32)
-    inner = (both[places[0] :] & (2**32 - 1)).astype(np.uint32)
-    return inner, (places - places[0]).tolist()
+        index = key_index(column_of(column.to_numpy()), keys)
+    return sorted_by_group(index, table[CODE].to_numpy(), len(keys), top)

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.data.bounding import bounded
-from sordino.data.kernel import coded, divided, key_index, summarise_together
+from sordino.data.kernel import (
+    coded,
+    divided,
+    key_index,
+    sorted_by_group,
+    summarise_groups,
+    summarise_together,
+)
 from sordino.data.schema import by_column, check_condition, check_requests, drops
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
@@ -109,16 +116,16 @@ class Memory:
                 splits[dropping] = (order if rows is None else rows[order], starts)
             return splits[dropping]
 
-        columns = by_column(requests)
-        codes = {
-            (column, grid): coded(self._numeric(column, split(drops(together[0]))[0]), grid)
-            for (column, grid), together in columns.items()
-        }
+        answers = []
+        for (column, grid), together in by_column(requests).items():
+            rows, starts = split(drops(together[0]))
+            codes = coded(self._numeric(column, rows), grid)
+            index = np.repeat(np.arange(len(keys)), np.diff(starts))
+            answers.append(summarise_groups(*sorted_by_group(index, codes, len(keys), grid.top), together))
         for place in range(len(keys)):
             shared: dict[Request, Summary] = {}
-            for name, together in columns.items():
-                starts = split(drops(together[0]))[1]
-                shared |= summarise_together(codes[name][starts[place] : starts[place + 1]], together)
+            for groups in answers:
+                shared |= next(groups)
 
             def rows_of(dropping: tuple[str, ...], place: int = place) -> Rows:
                 rows, starts = split(dropping)
