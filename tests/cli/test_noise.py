@@ -122,11 +122,3 @@ for name in sordino.__all__:
     # CPU of a whole interpreter on a busy machine; the bar of 0.3 s is measured in benchmarks/.
     assert float(seconds) < 1.0
     assert loaded == ["False"] * 3
-
-
-def test_the_demo_runs_only_public_commands(capsys):
-    from sordino.cli import demo
-
-    demo.run()
-    out = capsys.readouterr().out
-    assert out.count("$ sordino ") == len(demo.COMMANDS)
