@@ -17,7 +17,7 @@ from sordino.ledger import Entry, Ledger
 from sordino.privacy import Guarantee, Neighbors, Unit
 from sordino.question import Part, Question, prepare
 from sordino.release import Interval, Release, real
-from sordino.source import Condition, Source
+from sordino.source import Cells, Condition, Source
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Answer, Mechanism
@@ -140,7 +140,7 @@ class Session:
         price: Guarantee | Sequence[Guarantee],
         **options: Any,
     ) -> Any:
-        """What a release would ask and promise, as an `Event`: reads no data and spends nothing.
+        """What a release would ask and promise, as an `Event`: looks at the schema alone and spends nothing.
 
         Args:
             statistic: What is asked.
@@ -217,7 +217,7 @@ class Session:
         by: tuple[str, Sequence[Key]] | None = None,
         **hints: Any,
     ) -> Question:
-        return prepare(
+        question = prepare(
             statistic,
             price,
             neighbors=self.neighbors,
@@ -229,23 +229,18 @@ class Session:
             mechanism=mechanism,
             hints=hints,
         )
-
-    def _door(self, question: Question, token: str | None) -> Release:
-        """Check, debit, read, draw, record: in this order."""
         self._source.check(*question.requests)
         if question.event.by is not None:
-            self._check_split(question.event.by["column"])
+            self._source.check(Cells(question.event.by["column"], ()))
+        return question
+
+    def _door(self, question: Question, token: str | None) -> Release:
+        """Debit, read, draw, record: in this order; everything else was checked before."""
         entry = self.ledger.spend(question.event, token)
         if entry.release is not None:
             return Release.from_dict(entry.release)
         answers = self._closed_room(question, entry)
         return Release.from_dict(self.ledger.record(entry, _release(question, entry, answers)))
-
-    def _check_split(self, column: str) -> None:
-        """Refuse a column that is not there, before the debit."""
-        from sordino.source import Cells
-
-        self._source.check(Cells(column, ()))
 
     def _closed_room(self, question: Question, entry: Entry) -> list[list[Answer]]:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told."""

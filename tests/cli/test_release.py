@@ -263,3 +263,28 @@ def test_groups_with_error_bars_are_a_table(run):
     assert code == 0
     assert "error bar" in out
     assert out.count(" to ") == 2
+
+
+def test_a_text_file_with_bad_cells_is_released_and_none_of_them_is_told(run, place):
+    pytest.importorskip("duckdb")
+    cells = [str(300 + i % 400) for i in range(400)]
+    cells[7], cells[9], cells[11], cells[13] = str(CANARY), f"oops{CANARY}", "", "NaN"
+    rows = "".join(f"{i // 2},{cell},{'north' if i % 3 else 'south'}\n" for i, cell in enumerate(cells))
+    (place / "people.csv").write_text("person,income,region\n" + rows)
+    run("ledger create csv.ledger --epsilon 3 --reason text --unit person --max-rows 2")
+    told = ""
+    for more in ("", "--by region --by-keys north,south", "--where region==north", "--missing drop"):
+        code, out, err = run(
+            f"{MEDIAN} --epsilon 0.5 --data people.csv --ledger csv.ledger --yes --json {more}"
+        )
+        assert code == 0, err
+        told += out + err
+    told += run("ledger show csv.ledger")[1] + run("ledger export csv.ledger")[1]
+    assert not [trace for trace in TRACES if trace in told]
+
+
+def test_a_wrong_column_is_refused_before_the_question(run, monkeypatch):
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _text: pytest.fail("it asked"))
+    code, _, err = run(f"release median incme --low 0 --high 9 --epsilon 1 {DATA}")
+    assert code == 2
+    assert "income" in err
