@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sordino.noise.student_t import StudentT
     from sordino.noise.uniform_log_normal import UniformLogNormal
     from sordino.notebook import count, mean, median, quantile, standard_deviation, trimmed_mean, variance
+    from sordino.planner import Plan, needed_price, needed_rows, plan
     from sordino.privacy import (
         Approx,
         BoundedRange,
@@ -114,6 +115,7 @@ __all__ = [
     "Neighbors",
     "OutputTrimmedMean",
     "ParameterError",
+    "Plan",
     "PolyPlace",
     "Pure",
     "Quantile",
@@ -143,7 +145,10 @@ __all__ = [
     "lower_bound",
     "mean",
     "median",
+    "needed_price",
+    "needed_rows",
     "open",
+    "plan",
     "plots",
     "quantile",
     "smoothed",
@@ -167,6 +172,7 @@ _HOMES = {
     "noise.staircase_polyplace": ("StaircasePolyPlace",),
     "noise.student_t": ("StudentT",),
     "noise.uniform_log_normal": ("UniformLogNormal",),
+    "planner": ("Plan", "needed_price", "needed_rows", "plan"),
     "privacy": (
         "Approx",
         "BoundedRange",

@@ -124,7 +124,11 @@ class Statistics(click.Group):
                     help=_help(field),
                 )(decorated)  # fmt: skip
         for field in reversed(arguments):
-            named = {} if self.named else {"required": False, "default": field.name}
+            named: dict[str, Any] = (
+                {}
+                if self.named
+                else {"required": False, "default": "x" if field.name == "column" else field.name}
+            )
             decorated = click.argument(field.name, **named)(decorated)
         text = (kind.__doc__ or kind.name).split("\n\n")[0].replace("``", "")
         return click.command(name=kind.name, help=text)(decorated)

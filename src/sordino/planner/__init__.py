@@ -1,0 +1,23 @@
+"""What accuracy a price buys, before data are touched: expected errors on public or generated data only.
+
+`plan` ranks every mechanism that could answer. Nothing here opens a file, a source or a session.
+"""
+
+from __future__ import annotations
+
+from sordino.planner.inverse import expected_error, needed_price, needed_rows
+from sordino.planner.planning import plan
+from sordino.planner.report import Option, Plan
+from sordino.planner.shape import SHAPES, PublicSample, Shape
+
+__all__ = [
+    "SHAPES",
+    "Option",
+    "Plan",
+    "PublicSample",
+    "Shape",
+    "expected_error",
+    "needed_price",
+    "needed_rows",
+    "plan",
+]

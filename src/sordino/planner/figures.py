@@ -1,0 +1,141 @@
+"""The two pictures of a plan: densities of likely answers, and the error against the price.
+
+Everything is worked out again on generated columns; colours and dashes come from `sordino.plots`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sordino.errors import SordinoError
+from sordino.planner.candidate import Candidate, candidates
+from sordino.planner.planning import tried
+from sordino.planner.trial import Trial
+from sordino.privacy import Approx, BoundedRange, Concentrated, Guarantee, Pure
+
+if TYPE_CHECKING:
+    from sordino.planner.report import Plan
+
+FACTORS = (Fraction(1, 8), Fraction(1, 3), Fraction(1), Fraction(3), Fraction(8))
+SHOWN = 4  # options in a picture: the default and the best others
+TABLES, DRAWS = 2, 8
+CELLS = 161
+
+
+def shown_names(plan: Plan) -> list[str]:
+    """The default, the best other options, and the best with a fixed scale for comparison."""
+    names = [plan.default.name, *(one.name for one in plan.options if not one.default)][:SHOWN]
+    fixed = [one.name for one in plan.options if not one.adaptive and one.name not in names]
+    return [*names, *fixed[:1]]
+
+
+def amount(price: Any) -> float:
+    """The main number of a price."""
+    return float(price.rho if hasattr(price, "rho") else price.epsilon)
+
+
+def scaled(price: Guarantee, factor: Fraction) -> Guarantee:
+    """The price with its main amount multiplied; delta stays."""
+    name = "rho" if hasattr(price, "rho") else "epsilon"
+    return dataclasses.replace(price, **{name: getattr(price, name) * factor})
+
+
+def error_curves(plan: Plan) -> dict[str, tuple[list[float], list[float]]]:
+    """Root mean square error of the shown options at prices around the plan's own.
+
+    Example:
+        >>> from sordino.planner import plan
+        >>> from sordino.statistics.count import Count
+        >>> curves = error_curves(plan(Count("x"), Pure(1), rows=100, tables=1))
+        >>> prices, errors = curves["laplace (global)"]
+        >>> len(prices), errors[0] > errors[-1]
+        (5, True)
+    """
+    if not isinstance(plan.price, Pure | Approx | Concentrated | BoundedRange):
+        return {}
+    curves: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in shown_names(plan)}
+    for factor in FACTORS:
+        price = scaled(plan.price, factor)
+        try:
+            found = _candidates(plan, price)
+        except SordinoError:
+            continue
+        trial = Trial(found[0].part.statistic, plan.assumed, rows=plan.rows, seed=plan.seed)
+        for candidate in found:
+            # The default may change its name with the price; its curve goes on.
+            name = plan.default.name if candidate.default else candidate.name
+            if name in curves and (candidate.default or name != plan.default.name):
+                prices, errors = curves[name]
+                prices.append(amount(price))
+                errors.append(tried(candidate, trial, tables=TABLES, draws=DRAWS).rms)
+    return curves
+
+
+def answer_densities(plan: Plan) -> tuple[np.ndarray[Any, Any], dict[str, np.ndarray[Any, Any]], float]:
+    """Middles of cells, the density of the answer in each per shown option with a law, and the truth."""
+    found = _candidates(plan, plan.price)
+    trial = Trial(found[0].part.statistic, plan.assumed, rows=plan.rows, seed=plan.seed)
+    laws = {}
+    for candidate in found:
+        if candidate.name in shown_names(plan) and not candidate.part.statistic.vector:
+            some = trial.laws(candidate.part, tables=1, draws=1)
+            if some:
+                laws[candidate.name] = some[0]
+    if not laws:
+        return np.empty(0), {}, 0.0
+    truth = float(next(iter(laws.values())).truth)
+    reach = 1.5 * max(plan.default.most, plan.default.rms) or 1.0
+    step = max((law.step or 0.0 for law in laws.values()), default=0.0)
+    if step * CELLS > 2 * reach:  # a coarse grid: one cell per point
+        points = step * np.arange(np.floor((truth - reach) / step) - 1, np.ceil((truth + reach) / step) + 2)
+        edges = np.append(points - step / 2, points[-1] + step / 2)
+    else:
+        edges = np.linspace(truth - reach, truth + reach, CELLS)
+    densities = {
+        name: np.diff([law.at_most(float(edge)) for edge in edges]) / np.diff(edges)
+        for name, law in laws.items()
+    }
+    return (edges[1:] + edges[:-1]) / 2, densities, truth
+
+
+def picture(plan: Plan) -> Any:
+    """Draw both pictures beside each other."""
+    from sordino import plots
+
+    middles, densities, truth = answer_densities(plan)
+    curves = error_curves(plan)
+    kind = "rho" if hasattr(plan.price, "rho") else "epsilon"
+    with plots.style() as plt:
+        figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.2))
+        looks = dict(zip(shown_names(plan), plots.lines(), strict=False))
+        for name, look in looks.items():
+            if name in densities:
+                left.plot(middles, densities[name], drawstyle="steps-mid", **look)
+        left.axvline(truth, color="#666666", linewidth=1)
+        left.set(xlabel=f"answer ({plan.statistic.name}, generated data)", ylabel="density")
+        left.set_title("Likely answers; the line is the truth")
+        left.set_ylim(bottom=0)
+        for name, look in looks.items():
+            prices, errors = curves.get(name, ([], []))
+            right.plot(prices, errors, label=name, **look)
+        right.axhline(plan.sampling_error, color="#666666", linewidth=1, linestyle=(0, (1, 2)),
+                      label="sampling error, no privacy")  # fmt: skip
+        price = amount(plan.price)
+        right.plot([price], [plan.default.rms], marker="o", markersize=8, color="#000000", linestyle="",
+                   label="this plan")  # fmt: skip
+        right.set(xlabel=kind, ylabel="root mean square error", xscale="log")
+        positive = [error for _, errors in curves.values() for error in errors] + [plan.default.rms]
+        if min(positive) > 0:
+            right.set_yscale("log")
+        right.set_title("Error against price")
+        figure.legend(loc="outside lower center", ncols=3)
+        figure.suptitle(f"{plan.statistic.name}, {plan.price!r}, {plan.rows:,} rows: {plan.assumed.words}")
+        return figure
+
+
+def _candidates(plan: Plan, price: Guarantee) -> list[Candidate]:
+    return candidates(plan.statistic, price, rows=plan.rows, neighbors=plan.neighbors, hints=dict(plan.hints))

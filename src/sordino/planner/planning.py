@@ -1,0 +1,179 @@
+"""`plan`: what accuracy a price buys, before any data are touched.
+
+Candidates are tried on public columns (`trial`), summed up (`error_law`) and ranked. There is no argument through
+which private data could come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sordino import checks
+from sordino.errors import ParameterError
+from sordino.mechanisms.additive import Additive
+from sordino.mechanisms.error_bar import WithErrorBar
+from sordino.planner.candidate import Candidate, candidates
+from sordino.planner.error_law import summarise
+from sordino.planner.report import Option, Plan
+from sordino.planner.shape import PublicSample, assumed
+from sordino.planner.trial import Trial
+from sordino.privacy import Guarantee, Neighbors
+from sordino.statistics import Statistic
+
+if TYPE_CHECKING:
+    from sordino.planner.shape import Assumed
+
+TABLES = 24  # public columns on which exact laws are averaged
+SEARCHES = ("auto-clip", "variance-clip")
+WORK = 400_000  # rows read by simulated answers, so that a table takes seconds
+
+
+def plan(
+    statistic: Statistic,
+    price: Guarantee,
+    *,
+    rows: int | None = None,
+    assume: Any = None,
+    neighbors: Neighbors | None = None,
+    tables: int = TABLES,
+    draws: int | None = None,
+    seed: int = 0,
+    only_default: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    **hints: Any,
+) -> Plan:
+    """Say what error to expect of every mechanism that could answer, on public or generated data only.
+
+    Args:
+        statistic: What would be asked.
+        price: What it may cost.
+        rows: How many rows the data have, roughly; a public sample brings its own number.
+        assume: A named shape (``"normal"``, ``"log-normal:sigma=0.5"``), a `Shape`, or a list of public numbers; by
+            default a shape that suits the bounds.
+        neighbors: Which datasets the promise compares; the statistic's own by default.
+        tables: Public columns on which exact laws are averaged.
+        draws: Simulated answers where no law is known; by default as many as take a few seconds.
+        seed: Names the generated columns.
+        only_default: Try nothing but the mechanism that a release would take.
+        progress: Is called with the steps done and the steps in all.
+        hints: The public options of a release: ``centre``, ``spread``, ``tight``, ``interval``, ...
+
+    Example:
+        >>> from sordino.privacy import Pure
+        >>> from sordino.statistics.median import Median
+        >>> found = plan(Median("income", low=0, high=500_000), Pure(0.5), rows=2000, tables=2)
+        >>> found.default.name, found.default.rms < 2000, found.options[-1].name
+        ('quantile', True, 'laplace (global)')
+    """
+    if not isinstance(statistic, Statistic):
+        raise ParameterError(
+            "plan",
+            "the first argument is a statistic",
+            got={"statistic": type(statistic).__name__},
+            why="A plan never reads private data, so it takes no session, source or file.",
+            hint='sd.plan(sd.Median("income", low=0, high=500_000), sd.Pure(0.5), rows=20_000)',
+        )
+    if not isinstance(price, Guarantee):
+        raise ParameterError(
+            "plan", "the second argument is a price", got={"price": price}, hint="sd.Pure(0.5)"
+        )
+    shape = assumed(assume, statistic)
+    count = _rows(rows, shape)
+    tables = checks.whole("plan", at_least=1, tables=tables)
+    if draws is not None:
+        checks.whole("plan", at_least=2, draws=draws)
+    relation = neighbors or statistic.neighbors
+    found = candidates(statistic, price, rows=count, neighbors=relation, hints=hints)
+    trial = Trial(found[0].part.statistic, shape, rows=count, seed=checks.whole("plan", seed=seed))
+    kept = [one for one in found if one.default or (not only_default and _sensible(one, trial))]
+    options = []
+    for done, candidate in enumerate(kept):
+        if progress is not None:
+            progress(done, len(kept) + 1)
+        options.append(tried(candidate, trial, tables=tables, draws=draws or _draws(candidate, count)))
+    if progress is not None:
+        progress(len(kept), len(kept) + 1)
+    sampling = trial.sampling_error(min(max(4_000_000 // count, 16), 64))
+    if progress is not None:
+        progress(len(kept) + 1, len(kept) + 1)
+    return Plan(
+        statistic=statistic,
+        price=price,
+        rows=count,
+        neighbors=relation,
+        assumed=shape,
+        options=tuple(sorted(options, key=lambda one: (one.rms, one.most))),
+        sampling_error=sampling,
+        lower_bound=_lower_bound(kept, price, trial),
+        hints=tuple(sorted(hints.items())),
+        seed=seed,
+    )
+
+
+def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Option:
+    """Try one candidate: exactly where its law is known, by simulated answers otherwise."""
+    laws = trial.laws(candidate.part, tables=tables, draws=draws)
+    clipped = laws is not None and candidate.mechanism.name == "auto-clip"
+    spread = summarise(trial.errors(candidate.part, tables=tables, draws=draws) if laws is None else laws)
+    return Option(
+        name=candidate.name,
+        mechanism=candidate.mechanism,
+        median=spread.median,
+        rms=spread.rms,
+        most=spread.most,
+        uncertainty=(spread.median_error, spread.rms_error, spread.most_error),
+        exact=laws is not None and not clipped,
+        answers=None if laws is not None and not clipped else draws,
+        partly=clipped,
+        adaptive=candidate.adaptive,
+        default=candidate.default,
+        trusted=candidate.mechanism.trusted,
+    )
+
+
+def _draws(candidate: Candidate, rows: int) -> int:
+    """As many simulated answers as take a few seconds: searches through all rows are slow."""
+    least = 24 if candidate.mechanism.name in SEARCHES else 200
+    return min(max(least * WORK // (rows * 24), least), 16 * least)
+
+
+def _rows(rows: int | None, shape: Assumed) -> int:
+    if rows is not None:
+        return checks.whole("plan", at_least=1, rows=rows)
+    if isinstance(shape, PublicSample):
+        return int(shape.values.size)
+    raise ParameterError(
+        "plan",
+        "rows must be given",
+        why="How far one row moves the answer depends on how many there are.",
+        hint="rows=20_000",
+    )
+
+
+def _sensible(candidate: Candidate, trial: Trial) -> bool:
+    """Leave out smooth noise where the local sensitivity is about the global one: it could only lose."""
+    mechanism = candidate.mechanism
+    smooth = isinstance(mechanism, Additive) and mechanism.calibration.smoothing > 0
+    return not smooth or trial.worth_smoothing(candidate.part)
+
+
+def _lower_bound(kept: list[Candidate], price: Guarantee, trial: Trial) -> float | None:
+    """The proved bound for noise scaled to the smooth bound that the candidates use, on one generated column."""
+    from sordino.errors import SordinoError
+    from sordino.noise.limit import lower_bound
+
+    for candidate in kept:
+        found = candidate.mechanism
+        inner = found.mechanism if isinstance(found, WithErrorBar) else found
+        if not isinstance(inner, Additive) or inner.calibration.smoothing == 0:
+            continue
+        law = trial.law(candidate.part, 0)
+        if law is None:
+            continue
+        try:
+            limit = lower_bound(price, smoothing=inner.calibration.smoothing)
+        except SordinoError:
+            return None
+        return limit * float(law.law.scale) / float(inner.calibration.scale)
+    return None

@@ -1,0 +1,323 @@
+"""`Plan`: the ranked options with their expected errors, as text, HTML, plain records and pictures.
+
+It says what was assumed and that no private data was read. All numbers were worked out before, in `planning`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from sordino.errors import spell
+from sordino.privacy import Neighbors
+
+if TYPE_CHECKING:
+    from sordino.mechanisms import Mechanism
+    from sordino.planner.shape import Assumed
+    from sordino.privacy import Guarantee
+    from sordino.statistics import Statistic
+
+HEAD = ("", "mechanism", "median", "rms", "9 in 10", "noise", "how")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One way to answer and the error to expect of it, against the statistic of the sample.
+
+    Attributes:
+        name: Mechanism, or the family of additive noise.
+        mechanism: What would answer; a session takes it as ``mechanism=``.
+        median: Half of all errors are at most this.
+        rms: Root mean square error.
+        most: Nine of ten errors are at most this.
+        uncertainty: Standard errors of these three figures, from few columns or few simulated answers.
+        exact: Whether the figures come from the exact law of the answer.
+        answers: How many answers were simulated; None for exact figures.
+        partly: Whether only a released clipping interval was simulated, and the noise is exact given it.
+        adaptive: Whether the noise follows the data at hand.
+        default: Whether a release takes it when nothing else is said.
+        trusted: Whether public numbers say that it can be useful.
+    """
+
+    name: str
+    mechanism: Mechanism
+    median: float
+    rms: float
+    most: float
+    uncertainty: tuple[float, float, float]
+    exact: bool
+    answers: int | None
+    partly: bool
+    adaptive: bool
+    default: bool
+    trusted: bool
+
+    @property
+    def how(self) -> str:
+        """How the figures were found, and how well they are known."""
+        relative = self.uncertainty[1] / self.rms if self.rms > 0 else 0.0
+        known = f" +- {math.ceil(100 * relative)} %" if relative >= 0.005 else ""
+        simulated = (
+            f"exact given {self.answers} clips" if self.partly else f"simulated, {self.answers} answers"
+        )
+        kind = "exact" if self.exact else simulated
+        return f"{kind}{known}{'' if self.trusted else '; too few rows to be trusted'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain record."""
+        return {
+            "name": self.name,
+            "default": self.default,
+            "median": self.median,
+            "rms": self.rms,
+            "quantile_90": self.most,
+            "uncertainty": dict(zip(("median", "rms", "quantile_90"), self.uncertainty, strict=True)),
+            "exact": self.exact,
+            "simulated_answers": self.answers,
+            "adaptive": self.adaptive,
+            "trusted": self.trusted,
+            "mechanism": self.mechanism.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What accuracy a price buys; made by `plan` from public or generated data only.
+
+    Attributes:
+        statistic: What would be asked.
+        price: What it would cost.
+        rows: How many rows were assumed.
+        neighbors: Which datasets the promise compares.
+        assumed: Where the columns came from.
+        options: Every way to answer, the smallest root mean square error first.
+        sampling_error: How much the statistic varies between such samples without any privacy.
+        lower_bound: Below this no noise scaled to the same smooth bound can be; None where none is used.
+        hints: Public options that were given.
+        seed: Names the generated columns.
+    """
+
+    statistic: Statistic
+    price: Guarantee
+    rows: int
+    neighbors: Neighbors
+    assumed: Assumed
+    options: tuple[Option, ...]
+    sampling_error: float
+    lower_bound: float | None
+    hints: tuple[tuple[str, Any], ...]
+    seed: int
+
+    @property
+    def default(self) -> Option:
+        """The option that a release takes when nothing else is said."""
+        return next(option for option in self.options if option.default)
+
+    @property
+    def data(self) -> str:
+        """What was assumed, in words."""
+        origin = "generated" if self.assumed.option() is not None else "public"
+        return f"{origin} ({self.assumed.words}, {self.rows:,} rows), no private data was read"
+
+    @property
+    def verdict(self) -> str:
+        """What privacy adds to the error that the sample has anyway."""
+        rms, natural = self.default.rms, self.sampling_error
+        if natural == 0:
+            return "the statistic does not vary between samples of this size"
+        added = math.hypot(rms, natural) / natural - 1
+        amount = f"{100 * added:.2g} %" if added < 1 else f"{added:.3g} times the error"
+        return f"sampling error without privacy: {short(natural)}; privacy adds {amount} to it"
+
+    @property
+    def python(self) -> str:
+        """The same plan in Python."""
+        assume = self.assumed.option()
+        rest = "".join(f", {name}={_code(value)}" for name, value in self.hints)
+        near = "" if self.neighbors is self.statistic.neighbors else f", neighbors=sd.{self.neighbors}"
+        given = f'"{assume}"' if assume is not None else "sample"
+        return f"sd.plan({_call(self.statistic)}, {_price(self.price)}, rows={self.rows}, assume={given}{near}{rest})"
+
+    @property
+    def command(self) -> str | None:
+        """The same plan on the command line; None where an array was given."""
+        assume = self.assumed.option()
+        if assume is None or getattr(self.statistic, "parts", None):
+            return None
+        words = ["sordino", "plan", self.statistic.name, *_words(self.statistic), *_price_words(self.price)]
+        words += ["--rows", str(self.rows), "--assume", assume]
+        if self.neighbors is not Neighbors.REPLACE_ONE:
+            words += ["--neighbors", self.neighbors.value]
+        for name, value in self.hints:
+            words += [f"--{name}"] if value is True else [f"--{name}", _typed(value)]
+        return " ".join(words)
+
+    def __str__(self) -> str:
+        lines = [
+            f"data: {self.data}",
+            f"error of the {self.statistic.name} against the sample's own, {self.price!r}, {self.neighbors.value}:",
+            *("  " + line for line in aligned(HEAD, self._cells())),
+            self.verdict,
+        ]
+        if self.lower_bound is not None:
+            lines.append(
+                f"noise scaled to the same smooth bound has an rms of at least {short(self.lower_bound)} (proved)"
+            )
+        lines.append("* is what a release uses when nothing else is said")
+        lines.append(f"in Python: {self.python}")
+        if self.command is not None:
+            lines.append(f"on the command line: {self.command}")
+        return "\n".join(lines)
+
+    def _cells(self) -> list[list[str]]:
+        return [
+            [
+                "*" if option.default else "",
+                option.name,
+                short(option.median),
+                short(option.rms),
+                short(option.most),
+                "adaptive" if option.adaptive else "fixed",
+                option.how,
+            ]
+            for option in self.options
+        ]
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col">{escape(name or "default")}</th>' for name in HEAD)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._cells()
+        )
+        notes = "".join(
+            f"<p>{escape(text)}</p>" for text in (f"data: {self.data}", self.verdict, self.python)
+        )
+        caption = f"Error of the {self.statistic.name}, {self.price!r}"
+        return f"<div><table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>{notes}</div>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain record for machines."""
+        return {
+            "kind": "plan",
+            "private_data_read": False,
+            "statistic": self.statistic.to_dict(),
+            "price": self.price.to_dict(),
+            "rows": self.rows,
+            "neighbors": self.neighbors.value,
+            "assumed": self.assumed.to_dict(),
+            "hints": {name: _typed(value) for name, value in self.hints},
+            "seed": self.seed,
+            "sampling_error": self.sampling_error,
+            "lower_bound": self.lower_bound,
+            "options": [option.to_dict() for option in self.options],
+            "python": self.python,
+            "command": self.command,
+        }
+
+    def plot(self) -> Any:
+        """Two pictures: the densities of likely answers, and the error against the price with this plan's point."""
+        from sordino.planner.figures import picture
+
+        return picture(self)
+
+
+def short(value: float) -> str:
+    """Three digits, thousands apart.
+
+    Example:
+        >>> short(1234567.0), short(0.012345), short(float("inf"))
+        ('1,234,567', '0.0123', 'infinite')
+    """
+    if math.isinf(value):
+        return "infinite"
+    if value == 0:
+        return "0"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}" if abs(value) < 1e12 else f"{value:.3g}"
+    return f"{value:.3g}"
+
+
+def aligned(head: tuple[str, ...], rows: list[list[str]]) -> list[str]:
+    """Lines of a table: words to the left, figures to the right."""
+    widths = [max(len(cells[place]) for cells in (head, *rows)) for place in range(len(head))]
+    right = range(2, 5)
+
+    def line(cells: Any) -> str:
+        parts = [
+            cell.rjust(width) if place in right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return "  ".join(parts).rstrip()
+
+    return [line(head), *(line(row) for row in rows)]
+
+
+def _given(statistic: Any) -> list[tuple[Any, Any]]:
+    """Fields that are not at their defaults, the relation left out."""
+    found = []
+    for field in dataclasses.fields(statistic):
+        value = getattr(statistic, field.name)
+        if not field.init or field.name == "neighbors":
+            continue
+        if field.default is dataclasses.MISSING or value != field.default:
+            found.append((field, value))
+    return found
+
+
+def _call(statistic: Any) -> str:
+    inner = []
+    for field, value in _given(statistic):
+        text = _code(value)
+        inner.append(text if not field.kw_only else f"{field.name}={text}")
+    if statistic.neighbors is not Neighbors.REPLACE_ONE:
+        inner.append(f"neighbors=sd.{statistic.neighbors}")
+    return f"sd.{type(statistic).__name__}({', '.join(inner)})"
+
+
+def _words(statistic: Any) -> list[str]:
+    words: list[str] = []
+    for field, value in _given(statistic):
+        if isinstance(value, str) and str(field.type) == "str" and field.default is dataclasses.MISSING:
+            words.insert(0, value)
+        else:
+            words += [f"--{field.name.replace('_', '-')}", _typed(value)]
+    return words
+
+
+def _price(price: Guarantee) -> str:
+    return f"sd.{price!r}"
+
+
+def _price_words(price: Any) -> list[str]:
+    words = []
+    for field in dataclasses.fields(price):
+        words += [f"--{field.name}", spell(getattr(price, field.name))]
+    return words
+
+
+def _code(value: Any) -> str:
+    """As Python source."""
+    if isinstance(value, tuple | list):
+        return "(" + ", ".join(_code(item) for item in value) + ("," if len(value) == 1 else "") + ")"
+    if dataclasses.is_dataclass(value) and hasattr(value, "relations"):
+        return _call(value)
+    if isinstance(value, str):
+        return f'"{value}"'
+    return _number(value) if isinstance(value, Fraction | int | float) else repr(value)
+
+
+def _typed(value: Any) -> str:
+    """As it is typed on the command line."""
+    if isinstance(value, tuple | list):
+        return ",".join(_typed(item) for item in value)
+    return value if isinstance(value, str) else _number(value)
+
+
+def _number(value: Any) -> str:
+    """As a person would type it: whole numbers without a point."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return spell(value)

@@ -1,0 +1,208 @@
+"""Trying a candidate on public columns: its exact error laws where there are any, simulated answers otherwise.
+
+Columns are generated from a seed, so a plan is the same whenever it is made. Seeded random words are fine here because
+nothing that is drawn is about anybody; a release never uses them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sordino.data.memory import Memory
+from sordino.errors import Unsupported
+from sordino.exact.bits import SeededBits
+from sordino.mechanisms import Mechanism
+from sordino.mechanisms.additive import Additive, AdditiveLaw
+from sordino.mechanisms.auto_clip import AutoClip
+from sordino.mechanisms.law import LatticeLaw, MixtureLaw
+from sordino.mechanisms.quantile import PrivateQuantile
+from sordino.mechanisms.symmetric_mean import SymmetricMean
+from sordino.planner.error_law import ErrorLaw
+from sordino.planner.shape import Assumed, columns_of
+from sordino.privacy import Neighbors
+from sordino.profile import Opened, Reading
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sordino.question import Part
+    from sordino.source import Ask, Summary
+    from sordino.statistics import Statistic
+
+    Asking = Callable[[Ask], Summary]
+
+
+class Trial:
+    """Public columns of one shape, each drawn when it is first needed.
+
+    Args:
+        statistic: What is asked; names the columns.
+        assumed: Where columns come from.
+        rows: How many rows each has.
+        seed: Names the columns; the same seed gives the same ones.
+    """
+
+    def __init__(self, statistic: Statistic, assumed: Assumed, *, rows: int, seed: int = 0) -> None:
+        self.statistic, self.assumed, self.rows, self.seed = statistic, assumed, rows, seed
+        self._tables: dict[int, Asking] = {}
+        self._truths: dict[int, Any] = {}
+
+    def ask(self, place: int) -> Asking:
+        """Answers requests about one table."""
+        if place not in self._tables:
+            random = np.random.default_rng([self.seed, place, self.rows])
+            drawn = {name: self.assumed.draw(self.rows, random) for name in columns_of(self.statistic)}
+            table = Memory(drawn)
+            if place >= 64:
+                return lambda request: table.summary(request)[0]
+            known: dict[Ask, Summary] = {}
+
+            def ask(request: Ask) -> Summary:
+                if request not in known:
+                    if len(known) >= 64:
+                        known.clear()
+                    known[request] = table.summary(request)[0]
+                return known[request]
+
+            self._tables[place] = ask
+        return self._tables[place]
+
+    def truth(self, place: int) -> Any:
+        """The statistic itself on one table."""
+        if place not in self._truths:
+            opened = self.statistic.read(self.ask(place)(self.statistic.request(depth=1))).open()
+            real = opened.units.real
+            vector = isinstance(opened.value, tuple)
+            self._truths[place] = tuple(map(real, opened.value)) if vector else real(opened.value)
+        return self._truths[place]
+
+    def sampling_error(self, tables: int) -> float:
+        """How much the statistic itself varies between tables, without any privacy (root mean square)."""
+        values = np.array([np.atleast_1d(self._floats(self.truth(place))) for place in range(tables)])
+        return float(np.sqrt(np.mean(np.var(values, axis=0, ddof=1))))
+
+    @staticmethod
+    def _floats(value: Any) -> Any:
+        return [float(one) for one in value] if isinstance(value, tuple) else float(value)
+
+    def laws(self, part: Part, *, tables: int, draws: int) -> list[ErrorLaw] | None:
+        """Error laws on several tables, or None where no law is known and answers must be simulated.
+
+        A clipped mean has a law given its clipping interval, which is released; intervals are simulated, ``draws`` in
+        all, and what is left is exact.
+        """
+        if part.statistic.vector:
+            return None
+        if isinstance(part.mechanism, AutoClip):
+            return self._clipped(part, tables=tables, draws=draws)
+        found = []
+        for place in range(tables):
+            law = self.law(part, place)
+            if law is None:
+                return None
+            found.append(law)
+        return found
+
+    def law(self, part: Part, place: int) -> ErrorLaw | None:
+        """The error law of one candidate on one table, where the mechanism has a law."""
+        answer = type(part.mechanism).answer
+        if not isinstance(part.mechanism, PrivateQuantile | SymmetricMean) and answer is not Mechanism.answer:
+            return None
+        mechanism, reading = _read(part, self.ask(place))
+        try:
+            law: Any = (
+                mechanism.law(reading, contribution=part.contribution * _doubled(part))
+                if isinstance(mechanism, PrivateQuantile)
+                else mechanism.law(reading)
+            )
+        except Unsupported:
+            return None
+        low, high = _range(mechanism, reading.open())
+        own = isinstance(law, LatticeLaw | MixtureLaw)
+        step = None if own else float(part.grid.step)
+        return ErrorLaw(law, truth=Fraction(self.truth(place)), step=step, low=low, high=high)
+
+    def _clipped(self, part: Part, *, tables: int, draws: int) -> list[ErrorLaw] | None:
+        from sordino.mechanisms.column import AskedColumn
+        from sordino.mechanisms.drawing import noise_for
+
+        statistic: Any = part.statistic
+        mechanism = part.mechanism
+        assert isinstance(mechanism, AutoClip)
+        if statistic.neighbors is not Neighbors.REPLACE_ONE or statistic.rows_private:
+            return None  # the number of rows is noisy too: no single law
+        bits, found = SeededBits(self.seed), []
+        for place in range(draws):
+            table = place % max(tables, 1)
+            column = AskedColumn(statistic.column, statistic.grid, self.ask(table))
+            interval = mechanism.find_interval(column, contribution=part.contribution, bits=bits)
+            sums = column.clipped(interval.low, interval.high)
+            times = Fraction(1) if mechanism.total else Fraction(1, max(sums.rows, 1))
+            noise = noise_for(interval.rest)
+            scale = (sums.high - sums.low) * part.contribution * times * noise.scale
+            law = AdditiveLaw(noise.noise, value=float(sums.total * times), scale=float(scale))
+            ends = (float(end * max(sums.rows, 1) * times) for end in (sums.low, sums.high))
+            low, high = ends
+            found.append(
+                ErrorLaw(
+                    law, truth=Fraction(self.truth(table)), step=float(part.grid.step), low=low, high=high
+                )
+            )
+        return found
+
+    def errors(self, part: Part, *, draws: int, tables: int) -> NDArray[np.float64]:
+        """Errors of simulated answers, over several tables; every coordinate of a vector counts."""
+        bits, found = SeededBits(self.seed + 1), []
+        for place in range(draws):
+            table = place % tables
+            answer = part.mechanism.answer(
+                part.statistic, self.ask(table), part.grid, contribution=part.contribution, bits=bits
+            )
+            value = np.atleast_1d(np.asarray(self._floats(answer.value), dtype=np.float64))
+            found.append(value - np.atleast_1d(np.asarray(self._floats(self.truth(table)))))
+        return np.concatenate(found)
+
+    def worth_smoothing(self, part: Part) -> bool:
+        """Whether the local sensitivity is so far below the global one that smooth noise can win at all."""
+        opened = part.statistic.read(self.ask(0)(part.statistic.request(depth=1))).open()
+        return 2 * opened.profile.at(0) < opened.profile.ceiling
+
+
+def _doubled(part: Part) -> int:
+    return 2 if part.statistic.rows_private else 1
+
+
+def _read(part: Part, ask: Asking) -> tuple[Mechanism, Reading]:
+    """The reading that the mechanism would draw from, as its `answer` asks for it."""
+    mechanism: Any = part.mechanism
+    statistic: Any = part.statistic
+    if isinstance(mechanism, SymmetricMean):
+        statistic, mechanism = mechanism.substitute(statistic), mechanism.inner
+    cuts: tuple[int, ...] = ()
+    if isinstance(mechanism, PrivateQuantile):
+        if mechanism.shift is not None:
+            statistic = dataclasses.replace(statistic, shift=mechanism.shift)
+        relation = Neighbors.ADD_REMOVE_ONE if statistic.rows_private else statistic.neighbors
+        mechanism = dataclasses.replace(mechanism, neighbors=relation)
+        cuts = mechanism.cuts
+    request = statistic.request(depth=mechanism.depth * part.contribution * _doubled(part))
+    summary = ask(dataclasses.replace(request, cuts=cuts) if cuts else request)
+    reading = statistic.read(summary).by(part.contribution)
+    if cuts:
+        reading = Reading(dataclasses.replace(reading.open(), below=summary.below))
+    return mechanism, reading
+
+
+def _range(mechanism: Mechanism, opened: Opened) -> tuple[float, float]:
+    """Where answers are clipped."""
+    if isinstance(mechanism, Additive) and mechanism.clip and None not in (opened.bottom, opened.top):
+        assert opened.bottom is not None
+        assert opened.top is not None
+        return float(opened.units.real(opened.bottom)), float(opened.units.real(opened.top))
+    return -math.inf, math.inf
