@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from sordino.cli import main
-from sordino.ledger import Ledger
-from sordino.ledger.book import verify_export
+from sordino.ledger import Ledger, verify_export
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure, Unit
 
 

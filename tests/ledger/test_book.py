@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from sordino.errors import BudgetExceeded, LedgerError, ParameterError, Unsupported
 from sordino.exact.grid import Grid
-from sordino.ledger import Ledger
+from sordino.ledger import Ledger, verify_export
 from sordino.ledger.account import counted, largest_rho, left
-from sordino.ledger.book import verify_export
 from sordino.privacy import (
     Approx,
     BoundedRange,

@@ -157,8 +157,7 @@ def _dry(
 
 def _preview(event: Event, book: Ledger, token: str | None) -> None:
     """Say on stderr what the release protects, costs and leaves."""
-    from sordino.ledger.account import left
-    from sordino.ledger.book import short
+    from sordino.ledger.account import left, short
     from sordino.words import asked, whom
 
     cost, remaining = book.cost(event), book.remaining

@@ -11,7 +11,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import TypeVar
 
-from sordino.errors import ParameterError, Unsupported
+from sordino.errors import BudgetExceeded, ParameterError, Unsupported
 from sordino.privacy import (
     Approx,
     Concentrated,
@@ -155,6 +155,17 @@ def check_budget(budget: Guarantee) -> None:
         raise ParameterError(
             "ledger", "the budget must be positive", got={"budget": budget}, hint="budget=sd.Pure(3)"
         )
+
+
+def short(name: str, asked: Guarantee, left: Guarantee, budget: Guarantee) -> BudgetExceeded:
+    """The book has not enough left."""
+    return BudgetExceeded(
+        f"ledger {name}",
+        "there is not enough left",
+        got={"asked": asked, "left": left, "of": budget},
+        why="Nothing was read and nothing was spent.",
+        hint=f"ask for less, or: sordino ledger raise {name} ... --reason '...'",
+    )
 
 
 def _rounded(price: G) -> G:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from sordino.errors import BudgetExceeded, LedgerError, ParameterError
+from sordino.errors import LedgerError, ParameterError
 from sordino.ledger import account
 from sordino.ledger.chain import Row, amount, canonical, faults
+from sordino.ledger.entry import Entry, Report, entry_of
 from sordino.ledger.store import damaged
 from sordino.privacy import Approx, Guarantee, Neighbors, Unit
 
@@ -23,70 +23,6 @@ if TYPE_CHECKING:
     from sordino.release import Event, Release
 
 FORMAT = "sordino-ledger"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A paid question, and its answer once there is one.
-
-    Attributes:
-        number: The id of the release: 1 for the first that was paid.
-        token: Names the question: asked again with it, the stored answer comes back and costs nothing.
-        event: What was asked.
-        cost: What it cost in the terms of the budget.
-        at: When it was paid.
-        release: The stored answer as JSON; None while there is none.
-    """
-
-    number: int
-    token: str
-    event: Mapping[str, Any]
-    cost: Guarantee
-    at: str
-    release: Mapping[str, Any] | None = field(default=None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """A plain record."""
-        return {
-            "number": self.number,
-            "token": self.token,
-            "at": self.at,
-            "cost": self.cost.to_dict(),
-            "event": dict(self.event),
-            "release": None if self.release is None else dict(self.release),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What verification found.
-
-    Attributes:
-        name: Where the book is.
-        rows: Number of rows.
-        head: Hash of the last row; note it elsewhere to notice a book that was put back to an earlier state.
-        faults: What is wrong, in words; empty when all holds.
-    """
-
-    name: str
-    rows: int
-    head: str
-    faults: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.faults
-
-    def to_dict(self) -> dict[str, Any]:
-        """A plain record."""
-        return {
-            "ledger": self.name,
-            "rows": self.rows,
-            "head": self.head,
-            "holds": self.holds,
-            "faults": list(self.faults),
-        }
 
 
 class Ledger:
@@ -244,12 +180,12 @@ class Ledger:
                     why="A token stands for one question, so that asking again costs nothing.",
                     hint="use a new token, or none",
                 )
-            return _entry(paid, self._answer(page, token)), last
+            return entry_of(paid, self._answer(page, token)), last
         spent, ceiling = amount(last.spent), amount(last.ceiling)
         cost = self._cost(event, opening, ceiling)
         total = spent + cost
         if not total.within(ceiling):
-            raise short(self.name, cost, account.left(ceiling, spent), ceiling)
+            raise account.short(self.name, cost, account.left(ceiling, spent), ceiling)
         row = Row.after(
             last,
             "spend",
@@ -260,7 +196,7 @@ class Ledger:
             at=_now(),
         )
         page.append(row)
-        return _entry(row, None), row
+        return entry_of(row, None), row
 
     def record(self, entry: Entry, release: Release) -> Mapping[str, Any]:
         """Keep an answer beside its price and give back what is kept: the first answer, if there was one before."""
@@ -320,7 +256,7 @@ class Ledger:
         with self._store.read() as page:
             rows = [self._sound(row) for row in page.rows()]
         answers = {row.token: row for row in rows if row.kind == "record"}
-        return tuple(_entry(row, answers.get(row.token)) for row in rows if row.kind == "spend")
+        return tuple(entry_of(row, answers.get(row.token)) for row in rows if row.kind == "spend")
 
     def entry(self, number: int) -> Entry:
         """The paid question with a number, as `explain` and `show` name it."""
@@ -333,13 +269,13 @@ class Ledger:
                     got={"number": number},
                     hint=f"sordino ledger show {self.name}",
                 )
-            return _entry(self._sound(row), self._answer(page, row.token))
+            return entry_of(self._sound(row), self._answer(page, row.token))
 
     def paid(self, token: str) -> Entry | None:
         """The question that a token has paid for, when there is one."""
         with self._store.read() as page:
             row = page.find("spend", token)
-            return None if row is None else _entry(self._sound(row), self._answer(page, token))
+            return None if row is None else entry_of(self._sound(row), self._answer(page, token))
 
     def verify(self, *, known: tuple[int, str] | None = None) -> Report:
         """Check the whole book: the file, the chain, the totals, the tokens.
@@ -431,29 +367,6 @@ class Ledger:
         return account.counted(price, ceiling)
 
 
-def short(name: str, asked: Guarantee, left: Guarantee, budget: Guarantee) -> BudgetExceeded:
-    """The book has not enough left."""
-    return BudgetExceeded(
-        f"ledger {name}",
-        "there is not enough left",
-        got={"asked": asked, "left": left, "of": budget},
-        why="Nothing was read and nothing was spent.",
-        hint=f"ask for less, or: sordino ledger raise {name} ... --reason '...'",
-    )
-
-
-def verify_export(document: Mapping[str, Any]) -> list[str]:
-    """Check an exported book without its database: what is wrong, in words."""
-
-    def rows() -> Iterable[Row]:
-        for row in document["rows"]:
-            texts = {name: canonical(row[name]) for name in ("body", "spent", "ceiling")}
-            yield Row(**{**row, **texts})
-
-    checked = list(rows())
-    return faults(checked, (checked[-1].number, checked[-1].hash) if checked else None)
-
-
 def _store(location: str | os.PathLike[str] | None) -> Store:
     """Choose the database by the address."""
     if isinstance(location, str) and location.split("://")[0] in ("postgresql", "postgres"):
@@ -463,12 +376,6 @@ def _store(location: str | os.PathLike[str] | None) -> Store:
     from sordino.ledger.sqlite import SQLiteStore
 
     return SQLiteStore(location)
-
-
-def _entry(paid: Row, answer: Row | None) -> Entry:
-    body = paid.content
-    release = None if answer is None else answer.content["release"]
-    return Entry(paid.paid, paid.token, body["event"], Guarantee.from_dict(body["cost"]), paid.at, release)
 
 
 def _reason(reason: str) -> None:

@@ -15,7 +15,7 @@ from sordino.ledger import account
 from sordino.privacy import Guarantee, Neighbors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
 FIRST = "0" * 64
 """What the first row names as its predecessor."""
@@ -117,6 +117,18 @@ def faults(rows: Iterable[Row], head: tuple[int, str] | None) -> list[str]:
     elif head != (last.number, last.hash):
         found.append(f"rows are missing at the end: the book was at row {head[0]}, the last is {last.number}")
     return found
+
+
+def verify_export(document: Mapping[str, Any]) -> list[str]:
+    """Check an exported book without its database: what is wrong, in words."""
+
+    def rows() -> Iterator[Row]:
+        for row in document["rows"]:
+            texts = {name: canonical(row[name]) for name in ("body", "spent", "ceiling")}
+            yield Row(**{**row, **texts})
+
+    checked = list(rows())
+    return faults(checked, (checked[-1].number, checked[-1].hash) if checked else None)
 
 
 class _Replay:
