@@ -126,3 +126,14 @@ def test_a_unit_that_is_not_there_is_refused():
         open_source({"x": np.array(["2020-01-01"], "datetime64[D]")}, unit=Unit("x")).check()
     with pytest.raises(DataError, match="row identifier"):
         open_source({"x": [1.0], "r": np.array(["a"])}, unit=Unit("x"), row="r").check()
+
+
+def test_a_source_keeps_its_own_unit():
+    """Opened again with the same unit it is itself; with another it is refused."""
+    source = open_source({"x": [1.0], "u": [1]}, unit=Unit("u", 2))
+    assert open_source(source) is source
+    assert open_source(source, unit=Unit("u", 2)) is source
+    assert source.unit == Unit("u", 2)
+    for wrong in ({"unit": Unit("u", 3)}, {"row": "x"}, {"numbers": ("x",)}):
+        with pytest.raises(DataError, match="its own unit"):
+            open_source(source, **wrong)

@@ -31,8 +31,8 @@ def open_source(
 
     Args:
         data: A mapping of columns; an array (its column is ``"x"``); a frame of pandas, polars or pyarrow; the path
-            of a CSV or Parquet file, or a glob; a polars LazyFrame; a DuckDB relation; an ibis table; a Spark
-            DataFrame; or a source.
+            of a CSV or Parquet file, or a glob; ``"postgresql://user@host/database?table=people"``; a polars
+            LazyFrame; a DuckDB relation; an ibis table; a Spark DataFrame; or a source.
         unit: Whom to protect: of each value of its column at most ``max_rows`` rows are used.
         row: Column of numbers, different for the rows of a unit, that orders them. Without one the order of the table
             does; engines have none, so they need it when there is a unit.
@@ -49,7 +49,8 @@ def open_source(
     from sordino.data.table import FRAMES
 
     if isinstance(data, Source) and not isinstance(data, Mapping):
-        if (unit is not None and unit.column is not None) or row is not None or numbers:
+        other = unit is not None and unit.column is not None and getattr(data, "unit", None) != unit
+        if other or row is not None or numbers:
             raise DataError("open", "a source has its own unit, row identifier and numbers; leave them out")
         return data
     numbers = tuple(numbers)
@@ -57,6 +58,10 @@ def open_source(
         return Memory(data, unit=unit, row=row, numbers=numbers)
     if isinstance(data, list | tuple) or (hasattr(data, "__array__") and getattr(data, "ndim", 0) == 1):
         return Memory({"x": data}, unit=unit, row=row, numbers=numbers)
+    if isinstance(data, str) and data.startswith(("postgresql://", "postgres://")):
+        from sordino.data.postgres import open_postgres
+
+        return open_postgres(data, unit=unit, row=row, numbers=numbers)
     if isinstance(data, str | os.PathLike):
         from sordino.data.files import open_files
 

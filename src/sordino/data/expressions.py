@@ -36,6 +36,9 @@ def present(name: str, dtype: Any) -> Expr:
         text = column.cast(nw.String)
         fine = ~text.str.contains(STRANGE) & text.str.contains(NUMBER)
         return ~column.is_null() & fine
+    if dtype.is_decimal():  # PostgreSQL's may be NaN, infinite, or too long for a double
+        text = column.cast(nw.String)
+        return ~column.is_null() & text.str.contains(NUMBER) & (text.str.len_chars() <= 300)
     return ~column.is_null() & ~column.is_nan() if dtype.is_float() else ~column.is_null()
 
 
@@ -48,7 +51,8 @@ def number(name: str, dtype: Any, otherwise: float) -> Expr:
         text = nw.when(present(name, dtype)).then(column.cast(nw.String)).otherwise(nw.lit("0"))
         value = text.str.strip_chars(" ").cast(nw.Float64)
     elif dtype.is_decimal():  # casts lose the last bit; through text they are correctly rounded
-        value = column.cast(nw.String).cast(nw.Float64)
+        text = nw.when(present(name, dtype)).then(column.cast(nw.String)).otherwise(nw.lit("0"))
+        value = text.cast(nw.Float64)
     else:
         value = column.cast(nw.Float64)
     return nw.when(present(name, dtype)).then(value).otherwise(nw.lit(float(otherwise)))

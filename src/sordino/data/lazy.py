@@ -71,7 +71,8 @@ class Lazy:
         guard: Callable[[], None] | None = None,
     ) -> None:
         self._frame: Frame = nw.from_native(frame).lazy()
-        self._unit, self._row, self._numbers = unit or Unit(), row, numbers
+        self.unit, self._row = unit or Unit(), row
+        self._numbers = numbers if nearby else ()  # servers raise where a text is too large a number
         self._name, self._nearby, self._guard = name, nearby, guard
         self._schema = dict(self._frame.collect_schema())
         self._kinds = {column: kind_of(dtype) for column, dtype in self._schema.items() if column != ROW}
@@ -95,15 +96,17 @@ class Lazy:
     def _check(self, requests: tuple[Ask, ...], *, keys: bool = False) -> None:
         row = None if self._row == ROW else self._row
         check_requests(
-            self._name, self._kinds, requests, unit=self._unit, row=row, numbers=self._numbers, keys=keys
+            self._name, self._kinds, requests, unit=self.unit, row=row, numbers=self._numbers, keys=keys
         )
-        if self._unit.column is not None and self._row is None:
+        if self.unit.column is not None and self._row is None:
             raise DataError(
-                self._name, "a column that identifies rows must be named", got={"unit": self._unit.column},
+                self._name, "a column that identifies rows must be named", got={"unit": self.unit.column},
                 why="The table has no order, and which rows of a person are used must not change while reading.",
-                hint='sordino.data.open_source(..., row="row_id")',
+                hint='sd.open(..., row="row_id")',
             )  # fmt: skip
         for part in parts(requests):
+            if isinstance(part, Cells) and not any(isinstance(one, str) for one in part.keys):
+                self._no_text(part.column, number=bool(part.keys))
             if isinstance(part, Columns | Links) and not self._nearby:
                 raise Unsupported(
                     self._name, "cannot hand out whole columns", got={"columns": needed(part)},
@@ -149,6 +152,7 @@ class Lazy:
         frame = self._frame
         for condition in conditions:
             text = check_condition(self._name, self._kinds, condition) == "text"
+            self._no_text(condition.column, number=not text)
             frame = frame.filter(fulfils(condition, self._schema[condition.column], text=text))
         return self._copy(frame)
 
@@ -157,10 +161,19 @@ class Lazy:
         (summary,) = self.summary(Cells(column, keys))
         return summary.counts
 
+    def _no_text(self, column: str, *, number: bool) -> None:
+        """Refuse to read text as numbers in an engine elsewhere."""
+        if number and not self._nearby and self._kinds[column] == "text":
+            raise DataError(
+                self._name, "text is not read as numbers in this engine", got={"column": column},
+                why="It raises where a number is too large, after the debit.",
+                hint="convert the column in a view, or compare it with texts",
+            )  # fmt: skip
+
     def _copy(self, frame: Frame) -> Lazy:
         return Lazy(
             frame,
-            unit=self._unit,
+            unit=self.unit,
             row=self._row,
             numbers=self._numbers,
             name=self._name,
@@ -184,8 +197,8 @@ class Lazy:
         frame = self._frame
         for name in dropping:
             frame = frame.filter(present(name, self._schema[name]))
-        if self._unit.column is not None:
-            frame = self._bounded(frame, self._unit.column)
+        if self.unit.column is not None:
+            frame = self._bounded(frame, self.unit.column)
         return frame if self._split is None else frame.filter(self._split)
 
     def _bounded(self, frame: Frame, unit: str) -> Frame:
@@ -201,7 +214,7 @@ class Lazy:
             .with_columns(count.over(unit, order_by=self._row).cast(nw.Int64).alias(_PLACE))
             .with_columns(hashed(nw.col(_PLACE)).alias(_HASH))
             .with_columns(count.over(unit, order_by=[_HASH, _PLACE]).cast(nw.Int64).alias(_RUN))
-            .filter(nw.col(_RUN) <= self._unit.max_rows)
+            .filter(nw.col(_RUN) <= self.unit.max_rows)
         )
 
     def _matches(self, by: str, keys: tuple[str | int, ...]) -> nw.Expr:

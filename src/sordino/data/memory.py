@@ -64,7 +64,7 @@ class Memory:
         self, columns: Any, *, unit: Unit | None = None, row: str | None = None, numbers: tuple[str, ...] = ()
     ) -> None:
         self._table = table_of(columns)
-        self._unit, self._row, self._numbers = unit or Unit(), row, numbers
+        self.unit, self._row, self._numbers = unit or Unit(), row, numbers
         self._chosen: Rows | None = None
         self._kept: dict[tuple[str, ...], Rows | None] = {}
 
@@ -85,7 +85,7 @@ class Memory:
             "memory",
             self._table.kinds,
             requests,
-            unit=self._unit,
+            unit=self.unit,
             row=self._row,
             numbers=self._numbers,
             keys=keys,
@@ -97,7 +97,7 @@ class Memory:
         shared: dict[Request, Summary] = {}
         for (column, grid), together in by_column(requests).items():
             # Without units the kernel itself leaves missing rows out, and no list of rows is made.
-            rows = None if self._unit.column is None else self._rows_of(drops(together[0]))
+            rows = None if self.unit.column is None else self._rows_of(drops(together[0]))
             shared |= summarise_together(coded(self._numeric(column, rows), grid), together)
         return tuple(self._answer(request, shared, self._rows_of) for request in requests)
 
@@ -139,7 +139,7 @@ class Memory:
         for condition in conditions:
             kind = check_condition("memory", self._table.kinds, condition)
             keep &= _fulfilled(self._column(condition.column), condition, kind)
-        chosen = Memory(self._table, unit=self._unit, row=self._row, numbers=self._numbers)
+        chosen = Memory(self._table, unit=self.unit, row=self._row, numbers=self._numbers)
         rows = np.flatnonzero(keep)
         chosen._chosen = rows if self._chosen is None else self._chosen[rows]
         return chosen
@@ -167,18 +167,18 @@ class Memory:
                 for name in dropping:
                     gone |= np.isnan(self._column(name).numeric().astype(np.float64))
                 rows = np.flatnonzero(~gone)
-            if self._unit.column is not None:
+            if self.unit.column is not None:
                 rows = self._bounded(rows)
             self._kept[dropping] = rows
         return self._kept[dropping]
 
     def _bounded(self, rows: Rows | None) -> Rows:
-        assert self._unit.column is not None
-        units = self._column(self._unit.column).identities()
+        assert self.unit.column is not None
+        units = self._column(self.unit.column).identities()
         order = None if self._row is None else self._column(self._row).numeric()
         if rows is None:
-            return bounded(units, self._unit.max_rows, order)
-        inner = bounded(units[rows], self._unit.max_rows, None if order is None else order[rows])
+            return bounded(units, self.unit.max_rows, order)
+        inner = bounded(units[rows], self.unit.max_rows, None if order is None else order[rows])
         return rows[inner]
 
     def _answer(

@@ -1,0 +1,84 @@
+"""Tables in PostgreSQL: computed in the server through ibis; no row leaves it.
+
+Only the address is read here; what is asked is in `sordino.data.lazy`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from sordino.data.lazy import Lazy
+from sordino.errors import DataError, MissingExtra
+
+if TYPE_CHECKING:
+    from sordino.privacy import Unit
+
+
+def open_postgres(
+    address: str, *, unit: Unit | None = None, row: str | None = None, numbers: tuple[str, ...] = ()
+) -> Lazy:
+    """Open a table or view by its address: ``postgresql://user@host/database?table=people``, or ``schema.people``.
+
+    Args:
+        address: A libpq address with the name of the table beside its other options.
+        unit: Whom to protect.
+        row: Column that identifies and orders the rows of a unit.
+        numbers: Has no use here: text is no number in a server that raises where a number is too large.
+    """
+    server, table = split_address(address)
+    try:
+        import ibis
+        import psycopg
+        from ibis.common.exceptions import IbisError, TableNotFound
+    except ImportError as error:
+        raise MissingExtra.named("open", str(error.name), "postgres") from None
+    given = psycopg.conninfo.conninfo_to_dict(server)
+    known = {"host", "port", "user", "password"}
+    schema, _, name = table.rpartition(".")
+    refusal = DataError(
+        "open", "the table must be there and readable", got={"table": table},
+        hint='"postgresql://user@host/database?table=people"',
+    )  # fmt: skip
+    try:
+        backend = ibis.postgres.connect(
+            database=given.get("dbname"), **{key: given[key] for key in known if key in given}
+        )
+    except (psycopg.Error, IbisError):
+        raise refusal from None
+    held = _Held(backend)
+    try:
+        found = backend.table(name, database=schema or None)
+    except (psycopg.Error, IbisError, TableNotFound):
+        held.close()
+        raise refusal from None
+    return Lazy(found, unit=unit, row=row, numbers=numbers, name="PostgreSQL", nearby=False, guard=held)
+
+
+class _Held:
+    """Keeps a connection open as long as any source on it lives, then closes it."""
+
+    def __init__(self, backend: Any) -> None:
+        self.close = weakref.finalize(self, backend.disconnect)
+
+    def __call__(self) -> None:
+        """Nothing to guard: a table that changes is noticed by the passes."""
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """The address of the server, and the name of the table.
+
+    Example:
+        >>> split_address("postgresql://me@host/db?table=people&connect_timeout=5")
+        ('postgresql://me@host/db?connect_timeout=5', 'people')
+    """
+    parts = urlsplit(address)
+    options = dict(parse_qsl(parts.query))
+    table = options.pop("table", "")
+    if not table:
+        raise DataError(
+            "open", "the address must name a table",
+            hint='"postgresql://user@host/database?table=people"',
+        )  # fmt: skip
+    return urlunsplit(parts._replace(query=urlencode(options))), table

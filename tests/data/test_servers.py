@@ -1,0 +1,160 @@
+"""The law on engines that run elsewhere: PostgreSQL, in a server that the tests start, and Spark in local mode."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from data_columns import COLUMNS, arrow, asked, defined, shown
+
+from sordino.data import open_source
+from sordino.errors import DataError, Unsupported
+from sordino.privacy import Unit
+from sordino.source import Cells, Columns, Condition, Grid, Rank, Request, Window
+
+NUMBERS = [name for name in COLUMNS if not name.startswith("text")]
+TYPES = {
+    pa.float64(): "float8",
+    pa.float32(): "float4",
+    pa.int64(): "int8",
+    pa.int8(): "int2",
+    pa.bool_(): "boolean",
+    pa.decimal128(18, 3): "numeric(18, 3)",
+    pa.decimal128(38, 18): "numeric(38, 18)",
+    pa.uint64(): "numeric(20, 0)",
+    pa.string(): "text",
+}
+GRIDS = (Grid(0, 10, missing="drop"), Grid(0, 10, step=1, missing=2))
+PEOPLE = {
+    "x": [None if i % 11 == 0 else i * 37 % 101 / 10 for i in range(200)],
+    "g": [[None, "a", "b", "c é"][i * 7 % 4] for i in range(200)],
+    "k": [i * 13 % 5 for i in range(200)],
+    "u": [None if i % 29 == 0 else i * 5 % 31 for i in range(200)],
+    "row": list(range(200)),
+}
+
+
+def same(other):
+    """Units, conditions, groups and counts as the memory kernel has them."""
+    requests = tuple(
+        Request("x", grid, (Window(Rank(1, 2), 5),), squares=True, cuts=(3, 10**6)) for grid in GRIDS
+    )
+    table = pa.table(PEOPLE)
+    for unit, row in ((None, None), (Unit("u", 3), "row")):
+        one, two = open_source(table, unit=unit, row=row), open_source(other, unit=unit, row=row)
+        two.check(*requests, Cells("g", ("a",)))
+        for condition in ((), (Condition("x", ">", 1), Condition("g", "in", ("a", "b")))):
+            left, right = one.where(*condition), two.where(*condition)
+            assert list(map(shown, left.summary(*requests))) == list(map(shown, right.summary(*requests)))
+            for by, keys in (("g", ("b", "nobody")), ("k", (3, 9))):
+                groups = zip(
+                    left.summaries(by, keys, *requests), right.summaries(by, keys, *requests), strict=True
+                )
+                for a, b in groups:
+                    assert list(map(shown, a)) == list(map(shown, b))
+                assert left.counts(by, keys) == right.counts(by, keys)
+    assert two.rows == 200
+
+
+def refused(other, monkeypatch=None):
+    """By the schema, before anything is spent."""
+    source = open_source(other, numbers=("g",))
+    with pytest.raises(Unsupported, match="whole columns"):
+        source.check(Columns(("x",), (GRIDS[0],)))
+    with pytest.raises(DataError, match="identifies rows"):
+        open_source(other, unit=Unit("u")).check(Request("x", GRIDS[0]))
+    with pytest.raises(DataError, match="hold numbers"):
+        source.check(Request("g", GRIDS[0]))
+    with pytest.raises(DataError, match="text is not read"):
+        source.check(Cells("g", (1, 2)))
+    with pytest.raises(DataError, match="text is not read"):
+        source.where(Condition("g", ">", 1))
+
+
+@pytest.fixture(scope="module")
+def postgres(postgres_server):
+    """A writer: the address of a new table with these columns."""
+    psycopg = pytest.importorskip("psycopg")
+    pytest.importorskip("ibis")
+    number = iter(range(1000))
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+
+        def write(columns):
+            name = f"table_{next(number)}"
+            connection.execute(
+                f"create table {name} ({', '.join(f'{k} {t}' for k, (t, _) in columns.items())})"
+            )
+            with connection.cursor().copy(f"copy {name} from stdin") as copy:
+                for row in zip(*(values for _, values in columns.values()), strict=True):
+                    copy.write_row(row)
+            return f"{postgres_server}&table={name}"
+
+        yield write
+
+
+@pytest.mark.parametrize("column", NUMBERS)
+def test_postgres_reads_alike(column, postgres):
+    """To the bit, though it raises on overflow and underflow."""
+    dtype, values, grid = COLUMNS[column]
+    source = open_source(postgres({"x": (TYPES[dtype], values)}))
+    assert shown(source.summary(asked(grid))[0]) == defined(values, asked(grid))
+    assert source.rows == len(values)
+
+
+def test_postgres_decimals_that_no_double_holds_are_missing(postgres):
+    """An unbounded numeric may be NaN, infinite, or have thousands of digits; none of them may raise."""
+    values = ["NaN", "Infinity", "-Infinity", "1e400", "1e-400", "5", "7.25", None]
+    source = open_source(postgres({"x": ("numeric", values)}))
+    (summary,) = source.summary(Request("x", Grid(0, 10, step=0.25, missing="drop")))
+    assert (summary.rows, summary.total) == (2, 20 + 29)
+
+
+def test_postgres_bounds_filters_and_groups_alike(postgres):
+    """And refuses what would raise after the debit."""
+    types = {"x": "float8", "g": "text", "k": "int4", "u": "int8", "row": "int8"}
+    address = postgres({name: (types[name], values) for name, values in PEOPLE.items()})
+    same(address)
+    refused(address)
+
+
+def test_a_postgres_table_that_is_not_there(postgres_server):
+    """A message without the address, which may hold a password."""
+    pytest.importorskip("ibis")
+    with pytest.raises(DataError, match="must name a table"):
+        open_source(postgres_server)
+    with pytest.raises(DataError, match="must be there"):
+        open_source(f"{postgres_server}&table=nobody")
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """Spark in local mode."""
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'sordino[spark]'")
+    session = (
+        sql.SparkSession.builder.master("local[1]")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_spark_reads_alike(spark, tmp_path):
+    """To the bit, on every column of numbers, and with units, conditions and groups."""
+    for column in NUMBERS:
+        _, values, grid = COLUMNS[column]
+        if column == "uint64":
+            continue  # Spark has no such type
+        pq.write_table(arrow(column), tmp_path / f"{column.replace(',', '')}.parquet")
+        frame = spark.read.parquet(str(tmp_path / f"{column.replace(',', '')}.parquet"))
+        (summary,) = open_source(frame).summary(asked(grid))
+        assert shown(summary) == defined(values, asked(grid)), column
+    pq.write_table(pa.table(PEOPLE), tmp_path / "people.parquet")
+    frame = spark.read.parquet(str(tmp_path / "people.parquet"))
+    refused(frame)
+    same(frame)
