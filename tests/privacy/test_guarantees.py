@@ -198,6 +198,7 @@ def test_truncated_conversion_uses_only_allowed_orders():
 
 
 def test_group_privacy():
+    assert all(promise.for_group(1) == promise for promise in EXAMPLES)
     assert Pure(0.5).for_group(3) == Pure(1.5)
     assert Concentrated(0.5).for_group(3) == Concentrated(4.5)
     assert TruncatedConcentrated(0.5, 9).for_group(3) == TruncatedConcentrated(4.5, 3)

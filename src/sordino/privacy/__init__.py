@@ -4,13 +4,13 @@ Exact amounts, data-free, and nothing here knows of mechanisms.
 """
 
 from sordino.privacy.composition import compose, replace_one_from_add_remove
-from sordino.privacy.guarantee import (
+from sordino.privacy.guarantee import Guarantee
+from sordino.privacy.kinds import (
     KINDS,
     Approx,
     BoundedRange,
     Concentrated,
     Geo,
-    Guarantee,
     Pure,
     TruncatedConcentrated,
 )

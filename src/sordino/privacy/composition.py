@@ -6,17 +6,18 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import ParameterError, Unsupported
-from sordino.privacy.guarantee import (
+from sordino.privacy.kinds import (
     Approx,
     Concentrated,
     Geo,
-    Guarantee,
     Pure,
     TruncatedConcentrated,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from sordino.privacy.guarantee import Guarantee
 
 
 def compose(guarantees: Iterable[Guarantee], *, delta: Any = None) -> Guarantee:

@@ -1,6 +1,6 @@
 """Theorems that turn one promise into another, evaluated in ball arithmetic and rounded to the safe side.
 
-Pure functions of exact amounts; which conversion applies is decided in ``guarantee.py``. Statements, proofs:
+Pure functions of exact amounts; which conversion applies is decided in ``kinds.py``. Statements, proofs:
 ``docs/proofs/guarantees.md``. An upper bound is rounded up to 17 significant digits, never down.
 """
 

@@ -1,4 +1,4 @@
-"""The kinds of promise, their exact amounts, and how each adds up, converts and compares.
+"""What every promise can do: add up, convert, compare, be written down. The kinds are in ``kinds.py``.
 
 Amounts are Fractions (a float means its shortest decimal). What a conversion rests on is in ``conversion.py``
 and ``docs/proofs/guarantees.md``; nothing here knows of mechanisms or data.
@@ -9,11 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported, spell
-from sordino.privacy import conversion
 
 G = TypeVar("G", bound="Guarantee")
 
@@ -58,6 +57,7 @@ class Guarantee(ABC):
                 ``TruncatedConcentrated``, ``distance`` from ``Geo``.
 
         Example:
+            >>> from sordino.privacy import Approx, Concentrated, Pure
             >>> Pure(1).to(Concentrated)
             Concentrated(rho=0.462117)
             >>> Concentrated(0.1).to(Approx, delta=1e-6)
@@ -67,6 +67,8 @@ class Guarantee(ABC):
             return self
         route = getattr(self, f"_to_{kind.kind.replace('-', '_')}", None)
         if route is None:
+            from sordino.privacy.kinds import KINDS
+
             possible = [
                 other.__name__ for other in KINDS if hasattr(self, f"_to_{other.kind.replace('-', '_')}")
             ]
@@ -84,16 +86,14 @@ class Guarantee(ABC):
         """Say whether this promise is at least as strong as the other.
 
         Example:
+            >>> from sordino.privacy import Approx, Concentrated, Pure
             >>> Pure(0.5).within(Pure(1)), Pure(1).within(Concentrated(0.5)), Pure(2).within(Approx(1, 0.01))
             (True, True, False)
         """
-        extra: dict[str, Any] = {}
-        if isinstance(other, Approx):
-            extra = {"delta": other.delta}
-        elif isinstance(other, TruncatedConcentrated):
-            extra = {"omega": other.omega}
         if type(self) is type(other):
             return self._at_most(other)
+        # What the other kind fixes besides its main amount is what the conversion needs.
+        extra = {name: getattr(other, name) for name in ("delta", "omega") if hasattr(other, name)}
         return self.to(type(other), **extra)._at_most(other)
 
     def to_dict(self) -> dict[str, str]:
@@ -106,9 +106,12 @@ class Guarantee(ABC):
         """Read what ``to_dict`` wrote.
 
         Example:
+            >>> from sordino.privacy import Pure
             >>> Guarantee.from_dict(Pure(0.1).to_dict()) == Pure(0.1)
             True
         """
+        from sordino.privacy.kinds import KINDS
+
         by_kind = {kind.kind: kind for kind in KINDS}
         if record.get("kind") not in by_kind:
             raise ParameterError(
@@ -133,309 +136,3 @@ class Guarantee(ABC):
     @abstractmethod
     def words(self) -> str:
         """Say the promise in a sentence."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Pure(Guarantee):
-    """Pure differential privacy: no answer gets more than e^epsilon times likelier or less likely.
-
-    Example:
-        >>> Pure(0.1).times(10) == Pure(1)
-        True
-    """
-
-    kind = "pure"
-    epsilon: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, epsilon: checks.Number) -> None: ...
-
-    def for_group(self, size: int) -> Pure:
-        """Multiply epsilon by the size of the group."""
-        return Pure(self.epsilon * checks.whole("group", at_least=1, size=size))
-
-    def _plus(self, other: Pure) -> Pure:
-        return Pure(self.epsilon + other.epsilon)
-
-    def _to_approx(self, delta: Any = 0) -> Approx:
-        wanted = checks.between("approx", 0, 1, closed=True, delta=delta)
-        if wanted == 0:
-            return Approx(self.epsilon, wanted)
-        return Approx(conversion.pure_to_approximate_epsilon(self.epsilon, wanted), wanted)
-
-    def _to_concentrated(self) -> Concentrated:
-        return Concentrated(conversion.pure_to_concentrated(self.epsilon))
-
-    def _to_truncated_concentrated(self, omega: Any) -> TruncatedConcentrated:
-        return TruncatedConcentrated(conversion.pure_to_concentrated(self.epsilon), omega)
-
-    def _to_bounded_range(self) -> BoundedRange:
-        return BoundedRange(2 * self.epsilon)
-
-    @property
-    def words(self) -> str:
-        """Say the promise in a sentence."""
-        return (
-            f"no answer becomes more than e^{spell(self.epsilon)} times likelier or less likely "
-            "through one person's data"
-        )
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Approx(Guarantee):
-    """Approximate differential privacy, (epsilon, delta)."""
-
-    kind = "approx"
-    epsilon: Fraction
-    delta: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, epsilon: checks.Number, delta: checks.Number) -> None: ...
-
-    def __post_init__(self) -> None:
-        Guarantee.__post_init__(self)
-        checks.between("approx", 0, 1, closed=True, delta=self.delta)
-
-    def for_group(self, size: int) -> Approx:
-        """Give (k epsilon, delta (e^{k epsilon} - 1)/(e^epsilon - 1))."""
-        checks.whole("group", at_least=1, size=size)
-        return Approx(
-            self.epsilon * size, min(Fraction(1), conversion.group_delta(self.epsilon, self.delta, size))
-        )
-
-    def _plus(self, other: Approx) -> Approx:
-        return Approx(self.epsilon + other.epsilon, min(Fraction(1), self.delta + other.delta))
-
-    def _to_approx(self, delta: Any) -> Approx:
-        wanted = checks.between("approx", 0, 1, closed=True, delta=delta)
-        if wanted < self.delta:
-            raise Unsupported(
-                repr(self),
-                "cannot be converted to a smaller delta",
-                got={"delta": wanted},
-                hint=f"delta={spell(self.delta)}",
-            )
-        return Approx(self.epsilon, wanted)
-
-    def _to_pure(self) -> Pure:
-        if self.delta > 0:
-            raise Unsupported(
-                repr(self),
-                "with delta > 0 cannot be converted to Pure",
-                why="A delta allows events of unbounded privacy loss.",
-                hint="ask for Pure(epsilon) from the start",
-            )
-        return Pure(self.epsilon)
-
-    @property
-    def words(self) -> str:
-        """Say the promise in a sentence."""
-        return (
-            f"no answer becomes more than e^{spell(self.epsilon)} times likelier or less likely through one "
-            f"person's data, but for events of total probability {spell(self.delta)}"
-        )
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Concentrated(Guarantee):
-    """Zero-concentrated differential privacy: Renyi divergences of every order a are at most rho * a."""
-
-    kind = "concentrated"
-    rho: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, rho: checks.Number) -> None: ...
-
-    def for_group(self, size: int) -> Concentrated:
-        """Multiply rho by the square of the size."""
-        return Concentrated(self.rho * checks.whole("group", at_least=1, size=size) ** 2)
-
-    def _plus(self, other: Concentrated) -> Concentrated:
-        return Concentrated(self.rho + other.rho)
-
-    def _to_approx(self, delta: Any = None, epsilon: Any = None) -> Approx:
-        return _to_approximate(self, self.rho, None, delta, epsilon)
-
-    def _to_truncated_concentrated(self, omega: Any) -> TruncatedConcentrated:
-        return TruncatedConcentrated(self.rho, omega)
-
-    @property
-    def words(self) -> str:
-        """Say the promise in a sentence."""
-        return (
-            f"Renyi divergences of every order a stay below {spell(self.rho)} * a "
-            "when one person's data change"
-        )
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class TruncatedConcentrated(Guarantee):
-    """Truncated concentrated differential privacy: the same, for orders up to omega only."""
-
-    kind = "truncated-concentrated"
-    rho: Fraction
-    omega: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, rho: checks.Number, omega: checks.Number) -> None: ...
-
-    def __post_init__(self) -> None:
-        Guarantee.__post_init__(self)
-        checks.greater_than(self.kind, 1, omega=self.omega)
-
-    def for_group(self, size: int) -> TruncatedConcentrated:
-        """Give (k^2 rho, omega/k): the orders used by the triangle inequality stay below omega."""
-        checks.whole("group", at_least=1, size=size)
-        if self.omega <= size:
-            raise Unsupported(
-                repr(self),
-                "promises nothing for a group as large as omega",
-                got={"size": size},
-                hint=f"at most {int(self.omega) - (self.omega == int(self.omega))} people, or a larger omega",
-            )
-        return TruncatedConcentrated(self.rho * size**2, self.omega / size)
-
-    def _plus(self, other: TruncatedConcentrated) -> TruncatedConcentrated:
-        return TruncatedConcentrated(self.rho + other.rho, min(self.omega, other.omega))
-
-    def _at_most(self, other: TruncatedConcentrated) -> bool:
-        return self.rho <= other.rho and self.omega >= other.omega
-
-    def _to_truncated_concentrated(self, omega: Any) -> TruncatedConcentrated:
-        wanted = checks.greater_than(self.kind, 1, omega=omega)
-        if wanted > self.omega:
-            raise Unsupported(repr(self), "says nothing of larger orders", got={"omega": wanted})
-        return TruncatedConcentrated(self.rho, wanted)
-
-    def _to_approx(self, delta: Any = None, epsilon: Any = None) -> Approx:
-        return _to_approximate(self, self.rho, self.omega, delta, epsilon)
-
-    @property
-    def words(self) -> str:
-        """Say the promise in a sentence."""
-        return (
-            f"Renyi divergences of every order a up to {spell(self.omega)} stay below {spell(self.rho)} * a "
-            "when one person's data change"
-        )
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class BoundedRange(Guarantee):
-    """Bounded range: the privacy loss varies by at most epsilon over all answers (implies pure epsilon)."""
-
-    kind = "bounded-range"
-    epsilon: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, epsilon: checks.Number) -> None: ...
-
-    def for_group(self, size: int) -> BoundedRange:
-        """Multiply epsilon by the size: losses along a chain of neighbours add, and so do their ranges."""
-        return BoundedRange(self.epsilon * checks.whole("group", at_least=1, size=size))
-
-    def _plus(self, other: BoundedRange) -> BoundedRange:
-        return BoundedRange(self.epsilon + other.epsilon)
-
-    def _to_pure(self) -> Pure:
-        return Pure(self.epsilon)
-
-    def _to_concentrated(self) -> Concentrated:
-        return Concentrated(conversion.bounded_range_to_concentrated(self.epsilon))
-
-    def _to_truncated_concentrated(self, omega: Any) -> TruncatedConcentrated:
-        return TruncatedConcentrated(self._to_concentrated().rho, omega)
-
-    def _to_approx(self, delta: Any = 0) -> Approx:
-        wanted = checks.between("approx", 0, 1, closed=True, delta=delta)
-        return Approx(conversion.bounded_range_to_approximate_epsilon(self.epsilon, wanted), wanted)
-
-    @property
-    def words(self) -> str:
-        """Say the promise in a sentence."""
-        return f"the privacy loss varies by at most {spell(self.epsilon)} over all answers"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Geo(Guarantee):
-    """Geo-privacy: points ``per`` apart are indistinguishable within e^epsilon, and so on in proportion.
-
-    Example:
-        >>> Geo(1, per=200).at(50)
-        Pure(epsilon=0.25)
-    """
-
-    kind = "geo"
-    epsilon: Fraction
-    per: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, epsilon: checks.Number, per: checks.Number) -> None: ...
-
-    def __post_init__(self) -> None:
-        Guarantee.__post_init__(self)
-        checks.positive(self.kind, per=self.per)
-
-    @property
-    def rate(self) -> Fraction:
-        """Give epsilon per unit of distance."""
-        return self.epsilon / self.per
-
-    def at(self, distance: Any) -> Pure:
-        """Promise for two points at a distance."""
-        return Pure(self.rate * checks.non_negative(self.kind, distance=distance))
-
-    def for_group(self, size: int) -> Geo:
-        """Give the same promise for ``size`` points that move together."""
-        return Geo(self.epsilon * checks.whole("group", at_least=1, size=size), self.per)
-
-    def _plus(self, other: Geo) -> Geo:
-        return Geo(self.epsilon + other.rate * self.per, self.per)
-
-    def _at_most(self, other: Geo) -> bool:
-        return self.rate <= other.rate
-
-    def _to_pure(self, distance: Any) -> Pure:
-        return self.at(distance)
-
-    @property
-    def words(self) -> str:
-        """Say the promise in a sentence."""
-        return (
-            f"no report becomes more than e^{spell(self.epsilon)} times likelier or less likely when the "
-            f"point moves by {spell(self.per)} (and in proportion for other distances)"
-        )
-
-
-KINDS: tuple[type[Guarantee], ...] = (Pure, Approx, Concentrated, TruncatedConcentrated, BoundedRange, Geo)
-
-
-def _to_approximate(
-    promise: Guarantee, rho: Fraction, omega: Fraction | None, delta: Any, epsilon: Any
-) -> Approx:
-    """Convert concentrated promises, given either the delta or the epsilon wanted."""
-    if (delta is None) == (epsilon is None):
-        raise ParameterError(
-            repr(promise),
-            "needs either delta or epsilon to become Approx",
-            got={"delta": delta, "epsilon": epsilon},
-            hint=".to(Approx, delta=1e-6)",
-        )
-    if delta is not None:
-        wanted = checks.non_negative("approx", delta=delta)
-        if not 0 < wanted <= 1:
-            raise Unsupported(
-                repr(promise),
-                "becomes Approx only for delta between 0 and 1, zero excluded",
-                got={"delta": wanted},
-                why="A concentrated promise bounds moments of the privacy loss, not the loss itself.",
-                hint=".to(Approx, delta=1e-6)",
-            )
-        return Approx(conversion.concentrated_to_epsilon(rho, wanted, omega), wanted)
-    at = checks.non_negative("approx", epsilon=epsilon)
-    return Approx(at, conversion.concentrated_to_delta(rho, at, omega))
