@@ -126,9 +126,8 @@ def plan(
     centre = query.anchor if around is None else numbers(around)
     width = 10 * float(price.per) if spread is None else length(spread)
     if kind == "log-normal":  # centre and spread of the logarithms; a natural width is a factor of about two
-        centre = (
-            [math.log(max(abs(place), float(price.per))) for place in centre] if around is None else centre
-        )
+        if around is None:
+            centre = tuple(math.log(max(abs(place), float(price.per))) for place in centre)
         width = 0.8 if spread is None else width
     points = assume(kind, query.dimension, centre=centre, spread=width)
     left_out = number("delta", delta)
