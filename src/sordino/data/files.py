@@ -10,6 +10,7 @@ import csv
 import glob
 import gzip
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,8 @@ def open_files(
         if _stamps(found) != stamps:
             raise changed("open")
 
-    connection = duckdb.connect(config={"allow_community_extensions": "false"})
+    # What does not fit into memory is spilled; by default into the working directory.
+    connection = duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
     try:
         if kind is CSV:
             header = names(found)

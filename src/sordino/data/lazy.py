@@ -6,6 +6,7 @@ Which rows count, and what is asked of the engine; the group-bys are in `sordino
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -269,8 +270,10 @@ class Lazy:
         value, _ = key(request.column, self._schema[request.column], text=isinstance(request.keys[0], str))
         listed = frame.filter(self._matches(request.column, request.keys)).select(value.alias(_KEY))
         found = collected(listed.group_by(_KEY).agg(nw.len().alias(ROWS)))
-        counts = dict(zip(found[_KEY].tolist(), found[ROWS].tolist(), strict=True))
-        return Summary(request, rows, counts=tuple(int(counts.get(one, 0)) for one in request.keys))
+        counts: Counter[Any] = Counter()  # adds up 0.0 and -0.0, which engines group apart
+        for one, many in zip(found[_KEY].tolist(), found[ROWS].tolist(), strict=True):
+            counts[one] += int(many)
+        return Summary(request, rows, counts=tuple(counts[one] for one in request.keys))
 
 
 def _sorted_by_key(

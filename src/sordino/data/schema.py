@@ -140,6 +140,11 @@ def check_condition(subject: str, kinds: Kinds, condition: Condition) -> str:
             got={"op": condition.op, "value": condition.value},
         )  # fmt: skip
     text = texts.pop()
+    if any(value != value for value in values):  # noqa: PLR0124  NaN
+        raise ParameterError(
+            "condition", "a value must not be NaN", got={"column": condition.column},
+            why="Missing values fulfil no condition, whatever it is.",
+        )  # fmt: skip
     if text and condition.op not in {"==", "!=", "in"}:
         raise ParameterError(
             "condition", "texts are compared by ==, != and in only", got={"op": condition.op},
