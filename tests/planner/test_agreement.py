@@ -21,9 +21,9 @@ TRUTHS = {
     "sum": np.sum,
     "count": len,
     "variance": np.var,
-    "interquantile-range": lambda x: np.diff(
-        [np.sort(x)[int(np.ceil(q * len(x))) - 1] for q in (0.25, 0.75)]
-    )[0],
+    "winsorized-mean": lambda x: np.mean(
+        np.clip(x, *np.sort(x)[[int(0.05 * len(x)), -int(0.05 * len(x)) - 1]])
+    ),
 }
 CASES = [
     (sd.Median("x", **BOUNDS), sd.Pure(1), "log-normal", {}),
@@ -36,7 +36,7 @@ CASES = [
     (sd.Sum("x", **BOUNDS), sd.Pure(1), "log-normal", {}),
     (sd.Count("x"), sd.Pure(0.2), "uniform", {}),
     (sd.Variance("x", **BOUNDS), sd.Pure(1), "normal", {}),
-    (sd.InterquantileRange("x", lower=0.25, upper=0.75, **BOUNDS), sd.Pure(1), "normal", {}),
+    (sd.WinsorizedMean("x", trim=0.05, **BOUNDS), sd.Pure(1), "normal", {}),
 ]
 WITHIN = 0.10
 

@@ -140,6 +140,13 @@ def test_an_error_bar_is_planned_with_its_price():
     plain = plan(trimmed, sd.Pure(1), rows=500, tables=2)
     assert barred.default.name == "polyplace + error bar"
     assert barred.default.rms > plain.default.rms
+    assert plain.default.width is None
+    assert (
+        barred.default.width > 2 * barred.default.most
+    )  # 95 in 100 reach farther than 9 in 10, on both sides
+    assert "half of the error bars are narrower than" in str(barred)
+    median = plan(MEDIAN, sd.Pure(1), rows=500, tables=2, interval=0.95, only_default=True).default
+    assert median.width > median.median
 
 
 def test_progress_counts_to_the_end():

@@ -57,9 +57,23 @@ class Candidate:
 
 
 def candidates(
-    statistic: Statistic, price: Guarantee, *, rows: int, neighbors: Neighbors, hints: dict[str, Any]
+    statistic: Statistic,
+    price: Guarantee,
+    *,
+    rows: int,
+    neighbors: Neighbors,
+    hints: dict[str, Any],
+    only_default: bool = False,
 ) -> list[Candidate]:
     """All ways to answer; the first is the default.
+
+    Args:
+        statistic: What is asked.
+        price: What it may cost.
+        rows: How many rows there are.
+        neighbors: Which datasets the promise compares.
+        hints: Public options of a release.
+        only_default: Look for no other.
 
     Example:
         >>> from sordino.privacy import Neighbors, Pure
@@ -80,6 +94,8 @@ def candidates(
 
     first = asked(None, hints)
     found = [Candidate(label(first.mechanism), first, default=True)]
+    if only_default:
+        return found
     others: list[tuple[str, Mechanism | None]] = [
         *((label(one), one) for one in _others(first.statistic, price, rows, hints)),
         *([("", None)] if hints else []),

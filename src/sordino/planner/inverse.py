@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.errors import ParameterError, SordinoError, Unsupported
-from sordino.planner.candidate import Candidate, label
+from sordino.planner.candidate import candidates
 from sordino.planner.planning import tried
 from sordino.planner.shape import assumed
 from sordino.planner.trial import Trial
-from sordino.privacy import Concentrated, Guarantee, Neighbors, Pure, Unit
-from sordino.question import prepare
+from sordino.privacy import Concentrated, Guarantee, Neighbors, Pure
 
 if TYPE_CHECKING:
     from sordino.statistics import Statistic
@@ -48,15 +47,12 @@ def expected_error(
         >>> round(expected_error(Count("x"), Pure(1), rows=100), 2)
         1.44
     """
-    rest = {name: value for name, value in hints.items() if name != "interval"}
-    question = prepare(
-        statistic, price, neighbors=neighbors or statistic.neighbors, unit=Unit(), rows=rows,
-        interval=hints.get("interval"), hints=rest,
+    relation = neighbors or statistic.neighbors
+    (default,) = candidates(
+        statistic, price, rows=rows, neighbors=relation, hints=hints, only_default=True
     )  # fmt: skip
-    part = question.parts[0]
-    trial = Trial(part.statistic, assumed(assume, statistic), rows=rows, seed=seed)
-    candidate = Candidate(label(part.mechanism), part, default=True)
-    return tried(candidate, trial, tables=tables, draws=draws).rms
+    trial = Trial(default.part.statistic, assumed(assume, statistic), rows=rows, seed=seed)
+    return tried(default, trial, tables=tables, draws=draws).rms
 
 
 def needed_price(

@@ -24,6 +24,7 @@ from sordino.statistics import Statistic
 if TYPE_CHECKING:
     from sordino.planner.shape import Assumed
 
+BARS = 40  # simulated error bars
 TABLES = 24  # public columns on which exact laws are averaged
 SEARCHES = ("auto-clip", "variance-clip")
 WORK = 400_000  # rows read by simulated answers, so that a table takes seconds
@@ -84,9 +85,11 @@ def plan(
     if draws is not None:
         checks.whole("plan", at_least=2, draws=draws)
     relation = neighbors or statistic.neighbors
-    found = candidates(statistic, price, rows=count, neighbors=relation, hints=hints)
+    found = candidates(
+        statistic, price, rows=count, neighbors=relation, hints=hints, only_default=only_default
+    )
     trial = Trial(found[0].part.statistic, shape, rows=count, seed=checks.whole("plan", seed=seed))
-    kept = [one for one in found if one.default or (not only_default and _sensible(one, trial))]
+    kept = [one for one in found if one.default or _sensible(one, trial)]
     options = []
     for done, candidate in enumerate(kept):
         if progress is not None:
@@ -126,6 +129,7 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
         exact=laws is not None and not clipped,
         answers=None if laws is not None and not clipped else draws,
         partly=clipped,
+        width=trial.width(candidate.part, tables=tables, draws=min(draws, BARS)),
         adaptive=candidate.adaptive,
         default=candidate.default,
         trusted=candidate.mechanism.trusted,
@@ -135,7 +139,7 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
 def _draws(candidate: Candidate, rows: int) -> int:
     """As many simulated answers as take a few seconds: searches through all rows are slow."""
     least = 24 if candidate.mechanism.name in SEARCHES else 200
-    return min(max(least * WORK // (rows * 24), least), 16 * least)
+    return min(max(least * WORK // (rows * 24), least), 400 + 2 * least)
 
 
 def _rows(rows: int | None, shape: Assumed) -> int:

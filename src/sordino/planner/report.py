@@ -38,6 +38,7 @@ class Option:
         exact: Whether the figures come from the exact law of the answer.
         answers: How many answers were simulated; None for exact figures.
         partly: Whether only a released clipping interval was simulated, and the noise is exact given it.
+        width: Median width of the error bar, simulated, when one is bought.
         adaptive: Whether the noise follows the data at hand.
         default: Whether a release takes it when nothing else is said.
         trusted: Whether public numbers say that it can be useful.
@@ -52,6 +53,7 @@ class Option:
     exact: bool
     answers: int | None
     partly: bool
+    width: float | None
     adaptive: bool
     default: bool
     trusted: bool
@@ -78,6 +80,7 @@ class Option:
             "uncertainty": dict(zip(("median", "rms", "quantile_90"), self.uncertainty, strict=True)),
             "exact": self.exact,
             "simulated_answers": self.answers,
+            "interval_width": self.width,
             "adaptive": self.adaptive,
             "trusted": self.trusted,
             "mechanism": self.mechanism.to_dict(),
@@ -163,6 +166,8 @@ class Plan:
             *("  " + line for line in aligned(HEAD, self._cells())),
             self.verdict,
         ]
+        if self.default.width is not None:
+            lines.append(f"half of the error bars are narrower than {short(self.default.width)}")
         if self.lower_bound is not None:
             lines.append(
                 f"noise scaled to the same smooth bound has an rms of at least {short(self.lower_bound)} (proved)"

@@ -21,6 +21,7 @@ from sordino.mechanisms import Mechanism
 from sordino.mechanisms.additive import Additive, AdditiveLaw
 from sordino.mechanisms.auto_clip import AutoClip
 from sordino.mechanisms.law import LatticeLaw, MixtureLaw
+from sordino.mechanisms.order_interval import OrderInterval
 from sordino.mechanisms.quantile import PrivateQuantile
 from sordino.mechanisms.symmetric_mean import SymmetricMean
 from sordino.planner.error_law import ErrorLaw
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
     Asking = Callable[[Ask], Summary]
+
+BARRED = ("error-bar", "order-interval")  # mechanisms that answer with an interval
 
 
 class Trial:
@@ -111,6 +114,10 @@ class Trial:
 
     def law(self, part: Part, place: int) -> ErrorLaw | None:
         """The error law of one candidate on one table, where the mechanism has a law."""
+        if isinstance(part.mechanism, OrderInterval) and part.mechanism.point is not None:
+            part = dataclasses.replace(
+                part, mechanism=part.mechanism.point
+            )  # the bar stands beside the answer
         answer = type(part.mechanism).answer
         if not isinstance(part.mechanism, PrivateQuantile | SymmetricMean) and answer is not Mechanism.answer:
             return None
@@ -167,6 +174,17 @@ class Trial:
             value = np.atleast_1d(np.asarray(self._floats(answer.value), dtype=np.float64))
             found.append(value - np.atleast_1d(np.asarray(self._floats(self.truth(table)))))
         return np.concatenate(found)
+
+    def width(self, part: Part, *, draws: int, tables: int) -> float | None:
+        """The median width of the error bars of simulated answers; None where none is bought."""
+        bits, found = SeededBits(self.seed + 2), []
+        for place in range(draws if part.mechanism.name in BARRED else 0):
+            ask = self.ask(place % tables)
+            public = part.mechanism.answer(
+                part.statistic, ask, part.grid, contribution=part.contribution, bits=bits
+            ).public
+            found.append(float(public["high"] - public["low"]))
+        return float(np.median(found)) if found else None
 
     def worth_smoothing(self, part: Part) -> bool:
         """Whether the local sensitivity is so far below the global one that smooth noise can win at all."""
