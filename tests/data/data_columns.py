@@ -75,6 +75,11 @@ COLUMNS = {
     "step that is no power of two": (pa.float64(), RNG.normal(3, 2, 500).tolist(), Grid(0.1, 9.7, step=0.01)),
     "40 bits": (pa.float64(), RNG.normal(3, 2, 500).tolist(), Grid(-3, 8, bits=40, missing="drop")),
     "50 bits": (pa.float64(), RNG.normal(3, 2, 500).tolist(), Grid(0, 8, bits=50)),
+    "steps above one": (
+        pa.float64(),
+        [k * 128.0 + d for k in range(40) for d in (0, 1, -1)],
+        Grid(0, 2.0**40),
+    ),
     "many rows": (pa.float64(), RNG.normal(5, 2, 5000).tolist(), DROP),
     "float32": (pa.float32(), [float(np.float32(v)) for v in RNG.normal(3, 2, 200)], DROP),
     "int64": (pa.int64(), [2**63 - 1, -(2**63), 0, None, 7], Grid(-1e19, 1e19)),

@@ -55,6 +55,13 @@ def test_what_is_kept_of_one_person_does_not_depend_on_another(units, max_rows, 
     assert others(units) == others(changed)
 
 
+def test_the_public_salt_never_changes():
+    """A release is repeatable only while the same rows stay: docs/reference/data.md states the numbers."""
+    assert [hashed(j) for j in (1, 2, 2**31)] == [
+        (1_640_531_527 * j + 1_013_904_223) % (2**31 - 1) for j in (1, 2, 1)
+    ]
+
+
 def test_the_rule_sees_no_value():
     """Other values on the same rows: the same rows stay."""
     units = np.random.default_rng(1).integers(0, 40, 300)
