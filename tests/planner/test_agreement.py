@@ -20,6 +20,7 @@ TRUTHS = {
     "trimmed-mean": lambda x: np.mean(np.sort(x)[int(0.05 * len(x)) : len(x) - int(0.05 * len(x))]),
     "sum": np.sum,
     "count": len,
+    "maximum": np.max,
     "variance": np.var,
     "winsorized-mean": lambda x: np.mean(
         np.clip(x, *np.sort(x)[[int(0.05 * len(x)), -int(0.05 * len(x)) - 1]])
@@ -35,6 +36,7 @@ CASES = [
     (sd.TrimmedMean("x", trim=0.05, **BOUNDS), sd.Concentrated(0.5), "normal", {}),
     (sd.Sum("x", **BOUNDS), sd.Pure(1), "log-normal", {}),
     (sd.Count("x"), sd.Pure(0.2), "uniform", {}),
+    (sd.Maximum("x", **BOUNDS), sd.Pure(0.25), "uniform", {}),
     (sd.Variance("x", **BOUNDS), sd.Pure(1), "normal", {}),
     (sd.WinsorizedMean("x", trim=0.05, **BOUNDS), sd.Pure(1), "normal", {}),
 ]

@@ -166,7 +166,7 @@ def _quantile(parts: Sequence[ErrorLaw], probability: float) -> tuple[float, flo
     found = _invert(lambda distance: float(within(distance).mean()), probability)
     here = _standard_error(within(found))
     slope = (within(found * 1.05).mean() - within(found * 0.95).mean()) / (0.1 * found)
-    return found, here / slope if slope > 0 else 0.0
+    return found, float(here / slope) if slope > 0 else 0.0
 
 
 def _invert(rises: Callable[[float], float], probability: float) -> float:
