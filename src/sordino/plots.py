@@ -161,7 +161,7 @@ def curves(
             plain_ticks(axes.yaxis)
         if ylim is not None:
             axes.set_ylim(*ylim)
-        figure.legend(loc="outside right upper")
+        figure.legend(loc="outside right center")
         return figure
 
 

@@ -222,7 +222,7 @@ def _draw(result: Result) -> Any:
         )
         plots.plain_ticks(axes.yaxis)
         plots.plain_ticks(axes.xaxis)
-        figure.legend(loc="outside right upper", fontsize=8.5)
+        figure.legend(loc="outside right center", fontsize=8.5)
         return figure
 
 

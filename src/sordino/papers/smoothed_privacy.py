@@ -174,7 +174,7 @@ def _growing(result: Result, *, root: bool, xlabel: str, title: str) -> Any:
         axes.yaxis.set_major_formatter(lambda value, _: "1" if value == 0 else f"$10^{{{value:g}}}$")
         if not root:
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        figure.legend(loc="outside right upper")
+        figure.legend(loc="outside right center")
         return figure
 
 

@@ -63,7 +63,7 @@ def profile(curves: dict[str, Sequence[Leak]], *, title: str = "") -> Any:
             ylim=(_floor([*values, limit]), _headroom([*values, limit])),
         )
         _powers(axes.yaxis)
-        figure.legend(loc="outside right upper")
+        figure.legend(loc="outside right center")
         return figure
 
 
@@ -110,7 +110,7 @@ def held_back(
         )
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         _powers(axes.yaxis)
-        figure.legend(loc="outside right upper")
+        figure.legend(loc="outside right center")
         return figure
 
 
@@ -200,7 +200,7 @@ def elections(points: Sequence[YearFigure], *, lost: float, epsilon: float) -> A
             ylim=(_floor(delta), _headroom(delta)),
         )
         _powers(axes.yaxis)
-        figure.legend(loc="outside right upper")
+        figure.legend(loc="outside right center")
         return figure
 
 
