@@ -139,7 +139,8 @@ def not_protected(event: Event) -> list[str]:
         "That the data exist, the question, its bounds and the price: they are public.",
     ]
     if event.neighbors is Neighbors.REPLACE_ONE:
-        lines.append("How many rows there are: it is taken to be public.")
+        whose = "rows" if event.unit.column is None else "people"
+        lines.append(f"How many {whose} the table holds: it is taken to be public.")
     if event.unit.column is None and event.neighbors in (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE):
         lines.append("Someone with several rows: each row is protected as if it were a person of its own.")
     else:
