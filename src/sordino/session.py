@@ -6,6 +6,8 @@ value may come out but the answer.
 
 from __future__ import annotations
 
+import functools
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -17,7 +19,7 @@ from sordino.ledger import Entry, Ledger
 from sordino.opening import book_for, rows_for, source_for
 from sordino.question import Part, Question, prepare
 from sordino.release import Interval, Release, real
-from sordino.source import Cells, Condition, Source
+from sordino.source import Bundle, Cells, Condition, Request, Source
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Answer, Mechanism
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
 Key = str | int
+
+CODES = 1 << 21
+"""Codes of all windows that are read before they are answered: so many groups at a time fit into memory."""
 
 
 def open(  # noqa: A001
@@ -39,6 +44,7 @@ def open(  # noqa: A001
     reason: str = "",
     row: str | None = None,
     numbers: Sequence[str] = (),
+    decimal: str = ".",
 ) -> Session:
     """Open data for release.
 
@@ -52,6 +58,7 @@ def open(  # noqa: A001
         reason: What a new book is for.
         row: Column that orders the rows of a unit; without one the order of the table does.
         numbers: Columns of text that are to be read as numbers.
+        decimal: What separates the decimals of numbers in a CSV file: ``"."`` or ``","``.
 
     Example:
         >>> import sordino as sd
@@ -63,7 +70,7 @@ def open(  # noqa: A001
     book = book_for(ledger, budget, neighbors, unit, reason)
     try:
         whom = unit or book.unit
-        source, counted = source_for(data, whom, row=row, numbers=numbers)
+        source, counted = source_for(data, whom, row=row, numbers=numbers, decimal=decimal)
         if whom.column is not None:
             counted = None  # people may have several rows or none: their number is not the number of rows
         known = rows_for(rows, counted, neighbors or book.neighbors)
@@ -269,15 +276,20 @@ class Session:
         source, requests = self._source, question.requests
         if question.event.by is None:
             read = source.summary(*requests)
-            return [_converse(question.parts, read, lambda request: source.summary(request)[0])]
+            return _converse(question.parts, [read], [lambda request: source.summary(request)[0]])
         column, keys = question.event.by["column"], tuple(question.event.by["keys"])
-        groups = []
-        for key, read in zip(keys, source.summaries(column, keys, *requests), strict=True):
+        reads = source.summaries(column, keys, *requests)
+        groups: list[list[Answer]] = []
+        together = max(1, CODES // max(1, sum(_width(request) for request in requests)))
 
-            def again(request: Ask, key: Key = key) -> Summary:
-                return next(iter(source.summaries(column, (key,), request)))[0]
+        def again(request: Ask, key: Key) -> Summary:
+            return next(iter(source.summaries(column, (key,), request)))[0]
 
-            groups.append(_converse(question.parts, read, again))
+        for start in range(0, len(keys), together):
+            some = keys[start : start + together]
+            these = list(itertools.islice(reads, len(some)))
+            agains = [functools.partial(again, key=key) for key in some]
+            groups += _converse(question.parts, these, agains)
         return groups
 
     def __repr__(self) -> str:
@@ -285,17 +297,36 @@ class Session:
 
 
 def _converse(
-    parts: tuple[Part, ...], read: tuple[Summary, ...], again: Callable[[Ask], Summary]
-) -> list[Answer]:
-    """Let every mechanism ask: its first request has been read with all others in one pass."""
+    parts: tuple[Part, ...], reads: list[tuple[Summary, ...]], agains: Sequence[Callable[[Ask], Summary]]
+) -> list[list[Answer]]:
+    """Let every mechanism ask, for all groups: its first request has been read with all others in one pass."""
     answers = []
-    for part, summary in zip(parts, read, strict=True):
+    for place, part in enumerate(parts):
+        asks = [_Asked(part.first, read[place], again) for read, again in zip(reads, agains, strict=True)]
+        answers.append(
+            part.mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution)
+        )
+    return [list(group) for group in zip(*answers, strict=True)]
 
-        def ask(request: Ask, first: Ask = part.first, summary: Summary = summary) -> Summary:
-            return summary if request == first else again(request)
 
-        answers.append(part.mechanism.answer(part.statistic, ask, part.grid, contribution=part.contribution))
-    return answers
+def _width(request: Ask) -> int:
+    """How many codes the windows of a request hold at most; public."""
+    if isinstance(request, Bundle):
+        return sum(_width(part) for part in request.parts)
+    windows = request.windows if isinstance(request, Request) else ()
+    return 64 + sum(2 * window.reach + 1 for window in windows)
+
+
+class _Asked:
+    """What a mechanism may ask about one group: the first request has its answer already."""
+
+    __slots__ = ("_again", "_first", "_summary")
+
+    def __init__(self, first: Ask, summary: Summary, again: Callable[[Ask], Summary]) -> None:
+        self._first, self._summary, self._again = first, summary, again
+
+    def __call__(self, request: Ask) -> Summary:
+        return self._summary if request == self._first else self._again(request)
 
 
 def _release(question: Question, entry: Entry, groups: list[list[Answer]]) -> Release:

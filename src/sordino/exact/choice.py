@@ -153,7 +153,7 @@ def choose(weights: Weights, *, bits: Bits | None = None) -> int:
     uniform = LazyUniform(source.word(), source)
     floats = weights.floats()
     if floats is None:
-        return _choose_exactly(weights, uniform)
+        return choose_exactly(weights, uniform)
     borders = np.cumsum(floats)
     total = borders[-1]
     target = (uniform.head + (1 << 63)) * _UNSIGNED * total
@@ -162,11 +162,24 @@ def choose(weights: Weights, *, bits: Bits | None = None) -> int:
     # Inside one cell by more than the slack on both sides: no completion of the word changes the cell.
     if i < weights.size and target < borders[i] - slack and (i == 0 or target > borders[i - 1] + slack):
         return i
-    return _choose_exactly(weights, uniform)
+    return choose_exactly(weights, uniform)
 
 
-def _choose_exactly(weights: Weights, uniform: LazyUniform) -> int:
-    """Decide in balls, with more bits until one cell remains."""
+def choose_exactly(weights: Weights, uniform: LazyUniform) -> int:
+    """Decide in balls, with more bits until one cell remains.
+
+    Args:
+        weights: The exact weights.
+        uniform: The random number, as far as it has been drawn; it is refined, never drawn anew.
+
+    Returns:
+        The index of the cell.
+
+    Example:
+        >>> from sordino.exact.bits import SeededBits
+        >>> choose_exactly(Weights([1, 1], [0, 0], rate=Fraction(1)), LazyUniform(-1, SeededBits(1)))
+        0
+    """
     precise = 128
     while True:
         with precision(precise):

@@ -6,6 +6,7 @@ with as many bits as the comparison needs. Proof: docs/proofs/exact_choice.md.
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -239,7 +240,35 @@ def permute_and_flip(weights: Weights, *, bits: Bits | None = None) -> tuple[int
     source = Bits() if bits is None else bits
     some = np.flatnonzero(weights.counts > 0)
     counts, levels = weights.counts[some], weights.levels[some]
-    words = source.words(len(some))
+    (winner,) = flip_rows(
+        counts, levels, weights.exponents()[some], rate=weights.rate, starts=[0], bits=source
+    )
+    return int(some[winner]), source.below(int(counts[winner]))
+
+
+def flip_rows(
+    counts: Any, levels: Any, shifts: Any, *, rate: Fraction, starts: Sequence[int], bits: Bits
+) -> list[int]:
+    """Permute-and-flip in many rows at once: the winning cell of each.
+
+    Args:
+        counts: Positive integers, the cells of all rows one after another.
+        levels: The level of each cell.
+        shifts: ``-rate * levels`` as floats to a relative 2^-52.
+        rate: The exact price of one level.
+        starts: Where each row begins; no row is empty.
+        bits: A source of random words: one word per cell.
+
+    Returns:
+        The place of the winner of each row, counted over all cells.
+
+    Example:
+        >>> from sordino.exact.bits import SeededBits
+        >>> levels = np.array([0, 900, 900, 0])
+        >>> flip_rows(np.ones(4, np.int64), levels, -1.0 * levels, rate=Fraction(1), starts=[0, 2], bits=SeededBits(1))
+        [0, 3]
+    """
+    words = bits.words(len(levels))
     u = np.abs(heads(words))
     unsafe = (u < GUARD) | (u > 1.0 - GUARD)
     with np.errstate(all="ignore"):
@@ -247,22 +276,24 @@ def permute_and_flip(weights: Weights, *, bits: Bits | None = None) -> tuple[int
         share /= np.array([_as_float(c) for c in counts.tolist()]) if counts.dtype == object else counts
         unsafe |= share > -1e-280  # a count beyond floats is left to the balls
         height = -ARRAYS.log(-ARRAYS.expm1(share))
-        shift = weights.exponents()[some]
-        values = height + shift
+        values = height + shifts
         # 1 - U^(1/n) is known to a relative 2^-33.8, because outside the guard |log U| is (proof page).
-        slack = 2.0**-33 + 2.0**-45 * (np.abs(height) + np.abs(shift))
+        slack = 2.0**-33 + 2.0**-45 * (np.abs(height) + np.abs(shifts))
         low, high = values - slack, values + slack
         low[unsafe] = -np.inf
         high[unsafe] = np.inf
-    rivals = np.flatnonzero(high >= low.max())
-    if len(rivals) == 1:
-        winner = int(rivals[0])
-    else:
+    best = np.repeat(np.maximum.reduceat(low, starts), np.diff([*starts, len(low)]))
+    rivals = np.flatnonzero(high >= best)
+    edges = np.searchsorted(rivals, [*starts, len(low)]).tolist()
+    winners = []
+    for begin, end in itertools.pairwise(edges):
+        if end - begin == 1:
+            winners.append(int(rivals[begin]))
+            continue
+        cells = rivals[begin:end].tolist()
         numbers = [
-            _LargestExponential(
-                -weights.rate * int(levels[i]), int(counts[i]), LazyUniform(int(words[i]), source)
-            )
-            for i in rivals.tolist()
+            _LargestExponential(-rate * int(levels[i]), int(counts[i]), LazyUniform(int(words[i]), bits))
+            for i in cells
         ]
-        winner = int(rivals[greatest(numbers)])
-    return int(some[winner]), source.below(int(counts[winner]))
+        winners.append(cells[greatest(numbers)])
+    return winners

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -133,6 +133,18 @@ class Mechanism(ABC):
         doubled = 2 if statistic.rows_private else 1
         summary = ask(statistic.request(depth=self.depth * contribution * doubled))
         return self.draw(statistic.read(summary).by(contribution), grid, bits=bits)
+
+    def answers(
+        self,
+        statistic: Statistic,
+        asks: Sequence[Asking],
+        grid: Grid,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> list[Answer]:
+        """One answer per group, each from what its own rows say; mechanisms that draw many at once do so here."""
+        return [self.answer(statistic, ask, grid, contribution=contribution, bits=bits) for ask in asks]
 
     def to_dict(self) -> dict[str, Any]:
         """A plain description with a ``kind`` key, for events."""

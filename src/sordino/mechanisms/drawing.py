@@ -17,13 +17,16 @@ from sordino.errors import Unsupported
 from sordino.exact import choice, compare
 from sordino.exact.bits import Bits
 from sordino.exact.grid import Grid
+from sordino.exact.ladder import Ladder
 from sordino.exact.pieces import Pieces
 from sordino.exact.shapes import Falling, Flat
+from sordino.mechanisms.mass_table import ERROR, SPARE
 from sordino.privacy import Approx, BoundedRange, Concentrated, Guarantee, Pure
 
 if TYPE_CHECKING:
     from sordino.mechanisms.law import Cell, Piece
     from sordino.mechanisms.measure import Measure
+    from sordino.mechanisms.rings import Rings
     from sordino.noise.calibration import Calibration
 
 
@@ -67,13 +70,49 @@ def permute_and_flip(exponents: Sequence[Fraction], *, bits: Bits | None = None)
 def draw_lattice(
     cells: Sequence[Cell], measure: Measure, slope: Fraction, *, bits: Bits | None = None
 ) -> int:
-    """Draw a lattice point with probability ``~ measure(point) exp(-slope level(point))``, exactly."""
+    """Draw a lattice point with probability ``~ measure(point) exp(-slope level(point))``, exactly.
+
+    Cell by cell in exact integers: for cells of any shape and size. `draw_rings` has the same law and is faster.
+    """
     source = Bits() if bits is None else bits
     masses = [measure.mass(cell.first, cell.last) for cell in cells]
     chosen, unit = choice.choose_candidate(
         choice.Weights(_integers(masses), [cell.level for cell in cells], slope), bits=source
     )
     return measure.point(cells[chosen].first, cells[chosen].last, unit)
+
+
+def draw_rings(rings: Rings, measure: Measure, slope: Fraction, *, bits: Bits | None = None) -> list[int]:
+    """Draw one lattice point per group with probability ``~ measure(point) exp(-slope level(point))``, exactly.
+
+    The level first, by floats with proved errors that leave what they cannot decide to exact arithmetic, then a unit of
+    the mass of its ring (docs/proofs/exact_ladder.md).
+
+    Example:
+        >>> from sordino.exact.bits import SeededBits
+        >>> from sordino.mechanisms.measure import Measure
+        >>> from sordino.mechanisms.rings import Rings
+        >>> rings = Rings.between(np.array([[5, 0]]), np.array([[5, 9]]), Fraction(0))
+        >>> draw_rings(rings, Measure.uniform(9), Fraction(50), bits=SeededBits(1))
+        [5]
+    """
+    source = Bits() if bits is None else bits
+    table = measure.table
+    levels = Ladder.of(slope, rings.size).choose(
+        rings.shares(measure) if table.fits else np.zeros(rings.low.shape),
+        error=ERROR,
+        spare=SPARE,
+        exact=lambda group: rings.masses(group, measure),
+        bits=source,
+    )
+    below, holder, uniform = table.below, table.holder, source.below
+    points = []
+    for first, until, since, after in rings.gaps(levels):
+        start, right = below(first), below(since)
+        left = below(until) - start
+        unit = uniform(left + below(after) - right)
+        points.append(holder(start + unit if unit < left else right + unit - left))
+    return points
 
 
 def flip_lattice(cells: Sequence[Cell], slope: Fraction, *, bits: Bits | None = None) -> int:
@@ -83,6 +122,32 @@ def flip_lattice(cells: Sequence[Cell], slope: Fraction, *, bits: Bits | None = 
         choice.Weights(_integers(counts), [cell.level for cell in cells], slope), bits=bits
     )
     return cells[chosen].first + place
+
+
+def flip_rings(rings: Rings, slope: Fraction, *, bits: Bits | None = None) -> list[int]:
+    """Draw one lattice point per group by permute-and-flip over all points, exactly; equal to `flip_lattice` in law.
+
+    Example:
+        >>> from sordino.exact.bits import SeededBits
+        >>> from sordino.mechanisms.rings import Rings
+        >>> rings = Rings.between(np.array([[5, 0]]), np.array([[5, 9]]), Fraction(0))
+        >>> flip_rings(rings, Fraction(50), bits=SeededBits(1))
+        [5]
+    """
+    source = Bits() if bits is None else bits
+    counts = np.diff(rings.high - rings.low, axis=1, prepend=0)
+    group, level = np.nonzero(counts)
+    starts = np.searchsorted(group, np.arange(len(rings))).tolist()
+    # Only differences count: the best level of each group has shift 0, as in the comparison of a single list.
+    shifted = level - level[starts][group]
+    winners = compare.flip_rows(
+        counts[group, level], shifted, shifted * -float(slope), rate=slope, starts=starts, bits=source
+    )
+    points = []
+    for first, until, since, after in rings.gaps(level[winners]):
+        unit = source.below(until - first + after - since)
+        points.append(first + unit if unit < until - first else since + unit - (until - first))
+    return points
 
 
 def draw_piece(pieces: Sequence[Piece], slope: Fraction, grid: Grid, *, bits: Bits | None = None) -> int:

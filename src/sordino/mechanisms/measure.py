@@ -8,14 +8,15 @@ numbers (bounds, step, a guess); nothing here sees data, scores or prices. Shape
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
 from typing import Self
 
 from sordino.errors import ParameterError
+from sordino.mechanisms.mass_table import MassTable
 
 Block = tuple[int, int, Fraction]  # first point, last point, mass
 
@@ -46,20 +47,15 @@ class Measure:
     points: tuple[int, ...]
     weights: tuple[int, ...]
     last: int
-    _below: tuple[int, ...]  # density mass below each start
-    _lighter: tuple[int, ...]  # point mass below each point, then all of it
+    _table: MassTable | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def build(
         cls, *, starts: Sequence[int], densities: Sequence[int], points: Mapping[int, int], last: int
     ) -> Self:
-        """Build from intervals and points; the running totals are worked out here."""
+        """Build from intervals and points."""
         if last < 0 or not starts or starts[0] != 0 or min(densities, default=0) < 0:
             raise ParameterError("measure", "a measure lives on 0..last with densities of zero or more")
-        ends = [*starts[1:], last + 1]
-        lengths = [
-            density * (end - start) for start, end, density in zip(starts, ends, densities, strict=True)
-        ]
         kept = sorted((point, weight) for point, weight in points.items() if weight)
         return cls(
             tuple(starts),
@@ -67,8 +63,6 @@ class Measure:
             tuple(point for point, _ in kept),
             tuple(weight for _, weight in kept),
             last,
-            tuple(accumulate(lengths[:-1], initial=0)),
-            tuple(accumulate((weight for _, weight in kept), initial=0)),
         )
 
     @classmethod
@@ -101,16 +95,22 @@ class Measure:
         )
 
     @property
+    def table(self) -> MassTable:
+        """Running totals, worked out on first use."""
+        if self._table is None:
+            firsts, _, masses = zip(*self.cuts(), strict=True)
+            object.__setattr__(self, "_table", MassTable(firsts, masses, self.last))
+        assert self._table is not None
+        return self._table
+
+    @property
     def total(self) -> int:
         """Mass of the whole lattice."""
-        return self.mass(0, self.last)
+        return self.table.total
 
     def below(self, point: int) -> int:
         """Mass of all points smaller than the given one."""
-        point = min(max(point, 0), self.last + 1)
-        index = bisect_right(self.starts, point) - 1
-        spread = self._below[index] + self.densities[index] * (point - self.starts[index])
-        return spread + self._lighter[bisect_left(self.points, point)]
+        return self.table.below(min(max(point, 0), self.last + 1))
 
     def mass(self, first: int, last: int) -> int:
         """Mass of ``first..last``, zero when empty."""
@@ -118,15 +118,9 @@ class Measure:
 
     def point(self, first: int, last: int, index: int) -> int:
         """The lattice point that holds unit ``index`` (from 0) of the mass of ``first..last``."""
-        target = self.below(first) + index
-        low, high = first, last
-        while low < high:  # the smallest point with more than `target` mass at or below it
-            middle = (low + high) // 2
-            if self.below(middle + 1) > target:
-                high = middle
-            else:
-                low = middle + 1
-        return low
+        if not 0 <= index < self.mass(first, last):
+            raise ParameterError("measure", "there is no such unit of mass", got={"index": index})
+        return self.table.holder(self.below(first) + index)
 
     def cuts(self) -> tuple[tuple[int, int, int], ...]:
         """The measure as disjoint runs ``(first, last, mass of one point)``, points on their own."""

@@ -7,9 +7,12 @@ anchor by permute-and-flip on 21 public classes, then one lattice point. Proof: 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from sordino import checks
 from sordino.errors import Unsupported
@@ -21,6 +24,7 @@ from sordino.mechanisms.permute_and_flip import FlipLaw, probabilities
 from sordino.mechanisms.price import bounded_range, share, slope_of
 from sordino.mechanisms.quantile_plan import OCTAVES, Lattice, QuantilePlan, magnitude_measure, plan_quantile
 from sordino.privacy import Guarantee, Neighbors, Pure
+from sordino.statistics.quantile import Quantile
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -117,10 +121,11 @@ class PrivateQuantile(Mechanism):
     @property
     def depth(self) -> int:
         """Levels up to which the mass matters; beyond twice the declared rows there is nothing to see."""
-        enough = math.ceil(NATS / self._release_slope(self.plan))
+        enough = math.ceil(NATS / self.release_slope(self.plan))
         return enough if self.rows is None else min(enough, 2 * self.rows + 64)
 
-    def _release_slope(self, plan: QuantilePlan) -> Fraction:
+    def release_slope(self, plan: QuantilePlan) -> Fraction:
+        """Nats per level of the second step; public."""
         return slope_of(share(self.price, 1 - plan.magnitude_share))
 
     # The magnitude ------------------------------------------------------------------------------------
@@ -140,7 +145,7 @@ class PrivateQuantile(Mechanism):
         ends = {plan.anchor + sign * 2**j + (sign < 0) for j in self.classes for sign in (1, -1)}
         return tuple(sorted(end for end in ends if 0 < end <= self.lattice.last))
 
-    def _levels(self, opened: Opened, anchor: int, contribution: int) -> list[int]:
+    def _levels(self, opened: Opened, contribution: int) -> list[int]:
         """How many rows must change so that each class holds the middle row; sensitivity 1."""
         if len(opened.below) != len(self.cuts):
             raise Unsupported(
@@ -148,21 +153,11 @@ class PrivateQuantile(Mechanism):
                 "needs the counts at its cuts",
                 hint="call answer(statistic, ask, grid), or request the cuts",
             )
-        counted = dict(zip(self.cuts, opened.below, strict=True))
-        rows = opened.rows
+        from sordino.mechanisms.quantile_groups import class_levels
 
-        def below(code: int) -> int:
-            return 0 if code <= 0 else rows if code > self.lattice.last else counted[code]
-
-        inside = [below(anchor + 2**j) - below(anchor - 2**j + 1) for j in self.classes]
-        inside[-1] = rows
-        before = [0, *inside[:-1]]
-        if self.neighbors is Neighbors.REPLACE_ONE:
-            rank = (rows + 1) // 2
-            raw = [max(a - rank + 1, rank - b, 0) for a, b in zip(before, inside, strict=True)]
-        else:  # the number of rows is private: twice the distance from half of them
-            raw = [max(2 * a - rows, rows - 2 * b, 0) for a, b in zip(before, inside, strict=True)]
-        return [-(-level // contribution) for level in raw]
+        rows, below = np.array([opened.rows]), np.array([opened.below])
+        levels: list[int] = class_levels(self, rows, below, contribution)[0].tolist()
+        return levels
 
     def _magnitude_law(self, levels: list[int], plan: QuantilePlan) -> list[float]:
         slope = slope_of(share(self.price, plan.magnitude_share))
@@ -171,18 +166,18 @@ class PrivateQuantile(Mechanism):
         weights = [math.exp(-float(slope) * (level - min(levels))) for level in levels]
         return [weight / math.fsum(weights) for weight in weights]
 
+    def measure_after(self, plan: QuantilePlan, magnitude: int | None) -> Measure:
+        """The base measure of the second step, once a magnitude has been released; public."""
+        if magnitude is None:
+            return plan.measure
+        return magnitude_measure(
+            self.lattice, anchor=plan.anchor, magnitude=magnitude, fallback=plan.fallback, wide=plan.measure
+        )
+
     def _release_law(self, opened: Opened, plan: QuantilePlan, magnitude: int | None) -> LatticeLaw:
-        measure = plan.measure
-        if magnitude is not None:
-            measure = magnitude_measure(
-                self.lattice,
-                anchor=plan.anchor,
-                magnitude=magnitude,
-                fallback=plan.fallback,
-                wide=plan.measure,
-            )
+        measure = self.measure_after(plan, magnitude)
         family = intervals_of(opened)
-        law = lattice_law(family, opened, plan.threshold, self._release_slope(plan), measure)
+        law = lattice_law(family, opened, plan.threshold, self.release_slope(plan), measure)
         if plan.flip:
             return FlipLaw(law.cells, law.slope, last=self.lattice.last, low=law.low, step=law.step)
         return law
@@ -194,7 +189,7 @@ class PrivateQuantile(Mechanism):
         opened, plan = reading.open(), self.plan
         if plan.magnitude_share == 0:
             return self._release_law(opened, plan, None)
-        levels = self._levels(opened, plan.anchor, contribution)
+        levels = self._levels(opened, contribution)
         chances = self._magnitude_law(levels, plan)
         return MixtureLaw(
             [
@@ -212,23 +207,25 @@ class PrivateQuantile(Mechanism):
         bits: Bits | None = None,
     ) -> Answer:
         """Release the magnitude where planned, then one lattice point; the lattice of the data is the grid."""
-        from sordino.mechanisms.drawing import draw_lattice, flip_lattice, permute_and_flip, pick
+        from sordino.mechanisms.drawing import draw_rings, flip_rings, permute_and_flip, pick
+        from sordino.mechanisms.rings import Rings
 
         opened, plan = reading.open(), self.plan
         public: dict[str, Any] = {}
         magnitude = None
         if plan.magnitude_share > 0:
             slope = slope_of(share(self.price, plan.magnitude_share))
-            exponents = [slope * level for level in self._levels(opened, plan.anchor, contribution)]
+            exponents = [slope * level for level in self._levels(opened, contribution)]
             choose = permute_and_flip if isinstance(self.price, Pure) else pick
             magnitude = self.classes[choose(exponents, bits=bits)]
             public["magnitude"] = self.lattice.step * 2**magnitude
-        law = self._release_law(opened, plan, magnitude)
-        slope = self._release_slope(plan)
+        rings = Rings.of(intervals_of(opened), plan.threshold)
+        assert rings is not None  # a lattice of codes has at most 2^50 points
+        slope = self.release_slope(plan)
         if plan.flip:
-            point = flip_lattice(law.cells, slope, bits=bits)
+            (point,) = flip_rings(rings, slope, bits=bits)
         else:
-            point = draw_lattice(law.cells, law.measure, slope, bits=bits)
+            (point,) = draw_rings(rings, self.measure_after(plan, magnitude), slope, bits=bits)
         return Answer(self.lattice.value(point), public)
 
     def answer(
@@ -241,6 +238,20 @@ class PrivateQuantile(Mechanism):
         bits: Bits | None = None,
     ) -> Answer:
         """Ask for the rank window and the counts at the cuts in one request, then draw."""
+        (answer,) = self.answers(statistic, [ask], grid, contribution=contribution, bits=bits)
+        return answer
+
+    def answers(
+        self,
+        statistic: Statistic,
+        asks: Sequence[Asking],
+        grid: Grid,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> list[Answer]:
+        """The same for many groups at once."""
+        from sordino.mechanisms.quantile_groups import draw_groups
         from sordino.profile import Reading
         from sordino.source import Request
 
@@ -251,6 +262,14 @@ class PrivateQuantile(Mechanism):
         doubled = 2 if private else 1
         request = statistic.request(depth=mechanism.depth * contribution * doubled)
         assert isinstance(request, Request)
-        summary = ask(replace(request, cuts=mechanism.cuts))
-        opened = replace(statistic.read(summary).by(contribution).open(), below=summary.below)
-        return mechanism.draw(Reading(opened), grid, contribution=contribution * doubled, bits=bits)
+        request = replace(request, cuts=mechanism.cuts)
+        summaries = [ask(request) for ask in asks]
+        if isinstance(statistic, Quantile) and statistic.rule != "interpolated":
+            return draw_groups(
+                mechanism, statistic, summaries, contribution=contribution, doubled=doubled, bits=bits
+            )
+        moved, drawn = contribution * doubled, []
+        for summary in summaries:
+            opened = replace(statistic.read(summary).by(contribution).open(), below=summary.below)
+            drawn.append(mechanism.draw(Reading(opened), grid, contribution=moved, bits=bits))
+        return drawn

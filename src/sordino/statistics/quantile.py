@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,9 +15,10 @@ from sordino.profile import Exact, Profile, Reach
 from sordino.source import Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
+from sordino.statistics.reaches import Reaches, ranks_among, reachable_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -142,25 +143,36 @@ class Quantile(Ordered):
     def reachable(self, rows: int, depth: int) -> tuple[list[int], list[int]]:
         """Lowest and highest rank of the data that the answer can take after 0..depth rows came or went.
 
-        With d rows more in the end, l steps leave ``(l - |d|) / 2`` pairs of an addition and a removal, each of which
-        moves the rank by one; so the best d needs one running maximum (docs/proofs/statistics_ordered.md).
-
         Example:
             >>> Quantile("x", q=1, low=0, high=1).reachable(5, 2)
             ([5, 4, 3], [5, 6, 7])
         """
-        lowest, highest = [], []
-        low = high = -(2**62)
-        for l in range(depth + 1):
-            for change in {l, -l}:
-                size = rows + change
-                if size > 0:
-                    rank = self.weights(size).pieces[0][0]
-                    high = max(high, 2 * (max(0, -change) + rank) - l)
-                    low = max(low, 2 * (max(0, change) - rank) - l)
-            highest.append((l + high) // 2)
-            lowest.append(-((l + low) // 2))
-        return lowest, highest
+        lowest, highest = reachable_ranks(self.ranks()[0], np.array([rows]), depth)
+        return lowest[0].tolist(), highest[0].tolist()
+
+    def reaches(self, summaries: Sequence[Summary]) -> Reaches | None:
+        """The reachable intervals of many groups at once, equal to those of `read`; None for the interpolated rule.
+
+        Args:
+            summaries: One per group, all answering one request; at least one.
+        """
+        if self.rule == "interpolated":
+            return None
+        if self.rows_private:
+            found = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE).reaches(summaries)
+            return None if found is None else found.by(2)
+        request = summaries[0].request
+        distances = np.arange(request.depth + 2)  # the last one is the whole range
+        rows, place = np.unique([summary.rows for summary in summaries], return_inverse=True)
+        rank = self.ranks()[0]
+        if self.neighbors is Neighbors.REPLACE_ONE:
+            middle = ranks_among(rank, np.maximum(rows, 1))[:, None]
+            lowest, highest = middle - distances, middle + distances
+        else:
+            lowest, highest = reachable_ranks(rank, rows, request.depth + 1)
+            # From distance n on the empty dataset is near, and counts as the lower bound.
+            lowest = np.where(distances >= rows[:, None], 0, lowest)
+        return Reaches.at(summaries, lowest[place], highest[place], top=self.grid.top)
 
     @classmethod
     def cases(cls) -> Iterable[Case]:
