@@ -88,7 +88,7 @@ def test_a_picture_is_written(run, tmp_path):
         ),
         ("plan median --low 10 --high 10 --epsilon 1 --rows 100", "high must be greater than low"),
         ("plan median --low 0 --high 10 --epsilon 1 --rows 100 --data people.csv", "No such option"),
-        ("plan edges --vertices 4 --epsilon 1 --rows 100", "has no plan"),
+        ("plan edges --vertices 4 --epsilon 1 --rows 100", "leave rows out"),
         ("plan medan --low 0 --high 10 --epsilon 1 --rows 100", "median"),
     ],
 )

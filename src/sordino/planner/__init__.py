@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+from sordino.planner.assumed import PublicSample
 from sordino.planner.inverse import expected_error, needed_price, needed_rows
 from sordino.planner.planning import plan
 from sordino.planner.report import Option, Plan
-from sordino.planner.shape import SHAPES, PublicSample, Shape
+from sordino.planner.shape import SHAPES, Shape
 
 __all__ = [
     "SHAPES",

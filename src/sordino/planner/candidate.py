@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
 GLOBAL = ("laplace", "gaussian")
+SELECTIONS = ("selection",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def candidates(
     statistic: Statistic,
     price: Guarantee,
     *,
-    rows: int,
+    rows: int | None,
     neighbors: Neighbors,
     hints: dict[str, Any],
     only_default: bool = False,
@@ -70,7 +71,7 @@ def candidates(
     Args:
         statistic: What is asked.
         price: What it may cost.
-        rows: How many rows there are.
+        rows: How many rows there are; None where the statistic says how large its data are.
         neighbors: Which datasets the promise compares.
         hints: Public options of a release.
         only_default: Look for no other.
@@ -121,15 +122,18 @@ def label(mechanism: Mechanism) -> str:
     return f"{noise.name} (global)" if mechanism.calibration.smoothing == 0 else noise.name
 
 
-def _others(statistic: Any, price: Guarantee, rows: int, hints: dict[str, Any]) -> Iterator[Mechanism]:
+def _others(statistic: Any, price: Guarantee, rows: int | None, hints: dict[str, Any]) -> Iterator[Mechanism]:
     """Mechanisms that can be built from public numbers and answer this very statistic."""
-    look = 2 * rows + 64
+    look = None if rows is None else 2 * rows + 64
     for kind in mechanisms().values():
         fields = dataclasses.fields(kind)  # type: ignore[arg-type]
         needed = {one.name for one in fields if one.default is dataclasses.MISSING
                   and one.default_factory is dataclasses.MISSING}  # fmt: skip
         # A mechanism that asks rows by itself answers a statistic of its own; `choose` knows which.
         if needed != {"price"} or not set(kind.needs) <= {"profile", "reach", "counts"}:
+            continue
+        # A selection names one of the keys, which is what a mode asks for and nothing else does.
+        if (kind.name in SELECTIONS) != (statistic.name == "mode"):
             continue
         more = {"look": look} if any(one.name == "look" for one in fields) else {}
         try:
@@ -149,15 +153,16 @@ def _others(statistic: Any, price: Guarantee, rows: int, hints: dict[str, Any]) 
                 mechanism = Additive(calibration=family.calibrate(price, smoothing=gamma))
             except SordinoError:
                 continue
-            yield mechanism if mechanism.depth <= look else dataclasses.replace(mechanism, look=look)
+            far = look is not None and mechanism.depth > look
+            yield dataclasses.replace(mechanism, look=look) if far else mechanism
 
 
-def smoothing_for(statistic: Any, price: Guarantee, rows: int, hints: dict[str, Any]) -> Fraction:
+def smoothing_for(statistic: Any, price: Guarantee, rows: int | None, hints: dict[str, Any]) -> Fraction:
     """The smoothing of the public rule (docs/explanation/which_mechanism.md), or the caller's."""
     if hints.get("smoothing") is not None:
         return Fraction(hints["smoothing"])
     share = _share(statistic)
-    if share is None:
+    if share is None or rows is None:
         return Fraction(f"{0.1 * strength_of(price):.4g}")
     width = float(Fraction(statistic.high) - Fraction(statistic.low))
     return public_smoothing(

@@ -125,6 +125,33 @@ class ErrorLaw:
         return float(np.sum(half * WEIGHTS * 2 * places * tails))
 
 
+class ShortfallLaw:
+    """The law of the error of a choice from a public list: how far the chosen one is from the best.
+
+    Args:
+        chances: Probability of every entry.
+        gaps: How far each falls short.
+
+    Example:
+        >>> law = ShortfallLaw(np.array([0.75, 0.25]), np.array([0, 8]))
+        >>> law.within(0), law.within(8), law.mean_square
+        (0.75..., 1.0, 16.0)
+    """
+
+    def __init__(self, chances: np.ndarray[Any, Any], gaps: np.ndarray[Any, Any]) -> None:
+        # A chance of one in a million million is none: nobody reads an error of 1e-23 rows.
+        self.chances, self.gaps = np.where(chances < 1e-12, 0.0, chances), gaps
+
+    def within(self, distance: float) -> float:
+        """Probability of an error of at most this."""
+        return min(1.0, float(self.chances[self.gaps <= distance * (1 + 1e-9)].sum()) + 1e-9)
+
+    @property
+    def mean_square(self) -> float:
+        """Expected squared error."""
+        return float(np.sum(self.chances * np.square(self.gaps, dtype=np.float64)))
+
+
 @dataclass(frozen=True, slots=True)
 class Spread:
     """Size of the error: how much it is, and how well that is known (standard errors of the figures)."""
@@ -137,7 +164,7 @@ class Spread:
     most_error: float
 
 
-def summarise(parts: Sequence[ErrorLaw] | np.ndarray[Any, Any]) -> Spread:
+def summarise(parts: Sequence[ErrorLaw | ShortfallLaw] | np.ndarray[Any, Any]) -> Spread:
     """Sum up exact laws on several columns, or simulated errors; one column and one answer count alike.
 
     Example:
@@ -155,7 +182,7 @@ def summarise(parts: Sequence[ErrorLaw] | np.ndarray[Any, Any]) -> Spread:
     return Spread(median, rms, most, median_error, rms_error, most_error)
 
 
-def _quantile(parts: Sequence[ErrorLaw], probability: float) -> tuple[float, float]:
+def _quantile(parts: Sequence[ErrorLaw | ShortfallLaw], probability: float) -> tuple[float, float]:
     """A quantile of the error over all columns together, and its standard error."""
 
     def within(distance: float) -> np.ndarray[Any, Any]:

@@ -13,6 +13,8 @@ import numpy as np
 
 from sordino.errors import SordinoError
 from sordino.planner.candidate import Candidate, candidates
+from sordino.planner.error_law import ErrorLaw, ShortfallLaw
+from sordino.planner.limit import least_error
 from sordino.planner.planning import tried
 from sordino.planner.trial import Trial
 from sordino.privacy import Approx, BoundedRange, Concentrated, Guarantee, Pure
@@ -24,6 +26,7 @@ FACTORS = (Fraction(1, 8), Fraction(1, 3), Fraction(1), Fraction(3), Fraction(8)
 SHOWN = 4  # options in a picture: the default and the best others
 TABLES, DRAWS = 2, 8
 CELLS = 161
+SIMULATED = 240  # answers behind a simulated picture
 
 
 def shown_names(plan: Plan) -> list[str]:
@@ -83,7 +86,7 @@ def answer_densities(plan: Plan) -> tuple[np.ndarray[Any, Any], dict[str, np.nda
     for candidate in found:
         if candidate.name in shown_names(plan) and not candidate.part.statistic.vector:
             some = trial.laws(candidate.part, tables=1, draws=1)
-            if some:
+            if some and isinstance(some[0], ErrorLaw):
                 laws[candidate.name] = some[0]
     if not laws:
         return np.empty(0), {}, 0.0
@@ -102,28 +105,79 @@ def answer_densities(plan: Plan) -> tuple[np.ndarray[Any, Any], dict[str, np.nda
     return (edges[1:] + edges[:-1]) / 2, densities, truth
 
 
+def limit_curve(plan: Plan) -> tuple[list[float], list[float]]:
+    """The least error of any mechanism at prices around the plan's own; empty where none is proved."""
+    if plan.limit is None or not isinstance(plan.price, Pure | Approx | Concentrated | BoundedRange):
+        return [], []
+    prices, errors = [], []
+    for factor in FACTORS:
+        price = scaled(plan.price, factor)
+        try:
+            (default,) = _candidates(plan, price, only_default=True)
+        except SordinoError:
+            continue
+        trial = Trial(default.part.statistic, plan.assumed, rows=plan.rows, seed=plan.seed)
+        found = least_error(default.part, trial, price)
+        if found is not None:
+            prices.append(amount(price))
+            errors.append(found.error)
+    return prices, errors
+
+
+def _answers(axes: Any, plan: Plan, looks: dict[str, dict[str, Any]]) -> None:
+    """The left picture: densities of answers, chances of keys, or simulated errors where no law is known."""
+    middles, densities, truth = answer_densities(plan)
+    axes.set(xlabel=f"answer ({plan.statistic.name}, generated data)", ylabel="density")
+    if densities:
+        for name, look in looks.items():
+            if name in densities:
+                axes.plot(middles, densities[name], drawstyle="steps-mid", **look)
+        axes.axvline(truth, color="#666666", linewidth=1)
+        axes.set_title("Likely answers; the line is the truth")
+        axes.set_ylim(bottom=0)
+        return
+    found = _candidates(plan, plan.price)
+    trial = Trial(found[0].part.statistic, plan.assumed, rows=plan.rows, seed=plan.seed)
+    laws = trial.laws(found[0].part, tables=1, draws=2)
+    if laws and isinstance(laws[0], ShortfallLaw):
+        law, keys = laws[0], [str(key) for key in plan.statistic.keys]  # type: ignore[attr-defined]
+        axes.bar(keys, law.chances, color=looks[plan.default.name]["color"])
+        axes.set(xlabel=f"{plan.statistic.name} (generated data)", ylabel="probability")
+        axes.set_title(f"Likely answers; the truth is {keys[int(np.argmin(law.gaps))]}")
+        return
+    for candidate in found:
+        if candidate.name in looks:
+            errors = trial.errors(candidate.part, draws=SIMULATED, tables=4)
+            reach = 1.5 * plan.default.most or 1.0
+            heights, edges = np.histogram(errors, bins=41, range=(-reach, reach))
+            share = heights / len(errors) / np.diff(edges)
+            axes.plot((edges[1:] + edges[:-1]) / 2, share, drawstyle="steps-mid", **looks[candidate.name])
+    axes.axvline(0, color="#666666", linewidth=1)
+    axes.set(xlabel=f"error ({plan.statistic.name}, generated data)")
+    axes.set_title("Simulated errors; the line is no error")
+    axes.set_ylim(bottom=0)
+
+
 def picture(plan: Plan) -> Any:
     """Draw both pictures beside each other."""
     from sordino import plots
 
-    middles, densities, truth = answer_densities(plan)
     curves = error_curves(plan)
     kind = "rho" if hasattr(plan.price, "rho") else "epsilon"
     with plots.style() as plt:
         figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.2))
         looks = dict(zip(shown_names(plan), plots.lines(), strict=False))
-        for name, look in looks.items():
-            if name in densities:
-                left.plot(middles, densities[name], drawstyle="steps-mid", **look)
-        left.axvline(truth, color="#666666", linewidth=1)
-        left.set(xlabel=f"answer ({plan.statistic.name}, generated data)", ylabel="density")
-        left.set_title("Likely answers; the line is the truth")
-        left.set_ylim(bottom=0)
+        _answers(left, plan, looks)
         for name, look in looks.items():
             prices, errors = curves.get(name, ([], []))
             right.plot(prices, errors, label=name, **look)
-        right.axhline(plan.sampling_error, color="#666666", linewidth=1, linestyle=(0, (1, 2)),
-                      label="sampling error, no privacy")  # fmt: skip
+        if plan.sampling_error > 0:
+            right.axhline(plan.sampling_error, color="#666666", linewidth=1, linestyle=(0, (1, 2)),
+                          label="sampling error, no privacy")  # fmt: skip
+        prices, errors = limit_curve(plan)
+        if prices and plan.limit is not None and plan.limit.error <= plan.default.rms:
+            right.plot(prices, errors, color="#999999", linewidth=1, marker="^", markersize=4,
+                       label="least error of any mechanism (proved)")  # fmt: skip
         price = amount(plan.price)
         right.plot([price], [plan.default.rms], marker="o", markersize=8, color="#000000", linestyle="",
                    label="this plan")  # fmt: skip
@@ -133,9 +187,12 @@ def picture(plan: Plan) -> Any:
             right.set_yscale("log")
         right.set_title("Error against price")
         figure.legend(loc="outside lower center", ncols=3)
-        figure.suptitle(f"{plan.statistic.name}, {plan.price!r}, {plan.rows:,} rows: {plan.assumed.words}")
+        figure.suptitle(f"{plan.statistic.name}, {plan.price!r}, {plan.size}: {plan.assumed.words}")
         return figure
 
 
-def _candidates(plan: Plan, price: Guarantee) -> list[Candidate]:
-    return candidates(plan.statistic, price, rows=plan.rows, neighbors=plan.neighbors, hints=dict(plan.hints))
+def _candidates(plan: Plan, price: Guarantee, *, only_default: bool = False) -> list[Candidate]:
+    return candidates(
+        plan.statistic, price, rows=plan.rows, neighbors=plan.neighbors, hints=dict(plan.hints),
+        only_default=only_default,
+    )  # fmt: skip

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.errors import ParameterError, SordinoError, Unsupported
+from sordino.planner.assumed import assumed
 from sordino.planner.candidate import candidates
-from sordino.planner.planning import tried
-from sordino.planner.shape import assumed
+from sordino.planner.planning import size, tried
 from sordino.planner.trial import Trial
 from sordino.privacy import Concentrated, Guarantee, Neighbors, Pure
 
@@ -32,7 +32,7 @@ def expected_error(
     statistic: Statistic,
     price: Guarantee,
     *,
-    rows: int,
+    rows: int | None = None,
     assume: Any = None,
     neighbors: Neighbors | None = None,
     tables: int = TABLES,
@@ -48,15 +48,22 @@ def expected_error(
         1.44
     """
     relation = neighbors or statistic.neighbors
+    shape = assumed(assume, statistic)
+    count = size(statistic, rows, shape)
     (default,) = candidates(
-        statistic, price, rows=rows, neighbors=relation, hints=hints, only_default=True
+        statistic, price, rows=count, neighbors=relation, hints=hints, only_default=True
     )  # fmt: skip
-    trial = Trial(default.part.statistic, assumed(assume, statistic), rows=rows, seed=seed)
+    trial = Trial(default.part.statistic, shape, rows=count, seed=seed)
     return tried(default, trial, tables=tables, draws=draws).rms
 
 
 def needed_price(
-    statistic: Statistic, *, error: float, rows: int, like: Guarantee | None = None, **options: Any
+    statistic: Statistic,
+    *,
+    error: float,
+    rows: int | None = None,
+    like: Guarantee | None = None,
+    **options: Any,
 ) -> Guarantee:
     """The smallest price at which the default mechanism has at most this root mean square error, to three digits.
 

@@ -13,20 +13,23 @@ from sordino import checks
 from sordino.errors import ParameterError
 from sordino.mechanisms.additive import Additive
 from sordino.mechanisms.error_bar import WithErrorBar
+from sordino.planner.assumed import PublicSample, assumed
 from sordino.planner.candidate import Candidate, candidates
 from sordino.planner.error_law import summarise
+from sordino.planner.limit import least_error
 from sordino.planner.report import Option, Plan
-from sordino.planner.shape import PublicSample, assumed
+from sordino.planner.subject import Subject
 from sordino.planner.trial import Trial
 from sordino.privacy import Guarantee, Neighbors
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
-    from sordino.planner.shape import Assumed
+    from sordino.planner.assumed import Assumed
 
 BARS = 40  # simulated error bars
 TABLES = 24  # public columns on which exact laws are averaged
-SEARCHES = ("auto-clip", "variance-clip")
+LEAST = {"auto-clip": 24, "variance-clip": 24, "recursive-quantiles": 30, "radial-laplace": 40}
+SLOPES = 6_000_000  # pairs of rows on which exact laws are averaged
 WORK = 400_000  # rows read by simulated answers, so that a table takes seconds
 
 
@@ -37,7 +40,7 @@ def plan(
     rows: int | None = None,
     assume: Any = None,
     neighbors: Neighbors | None = None,
-    tables: int = TABLES,
+    tables: int | None = None,
     draws: int | None = None,
     seed: int = 0,
     only_default: bool = False,
@@ -53,7 +56,7 @@ def plan(
         assume: A named shape (``"normal"``, ``"log-normal:sigma=0.5"``), a `Shape`, or a list of public numbers; by
             default a shape that suits the bounds.
         neighbors: Which datasets the promise compares; the statistic's own by default.
-        tables: Public columns on which exact laws are averaged.
+        tables: Public tables on which exact laws are averaged; 24 by default, fewer where one takes long.
         draws: Simulated answers where no law is known; by default as many as take a few seconds.
         seed: Names the generated columns.
         only_default: Try nothing but the mechanism that a release would take.
@@ -80,8 +83,10 @@ def plan(
             "plan", "the second argument is a price", got={"price": price}, hint="sd.Pure(0.5)"
         )
     shape = assumed(assume, statistic)
-    count = _rows(rows, shape)
-    tables = checks.whole("plan", at_least=1, tables=tables)
+    count = size(statistic, rows, shape)
+    subject = Subject.of(statistic)
+    many = SLOPES // count**2 if subject.paired and count else TABLES
+    tables = min(max(many, 3), TABLES) if tables is None else checks.whole("plan", at_least=1, tables=tables)
     if draws is not None:
         checks.whole("plan", at_least=2, draws=draws)
     relation = neighbors or statistic.neighbors
@@ -97,7 +102,8 @@ def plan(
         options.append(tried(candidate, trial, tables=tables, draws=draws or _draws(candidate, count)))
     if progress is not None:
         progress(len(kept), len(kept) + 1)
-    sampling = trial.sampling_error(min(max(4_000_000 // count, 16), 64))
+    work = (count or 1) ** (2 if subject.paired else 1)
+    sampling = trial.sampling_error(min(max(4_000_000 // work, 8 if subject.paired else 16), 64))
     if progress is not None:
         progress(len(kept) + 1, len(kept) + 1)
     return Plan(
@@ -109,6 +115,7 @@ def plan(
         options=tuple(sorted(options, key=lambda one: (one.rms, one.most))),
         sampling_error=sampling,
         lower_bound=_lower_bound(kept, price, trial),
+        limit=least_error(kept[0].part, trial, price),
         hints=tuple(sorted(hints.items())),
         seed=seed,
     )
@@ -136,23 +143,17 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
     )
 
 
-def _draws(candidate: Candidate, rows: int) -> int:
+def _draws(candidate: Candidate, rows: int | None) -> int:
     """As many simulated answers as take a few seconds: searches through all rows are slow."""
-    least = 24 if candidate.mechanism.name in SEARCHES else 200
-    return min(max(least * WORK // (rows * 24), least), 400 + 2 * least)
+    least = LEAST.get(candidate.mechanism.name, 200)
+    return min(max(least * WORK // ((rows or 1) * 24), least), 8 * least)
 
 
-def _rows(rows: int | None, shape: Assumed) -> int:
-    if rows is not None:
-        return checks.whole("plan", at_least=1, rows=rows)
-    if isinstance(shape, PublicSample):
-        return int(shape.values.size)
-    raise ParameterError(
-        "plan",
-        "rows must be given",
-        why="How far one row moves the answer depends on how many there are.",
-        hint="rows=20_000",
-    )
+def size(statistic: Statistic, rows: int | None, shape: Assumed) -> int | None:
+    """How many rows are drawn: as asked, as a public sample has, or None for a graph."""
+    subject = Subject.of(statistic)
+    own = isinstance(shape, PublicSample) and subject.kind not in ("graph", "weights")
+    return subject.rows(statistic, len(shape.values) if rows is None and own else rows)  # type: ignore[union-attr]
 
 
 def _sensible(candidate: Candidate, trial: Trial) -> bool:

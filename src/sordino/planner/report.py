@@ -13,14 +13,17 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import spell
+from sordino.planner.subject import Subject
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Mechanism
-    from sordino.planner.shape import Assumed
+    from sordino.planner.assumed import Assumed
+    from sordino.planner.limit import Limit
     from sordino.privacy import Guarantee
     from sordino.statistics import Statistic
 
+FREE = 0.05  # what privacy may add to the sampling error and still be called nearly free
 HEAD = ("", "mechanism", "median", "rms", "9 in 10", "noise", "how")
 
 
@@ -94,24 +97,26 @@ class Plan:
     Attributes:
         statistic: What would be asked.
         price: What it would cost.
-        rows: How many rows were assumed.
+        rows: How many rows were assumed; None where the statistic says how large its data are.
         neighbors: Which datasets the promise compares.
         assumed: Where the columns came from.
         options: Every way to answer, the smallest root mean square error first.
         sampling_error: How much the statistic varies between such samples without any privacy.
         lower_bound: Below this no noise scaled to the same smooth bound can be; None where none is used.
+        limit: Below this no mechanism of the price can be, here or on data some people away; None where none is proved.
         hints: Public options that were given.
         seed: Names the generated columns.
     """
 
     statistic: Statistic
     price: Guarantee
-    rows: int
+    rows: int | None
     neighbors: Neighbors
     assumed: Assumed
     options: tuple[Option, ...]
     sampling_error: float
     lower_bound: float | None
+    limit: Limit | None
     hints: tuple[tuple[str, Any], ...]
     seed: int
 
@@ -124,17 +129,51 @@ class Plan:
     def data(self) -> str:
         """What was assumed, in words."""
         origin = "generated" if self.assumed.option() is not None else "public"
-        return f"{origin} ({self.assumed.words}, {self.rows:,} rows), no private data was read"
+        return f"{origin} ({self.assumed.words}, {self.size}), no private data was read"
+
+    @property
+    def subject(self) -> str:
+        """Whose error it is, in words."""
+        if self.statistic.name == "mode":
+            return "error of the mode (by how many rows the named key is rarer than the most frequent one)"
+        each = "each answer of " if self.statistic.vector else ""
+        return f"error of {each}the {self.statistic.name} against the sample's own"
+
+    @property
+    def size(self) -> str:
+        """How large the data were assumed to be, in words."""
+        return Subject.of(self.statistic).size(self.rows)
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the number of rows is asked for: a graph says itself how large it is."""
+        return Subject.of(self.statistic).kind not in ("graph", "weights")
 
     @property
     def verdict(self) -> str:
         """What privacy adds to the error that the sample has anyway."""
         rms, natural = self.default.rms, self.sampling_error
         if natural == 0:
-            return "the statistic does not vary between samples of this size"
+            return (
+                "sampling error without privacy: 0; the statistic does not vary between samples of this size"
+            )
         added = math.hypot(rms, natural) / natural - 1
         amount = f"{100 * added:.2g} %" if added < 1 else f"{added:.3g} times the error"
-        return f"sampling error without privacy: {short(natural)}; privacy adds {amount} to it"
+        free = "; privacy is nearly free" if added < FREE else ""
+        return f"sampling error without privacy: {short(natural)}; privacy adds {amount} to it{free}"
+
+    @property
+    def floor(self) -> str | None:
+        """What no mechanism can do better, in words; None where nothing is proved."""
+        if self.limit is None:
+            return None
+        people = "1 person" if self.limit.people == 1 else f"{self.limit.people} people"
+        thing = people if self.counts_rows else people.replace("person", "edge").replace("people", "edges")
+        least = f"any mechanism at this price errs by at least {short(self.limit.error)} (rms, proved)"
+        if self.limit.error > self.default.rms:
+            return f"{least} on data {thing} away, if it errs less here: this statistic hangs on single rows"
+        times = self.default.rms / self.limit.error
+        return f"{least} here or on data {thing} away; the default is at {times:.2g} times that"
 
     @property
     def python(self) -> str:
@@ -143,7 +182,8 @@ class Plan:
         rest = "".join(f", {name}={_code(value)}" for name, value in self.hints)
         near = "" if self.neighbors is self.statistic.neighbors else f", neighbors=sd.{self.neighbors}"
         given = f'"{assume}"' if assume is not None else "sample"
-        return f"sd.plan({_call(self.statistic)}, {_price(self.price)}, rows={self.rows}, assume={given}{near}{rest})"
+        rows = f"rows={self.rows}, " if self.counts_rows else ""
+        return f"sd.plan({_call(self.statistic)}, {_price(self.price)}, {rows}assume={given}{near}{rest})"
 
     @property
     def command(self) -> str | None:
@@ -152,8 +192,9 @@ class Plan:
         if assume is None or getattr(self.statistic, "parts", None):
             return None
         words = ["sordino", "plan", self.statistic.name, *_words(self.statistic), *_price_words(self.price)]
-        words += ["--rows", str(self.rows), "--assume", assume]
-        if self.neighbors is not Neighbors.REPLACE_ONE:
+        words += ["--rows", str(self.rows)] if self.counts_rows else []
+        words += ["--assume", assume]
+        if self.neighbors is not self.statistic.neighbors or self.neighbors is Neighbors.ADD_REMOVE_ONE:
             words += ["--neighbors", self.neighbors.value]
         for name, value in self.hints:
             words += [f"--{name}"] if value is True else [f"--{name}", _typed(value)]
@@ -162,7 +203,7 @@ class Plan:
     def __str__(self) -> str:
         lines = [
             f"data: {self.data}",
-            f"error of the {self.statistic.name} against the sample's own, {self.price!r}, {self.neighbors.value}:",
+            f"{self.subject}, {self.price!r}, {self.neighbors.value}:",
             *("  " + line for line in aligned(HEAD, self._cells())),
             self.verdict,
         ]
@@ -170,8 +211,11 @@ class Plan:
             lines.append(f"half of the error bars are narrower than {short(self.default.width)}")
         if self.lower_bound is not None:
             lines.append(
-                f"noise scaled to the same smooth bound has an rms of at least {short(self.lower_bound)} (proved)"
+                "additive noise scaled to the same smooth bound has an rms of at least "
+                f"{short(self.lower_bound)} (proved)"
             )
+        if self.floor is not None:
+            lines.append(self.floor)
         lines.append("* is what a release uses when nothing else is said")
         lines.append(f"in Python: {self.python}")
         if self.command is not None:
@@ -198,7 +242,9 @@ class Plan:
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._cells()
         )
         notes = "".join(
-            f"<p>{escape(text)}</p>" for text in (f"data: {self.data}", self.verdict, self.python)
+            f"<p>{escape(text)}</p>"
+            for text in (f"data: {self.data}", self.verdict, self.floor, self.python)
+            if text is not None
         )
         caption = f"Error of the {self.statistic.name}, {self.price!r}"
         return f"<div><table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>{notes}</div>"
@@ -217,6 +263,7 @@ class Plan:
             "seed": self.seed,
             "sampling_error": self.sampling_error,
             "lower_bound": self.lower_bound,
+            "limit": None if self.limit is None else {"rms": self.limit.error, "people": self.limit.people},
             "options": [option.to_dict() for option in self.options],
             "python": self.python,
             "command": self.command,
@@ -277,7 +324,8 @@ def _call(statistic: Any) -> str:
     for field, value in _given(statistic):
         text = _code(value)
         inner.append(text if not field.kw_only else f"{field.name}={text}")
-    if statistic.neighbors is not Neighbors.REPLACE_ONE:
+    fields = {field.name: field.default for field in dataclasses.fields(statistic)}
+    if "neighbors" in fields and statistic.neighbors is not fields["neighbors"]:
         inner.append(f"neighbors=sd.{statistic.neighbors}")
     return f"sd.{type(statistic).__name__}({', '.join(inner)})"
 
@@ -317,7 +365,10 @@ def _code(value: Any) -> str:
 def _typed(value: Any) -> str:
     """As it is typed on the command line."""
     if isinstance(value, tuple | list):
-        return ",".join(_typed(item) for item in value)
+        inner = (
+            "-".join(map(_typed, item)) if isinstance(item, tuple | list) else _typed(item) for item in value
+        )
+        return ",".join(inner)
     return value if isinstance(value, str) else _number(value)
 
 

@@ -1,13 +1,13 @@
-"""Public data for plans: named shapes with parameters, or a sample that the caller says is public.
+"""`Shape`: named public laws from which plans draw columns, categories and graphs.
 
-Every default is worked out from public bounds. Nothing here opens a file, a source or a session: what looks like
-private data is refused.
+Every default is worked out from public bounds. Public samples live in `assumed`, whole tables in `table`. Nothing
+here opens a file, a source or a session.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,17 +16,14 @@ import numpy as np
 
 from sordino import checks
 from sordino.catalogue import find
-from sordino.errors import ParameterError, Unsupported
+from sordino.errors import ParameterError
+from sordino.planner import graph_shape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.statistics import Statistic
-
     Floats = NDArray[np.float64]
     Random = np.random.Generator
-
-SHORT = 1024  # a declared lattice of at most so many points is taken for ages and the like
 
 
 def _normal(random: Random, rows: int, p: Mapping[str, float]) -> Floats:
@@ -65,12 +62,37 @@ def _power(width: float) -> float:
     return float(10.0 ** np.floor(np.log10(width / 100)))
 
 
+def _correlated(random: Random, size: tuple[int, int], p: Mapping[str, float]) -> Floats:
+    """Normal columns, each correlated with the first; in units of the width, about 0."""
+    rows, columns = size
+    found = random.normal(size=(rows, columns))
+    along = p["correlation"]
+    found[:, 1:] = along * found[:, :1] + np.sqrt(1 - along**2) * found[:, 1:]
+    return p["spread"] * found
+
+
+def _zipf(random: Random, size: tuple[int, Sequence[Any]], p: Mapping[str, float]) -> NDArray[np.int64]:
+    """Places of keys: the k-th is 1/k^exponent times as likely as the first; outside all keys is one place more."""
+    rows, keys = size
+    weights = 1 / np.arange(1, len(keys) + 1) ** p["exponent"]
+    chances = np.append((1 - p["outside"]) * weights / weights.sum(), p["outside"])
+    return random.choice(len(keys) + 1, rows, p=chances)
+
+
+def _weights(random: Random, size: tuple[int, Sequence[Any]], p: Mapping[str, float]) -> NDArray[np.int64]:
+    """Places of keys, each as likely as its weight says."""
+    rows, keys = size
+    weights = np.array([p.get(str(key), 0.0) for key in keys])
+    return random.choice(len(keys), rows, p=weights / weights.sum())
+
+
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """How a named shape draws, and its defaults for a public range."""
+    """How a named shape draws, its defaults for a public range (or number of vertices), and what it draws."""
 
-    draw: Callable[[Random, int, Mapping[str, float]], Floats]
+    draw: Callable[[Any, Any, Mapping[str, float]], Any]
     defaults: Callable[[float, float], dict[str, float]]
+    of: str = "column"
 
 
 SHAPES: dict[str, _Kind] = {
@@ -87,8 +109,19 @@ SHAPES: dict[str, _Kind] = {
         _heaped_pay,
         lambda low, w: {"start": low, "median": w / 10, "sigma": 0.7, "share": 0.6, "heap": _power(w)},
     ),
+    "correlated": _Kind(_correlated, lambda _, __: {"correlation": 0.7, "spread": 0.1}, "columns"),
+    "zipf": _Kind(_zipf, lambda _, __: {"exponent": 1.0, "outside": 0.0}, "categories"),
+    "weights": _Kind(_weights, lambda _, __: {}, "categories"),  # one parameter per key
+    "random-graph": _Kind(
+        graph_shape.random_graph, lambda n, _: {"degree": min(10.0, max(n - 1, 0) / 2)}, "graph"
+    ),
+    "scale-free": _Kind(graph_shape.scale_free, lambda n, _: {"attach": min(5.0, max(n // 4, 1))}, "graph"),
+    "communities": _Kind(
+        graph_shape.communities, lambda n, _: {"size": min(20.0, n), "inside": 0.4, "outside": 0.02}, "graph"
+    ),
 }
-POSITIVE = ("spread", "sigma", "median", "scale", "tail", "step", "heap")
+POSITIVE = ("spread", "sigma", "median", "scale", "tail", "step", "heap", "size")
+SHARES = ("share", "inside", "outside")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +146,22 @@ class Shape:
         known = find("shape", self.name, SHAPES).defaults(0.0, 1.0)
         read = {}
         for name, value in self.parameters.items():
-            if name not in known:
+            if name not in known and self.name != "weights":
                 raise ParameterError(
                     self.name, f"has no parameter {name!r}", hint=f"it has {', '.join(known)}"
                 )
             given: dict[str, Any] = {name: value}
+            if self.name == "weights":
+                read[name] = float(checks.non_negative(self.name, weight=value))
+                continue
             check = checks.positive if name in POSITIVE else checks.exact
             read[name] = float(check(self.name, **given))
-            if name == "share":
-                checks.between(self.name, 0, 1, closed=True, share=value)
+            if name in SHARES:
+                checks.between(self.name, 0, 1, closed=True, **given)
+            if name == "correlation":
+                checks.between(self.name, -1, 1, closed=True, **given)
+            if name in ("degree", "attach", "exponent"):
+                checks.non_negative(self.name, **given)
         object.__setattr__(self, "parameters", read)
 
     @classmethod
@@ -129,6 +169,8 @@ class Shape:
         """Read ``name`` or ``name:parameter=value,...``; anything like a file is refused."""
         name, _, rest = text.partition(":")
         if name not in SHAPES and (os.sep in text or "." in name or Path(text).exists()):
+            from sordino.planner.assumed import refusal
+
             raise refusal(got="a path")
         given: dict[str, float] = {}
         for item in filter(None, rest.split(",")):
@@ -142,14 +184,19 @@ class Shape:
                 ) from None  # fmt: skip
         return cls(name, given)
 
+    @property
+    def of(self) -> str:
+        """What it draws: a column, correlated columns, categories or a graph."""
+        return SHAPES[self.name].of
+
     def on(self, low: float, high: float) -> Shape:
         """The same shape with every parameter filled in for a public range."""
         defaults = SHAPES[self.name].defaults(low, high - low)
         return Shape(self.name, {**defaults, **self.parameters})
 
-    def draw(self, rows: int, random: Random) -> Floats:
-        """Draw a column."""
-        return SHAPES[self.name].draw(random, rows, self.parameters)
+    def draw(self, size: Any, random: Random) -> Any:
+        """Draw a column of so many rows; rows and columns, rows and keys, or the edges of so many vertices."""
+        return SHAPES[self.name].draw(random, size, self.parameters)
 
     @property
     def words(self) -> str:
@@ -164,117 +211,3 @@ class Shape:
         """As it is typed on the command line."""
         given = ",".join(f"{name}={value:.12g}" for name, value in self.parameters.items())
         return f"{self.name}:{given}" if given else self.name
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PublicSample:
-    """Values that the caller says are public; columns are drawn from them with replacement."""
-
-    values: Floats
-
-    @classmethod
-    def of(cls, given: Any) -> PublicSample:
-        """Check that it is a list of numbers."""
-        try:
-            values = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise refusal(got=type(given).__name__) from None
-        if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-            raise ParameterError(
-                "assume", "a public sample is a list of finite numbers", got={"shape": values.shape}
-            )
-        return cls(values)
-
-    def on(self, low: float, high: float) -> PublicSample:  # noqa: ARG002
-        """The sample does not follow the bounds."""
-        return self
-
-    def draw(self, rows: int, random: Random) -> Floats:
-        """Draw with replacement."""
-        return random.choice(self.values, rows)
-
-    @property
-    def words(self) -> str:
-        """How many values there are."""
-        return f"public sample of {self.values.size:,} values, drawn with replacement"
-
-    def to_dict(self) -> dict[str, Any]:
-        """How many values there are."""
-        return {"kind": "public-sample", "values": int(self.values.size)}
-
-    def option(self) -> None:
-        """A sample cannot be typed on the command line."""
-
-
-Assumed = Shape | PublicSample
-
-
-def assumed(given: Any, statistic: Statistic) -> Assumed:
-    """Turn what the caller assumes into a source of public columns; refuse whatever could hold private rows.
-
-    Args:
-        given: A name, a `Shape`, an array of public values, or None for a shape that suits the bounds.
-        statistic: What will be asked; its bounds are public.
-    """
-    low, high = public_range(statistic)
-    if given is None:
-        return _usual(statistic, low, high).on(low, high)
-    if isinstance(given, Shape | PublicSample):
-        return given.on(low, high)
-    if isinstance(given, str):
-        return Shape.read(given).on(low, high)
-    private = isinstance(given, os.PathLike | bytes | Mapping) or any(
-        hasattr(given, name) for name in ("summary", "summaries", "release", "ledger", "columns", "collect")
-    )
-    if private:
-        raise refusal(got=type(given).__name__)
-    return PublicSample.of(given)
-
-
-def refusal(*, got: str) -> ParameterError:
-    """The error for anything that could be private data."""
-    return ParameterError(
-        "plan",
-        "assume must name a public shape or be a list of public numbers",
-        got={"assume": got},
-        why="A plan never reads private data: numbers tuned on them would tell of them.",
-        hint='assume="log-normal", one of ' + ", ".join(SHAPES),
-    )
-
-
-def _usual(statistic: Statistic, low: float, high: float) -> Shape:
-    step = getattr(statistic, "step", None)
-    if step is not None and (high - low) / float(step) <= SHORT:
-        return Shape("ages", {"step": float(step)})
-    return Shape("log-normal" if low >= 0 else "normal")
-
-
-def public_range(statistic: Statistic) -> tuple[float, float]:
-    """The public range in which columns are drawn: the bounds, or what takes their place."""
-    parts = getattr(statistic, "parts", None)
-    if parts:
-        ranges = [public_range(part) for part in parts]
-        return min(low for low, _ in ranges), max(high for _, high in ranges)
-    low, high = getattr(statistic, "low", None), getattr(statistic, "high", None)
-    if not hasattr(statistic, "column") or hasattr(statistic, "keys"):
-        raise Unsupported(
-            statistic.name,
-            "has no plan",
-            why="Plans draw one column of numbers; graphs, categories and pairs of columns are not generated.",
-            hint="sordino noise shows the noise of every family at a price",
-        )
-    if low is not None and high is not None:
-        return float(low), float(high)
-    edges = getattr(statistic, "edges", None)
-    if edges:
-        return float(edges[0]), float(edges[-1])
-    threshold = abs(float(getattr(statistic, "threshold", 0.5))) or 0.5
-    return (0.0, 2 * threshold) if getattr(statistic, "threshold", 0.5) >= 0 else (-2 * threshold, 0.0)
-
-
-def columns_of(statistic: Statistic) -> tuple[str, ...]:
-    """The columns that a statistic names."""
-    parts: Any = getattr(statistic, "parts", None)
-    if parts:
-        return tuple(dict.fromkeys(part.column for part in parts))
-    return (statistic.column,)  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,21 +17,24 @@ import numpy as np
 from sordino.data.memory import Memory
 from sordino.errors import Unsupported
 from sordino.exact.bits import SeededBits
-from sordino.mechanisms import Mechanism
+from sordino.mechanisms import Mechanism, matched
 from sordino.mechanisms.additive import Additive, AdditiveLaw
 from sordino.mechanisms.auto_clip import AutoClip
 from sordino.mechanisms.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.order_interval import OrderInterval
 from sordino.mechanisms.quantile import PrivateQuantile
+from sordino.mechanisms.selection import Selection
 from sordino.mechanisms.symmetric_mean import SymmetricMean
-from sordino.planner.error_law import ErrorLaw
-from sordino.planner.shape import Assumed, columns_of
+from sordino.planner.error_law import ErrorLaw, ShortfallLaw
+from sordino.planner.subject import Subject
+from sordino.planner.table import drawn
 from sordino.privacy import Neighbors
 from sordino.profile import Opened, Reading
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sordino.planner.assumed import Assumed
     from sordino.question import Part
     from sordino.source import Ask, Summary
     from sordino.statistics import Statistic
@@ -47,21 +50,21 @@ class Trial:
     Args:
         statistic: What is asked; names the columns.
         assumed: Where columns come from.
-        rows: How many rows each has.
+        rows: How many rows each has; None where the statistic says it.
         seed: Names the columns; the same seed gives the same ones.
     """
 
-    def __init__(self, statistic: Statistic, assumed: Assumed, *, rows: int, seed: int = 0) -> None:
+    def __init__(self, statistic: Statistic, assumed: Assumed, *, rows: int | None, seed: int = 0) -> None:
         self.statistic, self.assumed, self.rows, self.seed = statistic, assumed, rows, seed
+        self.subject = Subject.of(statistic)
         self._tables: dict[int, Asking] = {}
         self._truths: dict[int, Any] = {}
 
     def ask(self, place: int) -> Asking:
         """Answers requests about one table."""
         if place not in self._tables:
-            random = np.random.default_rng([self.seed, place, self.rows])
-            drawn = {name: self.assumed.draw(self.rows, random) for name in columns_of(self.statistic)}
-            table = Memory(drawn)
+            random = np.random.default_rng([self.seed, place, self.rows or 0])
+            table = Memory(drawn(self.subject, self.assumed, self.rows, random))
             if place >= 64:
                 return lambda request: table.summary(request)[0]
             known: dict[Ask, Summary] = {}
@@ -88,18 +91,23 @@ class Trial:
     def sampling_error(self, tables: int) -> float:
         """How much the statistic itself varies between tables, without any privacy (root mean square)."""
         values = np.array([np.atleast_1d(self._floats(self.truth(place))) for place in range(tables)])
+        if self.statistic.name == "mode":  # by how many rows the key of one table is not the key of all
+            usual = values.mean(axis=0)
+            return float(np.sqrt(np.mean((usual.max() - usual[values.argmax(axis=1)]) ** 2)))
         return float(np.sqrt(np.mean(np.var(values, axis=0, ddof=1))))
 
     @staticmethod
     def _floats(value: Any) -> Any:
         return [float(one) for one in value] if isinstance(value, tuple) else float(value)
 
-    def laws(self, part: Part, *, tables: int, draws: int) -> list[ErrorLaw] | None:
+    def laws(self, part: Part, *, tables: int, draws: int) -> Sequence[ErrorLaw | ShortfallLaw] | None:
         """Error laws on several tables, or None where no law is known and answers must be simulated.
 
         A clipped mean has a law given its clipping interval, which is released; intervals are simulated, ``draws`` in
         all, and what is left is exact.
         """
+        if isinstance(part.mechanism, Selection) and part.contribution == 1:
+            return [self._shortfall(part, place) for place in range(tables)]
         if part.statistic.vector:
             return None
         if isinstance(part.mechanism, AutoClip):
@@ -135,6 +143,13 @@ class Trial:
         step = None if own else float(part.grid.step)
         return ErrorLaw(law, truth=Fraction(self.truth(place)), step=step, low=low, high=high)
 
+    def _shortfall(self, part: Part, place: int) -> ShortfallLaw:
+        """By how many rows the chosen category is rarer than the most frequent one."""
+        reading = part.statistic.read(self.ask(place)(part.statistic.request(depth=0)))
+        mechanism = matched(part.mechanism, part.statistic)
+        counts = np.array(reading.open().counts)
+        return ShortfallLaw(np.array(mechanism.law(reading).chances), counts.max() - counts)  # type: ignore[attr-defined]
+
     def _clipped(self, part: Part, *, tables: int, draws: int) -> list[ErrorLaw] | None:
         from sordino.mechanisms.column import AskedColumn
         from sordino.mechanisms.drawing import noise_for
@@ -166,11 +181,18 @@ class Trial:
     def errors(self, part: Part, *, draws: int, tables: int) -> NDArray[np.float64]:
         """Errors of simulated answers, over several tables; every coordinate of a vector counts."""
         bits, found = SeededBits(self.seed + 1), []
+        plain = type(part.mechanism).answer is Mechanism.answer
+        readings: dict[int, Reading] = {}
         for place in range(draws):
             table = place % tables
-            answer = part.mechanism.answer(
-                part.statistic, self.ask(table), part.grid, contribution=part.contribution, bits=bits
-            )
+            if plain:  # reads once and draws: one reading serves many draws
+                if table not in readings:
+                    readings[table] = _read(part, self.ask(table))[1]
+                answer = part.mechanism.draw(readings[table], part.grid, bits=bits)
+            else:
+                answer = part.mechanism.answer(
+                    part.statistic, self.ask(table), part.grid, contribution=part.contribution, bits=bits
+                )
             value = np.atleast_1d(np.asarray(self._floats(answer.value), dtype=np.float64))
             found.append(value - np.atleast_1d(np.asarray(self._floats(self.truth(table)))))
         return np.concatenate(found)
