@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sordino.data import open_source, passes
+from sordino.data import files, open_source, passes
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
 from sordino.source import Bundle, Columns, Grid, Links, Rank, Request, Window
@@ -31,11 +31,11 @@ ASKED = Request("x", GRID)
         (b'"x","y"\n1,"a\nb"\n2,"b"",,"\n', 2, 3),
         (b"x,y\n1\n2,b\n", 2, 3),
         (b"x,y\n1,a,more\n2,b\n", 2, 3),
-        (b"x,y\n1,a\n\n2,b\n", 2, 3),
+        (b"x,y\n1,a\n\n2,b\n", 3, 3),
         (b'x,y\n1,a"b\n2,b\n', 2, 3),
-        (b"x,y\n\xff\xfe,a\n2,b\n3,c\n", 2, 5),
+        (b"x,y\n\xff\xfe,a\n2,b\n3,c\n", 3, 5),
         (b"x,y\n1,\x00\n2,b\n", 2, 3),
-        (b"x,y\n1," + b"a" * 3_000_000 + b"\n2,b\n", 1, 2),
+        (b"x,y\n1," + b"a" * 3_000_000 + b"\n2,b\n", 2, 3),
         (b"x,y\n#1,a\n2,b\n", 2, 2),
         (b" x , y\n 1 , a\n2,b\n", 2, 3),
         (b"x,y\n", 0, 0),
@@ -45,7 +45,7 @@ ASKED = Request("x", GRID)
     ],
 )
 def test_what_is_in_a_csv_file_never_raises(content, rows, total, tmp_path):
-    """Bad fields are missing, and records that are no CSV are left out."""
+    """Bad fields are missing, and every record is a row."""
     for name, opener in (("t.csv", open), ("t.csv.gz", gzip.open)):
         with opener(tmp_path / name, "wb") as file:
             file.write(content)
@@ -54,7 +54,9 @@ def test_what_is_in_a_csv_file_never_raises(content, rows, total, tmp_path):
         assert (source.rows, summary.total) == (rows, total)
 
 
-@pytest.mark.parametrize("content", [b"", b"\n1,2\n", b"x,x\n1,2\n", b"x,X\n1,2\n", b"\xff\xfe,x\n1,2\n"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\n1,2\n", b"x,x\n1,2\n", b"x,X\n1,2\n", b"\xff\xfe,x\n1,2\n", b"north,45\nsouth,50\n"]
+)
 def test_a_header_must_name_every_column_once(content, tmp_path):
     """Before anything else is read."""
     (tmp_path / "t.csv").write_bytes(content)
@@ -114,14 +116,32 @@ def test_a_parquet_column_of_text_or_dates_is_refused_by_its_type(tmp_path):
 
 def test_a_file_that_changes_is_noticed(tmp_path):
     """Before the next reading, and after the one in which it happened."""
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": [1]}), path)
+    source = open_source(path)
+    pq.write_table(pa.table({"x": [1, 2]}), path)
+    with pytest.raises(DataError, match="changed while"):
+        source.summary(ASKED)
+    with pytest.raises(DataError, match="changed while"):
+        list(source.summaries("x", (1,), ASKED))
+
+
+def test_a_csv_file_is_read_once(tmp_path, monkeypatch):
+    """What is written to it later does not count; what is written while it is read is noticed."""
     path = tmp_path / "t.csv"
     path.write_text("x\n1\n")
     source = open_source(path)
     path.write_text("x\n1\n2\n")
+    assert (source.rows, source.summary(ASKED)[0].total) == (1, 1)
+    honest = files.batches
+
+    def interrupted(*args, **options):
+        yield from honest(*args, **options)
+        path.write_text("x\n1\n2\n3\n")
+
+    monkeypatch.setattr(files, "batches", interrupted)
     with pytest.raises(DataError, match="changed while"):
-        source.summary(ASKED)
-    with pytest.raises(DataError, match="changed while"):
-        list(source.summaries("x", ("1",), ASKED))
+        open_source(path)
 
 
 @pytest.mark.parametrize("asked", [{"windows": (Window(Rank(1, 2), 2),)}, {"cuts": (5,)}])

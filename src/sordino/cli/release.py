@@ -52,6 +52,12 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
         click.option("--max-rows", type=int, help="Rows used of each unit; by default as the book says."),
         click.option("--row", "row_order", metavar="COLUMN", help="Orders the rows of a unit."),
         click.option("--numbers", metavar="A,B,...", help="Columns of text that are to be read as numbers."),
+        click.option(
+            "--decimal",
+            type=click.Choice([".", ","]),
+            default=".",
+            help="Decimal sign of numbers in a CSV file.",
+        ),
         click.option("--neighbors", type=click.Choice(NEIGHBORS), help="By default as the book says."),
         click.option("--where", multiple=True, metavar="COND", help="Only rows with, e.g., 'age>=18'."),
         click.option("--by", metavar="COLUMN", help="Answer for every group of a column; needs --by-keys."),
@@ -95,6 +101,7 @@ def _release(statistic: Statistic, options: dict[str, Any]) -> None:
             rows=hints.pop("rows", None),
             row=options["row_order"],
             numbers=options["numbers"].split(",") if options["numbers"] else (),
+            decimal=options["decimal"],
         )
         asking.pop("rows", None)
         if conditions:

@@ -21,11 +21,18 @@ ENGINES = ("duckdb", "ibis", "pyspark")
 FAR = ("ibis", "pyspark")
 """Engines that may run elsewhere: no rows are fetched from them."""
 
+SERVERS = ("postgresql://", "postgres://")
+
 _HINT = 'sd.open("people.parquet", ...) or sd.open({"income": values}, ...)'
 
 
 def open_source(
-    data: Any, *, unit: Unit | None = None, row: str | None = None, numbers: tuple[str, ...] = ()
+    data: Any,
+    *,
+    unit: Unit | None = None,
+    row: str | None = None,
+    numbers: tuple[str, ...] = (),
+    decimal: str = ".",
 ) -> Source:
     """Turn data into a source.
 
@@ -37,6 +44,7 @@ def open_source(
         row: Column of numbers, different for the rows of a unit, that orders them. Without one the order of the table
             does; engines have none, so they need it when there is a unit.
         numbers: Columns of text or objects that are to be read as numbers; without it they are refused as numbers.
+        decimal: What separates the decimals of numbers in a CSV file: ``"."`` or ``","``.
 
     Raises:
         DataError: This is nothing that can be read.
@@ -48,6 +56,15 @@ def open_source(
     from sordino.data.memory import Memory
     from sordino.data.table import FRAMES
 
+    if isinstance(data, str | os.PathLike) and not str(data).startswith(SERVERS):
+        from sordino.data.files import open_files
+
+        return open_files(data, unit=unit, row=row, numbers=tuple(numbers), decimal=decimal)
+    if decimal != ".":
+        raise DataError(
+            "open", "decimal is for CSV files; other data know their numbers", got={"decimal": decimal},
+            hint="leave it out",
+        )  # fmt: skip
     if isinstance(data, Source) and not isinstance(data, Mapping):
         other = unit is not None and unit.column is not None and getattr(data, "unit", None) != unit
         if other or row is not None or numbers:
@@ -58,14 +75,10 @@ def open_source(
         return Memory(data, unit=unit, row=row, numbers=numbers)
     if isinstance(data, list | tuple) or (hasattr(data, "__array__") and getattr(data, "ndim", 0) == 1):
         return Memory({"x": data}, unit=unit, row=row, numbers=numbers)
-    if isinstance(data, str) and data.startswith(("postgresql://", "postgres://")):
+    if isinstance(data, str):
         from sordino.data.postgres import open_postgres
 
         return open_postgres(data, unit=unit, row=row, numbers=numbers)
-    if isinstance(data, str | os.PathLike):
-        from sordino.data.files import open_files
-
-        return open_files(data, unit=unit, row=row, numbers=numbers)
     package = type(data).__module__.partition(".")[0].lstrip("_")
     if package in ENGINES or type(data).__name__ == "LazyFrame":
         from sordino.data.lazy import Lazy

@@ -1,27 +1,32 @@
 """Files: CSV (also gzipped) and Parquet, one file or a glob, read by DuckDB in this process with bounded memory.
 
-A CSV file is read as text and never sniffed: a reader that guesses types from its first rows fails on a later one,
-after the debit. Records that are no CSV are left out. Files that change while they are open are noticed.
+A CSV file is read once, as text and never sniffed: a reader that guesses types from its first rows fails on a later
+one, after the debit. How its bytes become records is in `sordino.data.records`. Parquet files that change while they
+are open are noticed.
 """
 
 from __future__ import annotations
 
 import csv
 import glob
-import gzip
+import math
 import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sordino import checks
 from sordino.data.lazy import ROW, Lazy
+from sordino.data.numbers import number
 from sordino.data.passes import changed
+from sordino.data.records import batches, header
 from sordino.errors import DataError, MissingExtra
 
 if TYPE_CHECKING:
     from sordino.privacy import Unit
 
 CSV, PARQUET = (".csv", ".csv.gz"), (".parquet", ".pq")
+TABLE = "sordino_table"
 
 
 def open_files(
@@ -30,6 +35,7 @@ def open_files(
     unit: Unit | None = None,
     row: str | None = None,
     numbers: tuple[str, ...] = (),
+    decimal: str = ".",
 ) -> Lazy:
     """Open a file, or all files of a glob as one table in the order of their names.
 
@@ -38,7 +44,9 @@ def open_files(
         unit: Whom to protect.
         row: Column that orders the rows of a unit; without one the order in the files does.
         numbers: Text columns of Parquet files to be read as numbers; in CSV files every column may be.
+        decimal: What separates the decimals of numbers in CSV files: a point or a comma.
     """
+    checks.one_of("open", (".", ","), decimal=decimal)
     found = matching(path)
     kind = CSV if found[0].endswith(CSV) else PARQUET
     if not all(one.endswith(kind) for one in found):
@@ -60,17 +68,19 @@ def open_files(
 
     # What does not fit into memory is spilled; by default into the working directory.
     connection = duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
+    bounded = unit is not None and unit.column is not None and row is None
     try:
         if kind is CSV:
-            header = names(found)
-            numbers = tuple(header)
-            scan = _csv_scan(found, header)
+            separator, names = named(found)
+            numbers, guard_ = tuple(names), None
+            _load(connection, batches(found, names, separator, row=ROW, decimal=decimal), names)
+            guard()  # from here on the table is a copy that nobody writes to
+            relation = connection.table(TABLE)
         else:
-            scan = f"read_parquet({_texts(found)})"
-        ordered = unit is not None and unit.column is not None and row is None
-        columns = f"*, row_number() over () as {ROW}" if ordered else "*"
-        relation = connection.sql(f"select {columns} from {scan}")  # noqa: S608  names and paths are quoted
-    except duckdb.Error:
+            guard_ = guard
+            columns = f"*, row_number() over () as {ROW}" if bounded else "*"
+            relation = connection.sql(f"select {columns} from read_parquet({_texts(found)})")  # noqa: S608  quoted
+    except (duckdb.Error, OSError, EOFError):
         raise DataError(
             "open", "the file must be readable", got={"path": str(path)},
             why="It is damaged, or not of the kind that its ending says.",
@@ -78,10 +88,10 @@ def open_files(
     return Lazy(
         relation,
         unit=unit,
-        row=ROW if ordered else row,
+        row=ROW if bounded else row,
         numbers=numbers,
         name="CSV" if kind is CSV else "Parquet",
-        guard=guard,
+        guard=guard_,
     )
 
 
@@ -97,37 +107,51 @@ def matching(path: str | os.PathLike[str]) -> list[str]:
     return found
 
 
-def names(files: list[str]) -> list[str]:
-    """The header of CSV files: the same in all, every name once; a name that is left empty becomes ``column0``, ..."""
-    headers = []
+def named(files: list[str]) -> tuple[str, list[str]]:
+    """Separator and header of CSV files: the same in all; a name that is left empty becomes ``column0``, ..."""
+    found = []
     for one in files:
-        opener: Any = gzip.open if one.endswith(".gz") else open
         try:
-            with opener(one, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
-                first = next(csv.reader(lines), [])
+            separator, first = header(one)
         except (OSError, EOFError, csv.Error):
-            first = []
-        headers.append([name.strip() or f"column{place}" for place, name in enumerate(first)])
-    header = headers[0]
-    if any(other != header for other in headers):
-        raise DataError("open", "CSV files that are read together must have the same header")
-    unclear = any("\ufffd" in name for name in header)  # stands for bytes that are no UTF-8
-    if not header or unclear or len({name.lower() for name in header}) != len(header):
+            separator, first = ",", []
+        found.append((separator, [name.strip() or f"column{place}" for place, name in enumerate(first)]))
+    if any(other != found[0] for other in found):
         raise DataError(
-            "open", "the first line of a CSV file must name its columns, each once", got={"path": files[0]},
-            why="Fields are separated by commas and the text is UTF-8.",
-            hint="income,age,region",
+            "open", "CSV files that are read together must have the same header", got={"path": files[0]},
+            hint="open them one by one, or bring their columns into one order",
         )  # fmt: skip
-    return header
+    separator, names = found[0]
+    unclear = any("\ufffd" in name or "\x00" in name for name in names)  # bytes that are no UTF-8
+    refused = {
+        "The first line is empty.": not any(names),
+        "Its bytes are no UTF-8 text.": unclear,
+        "A name occurs twice.": len({name.lower() for name in names}) != len(names),
+        f"The name {ROW} is taken.": ROW in names,
+        # The first line of a file without a header is somebody's record: it must not be echoed as names.
+        "A number is no name: it looks as if the header were absent.": any(
+            not math.isnan(number(name.replace(",", "."))) for name in names
+        ),
+    }
+    for why, wrong in refused.items():
+        if wrong:
+            hint = "iconv -f latin1 -t utf-8" if unclear else "sed -i '1i income,age,region'"
+            raise DataError(
+                "open", "the first line of a CSV file must name its columns, each once", got={"path": files[0]},
+                why=why, hint=f"{hint} {files[0]}" + (" > utf8.csv" if unclear else " writes such a line"),
+            )  # fmt: skip
+    return separator, names
 
 
-def _csv_scan(files: list[str], header: list[str]) -> str:
-    """Everything declared, nothing detected; one thread, so that quoted line breaks are read alike every time."""
-    columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in header)
-    return (
-        f"read_csv({_texts(files)}, auto_detect=false, header=true, columns={{{columns}}}, delim=',', quote='\"', "
-        "escape='\"', new_line='\\n', null_padding=true, ignore_errors=true, strict_mode=false, parallel=false)"
-    )
+def _load(connection: Any, records: Any, names: list[str]) -> None:
+    """Read all records into a table of this connection, in their order."""
+    import pyarrow as pa
+
+    types = [(name, pa.string()) for name in names]
+    reader = pa.RecordBatchReader.from_batches(pa.schema([*types, (ROW, pa.int64())]), records)
+    connection.register("records", reader)
+    connection.execute(f"create table {TABLE} as select * from records")  # noqa: S608
+    connection.unregister("records")
 
 
 def _text(value: str) -> str:
