@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.data.table import Column
+    from sordino.source import Ask
 
 BLOCK = 1 << 16
 """Rows per block: codes of a block stay in the cache."""
@@ -41,12 +42,26 @@ def key_index(column: Column, keys: tuple[str | int, ...]) -> NDArray[np.intp]:
     if column.kind != "number" and not isinstance(keys[0], str):
         values = column.numeric()
     wanted = np.array(keys)
-    order = np.argsort(wanted, kind="stable")
-    place = np.minimum(np.searchsorted(wanted[order], values), len(keys) - 1)
-    fine = wanted[order][place] == values
-    if column.absent is not None:
-        fine &= ~column.absent
-    return np.where(fine, order[place], -1)
+    place = _dense_index(values, wanted)
+    if place is None:
+        order = np.argsort(wanted, kind="stable")
+        near = np.minimum(np.searchsorted(wanted[order], values), len(keys) - 1)
+        place = np.where(wanted[order][near] == values, order[near], -1)
+    return place if column.absent is None else np.where(column.absent, -1, place)
+
+
+def _dense_index(values: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp] | None:
+    """The place of whole numbers in a list of keys that lie close together, by a table; None where they do not."""
+    if wanted.dtype != np.int64 or values.dtype.kind != "i":
+        return None
+    low, high = int(wanted.min()), int(wanted.max())
+    if high - low > 4 * len(wanted) + len(values):
+        return None
+    table = np.full(high - low + 2, -1, np.intp)  # the last place is for all other numbers
+    table[wanted - low] = np.arange(len(wanted))
+    wide = values.astype(np.int64, copy=False)
+    inside = (wide >= low) & (wide <= high)
+    return table[np.where(inside, wide - low, -1)]
 
 
 def divided(group: NDArray[np.intp], groups: int) -> tuple[NDArray[np.intp], list[int]]:
@@ -75,7 +90,7 @@ def sorted_by_group(
 
 def summarise_groups(
     codes: NDArray[Any], starts: list[int], requests: tuple[Request, ...]
-) -> Iterator[dict[Request, Summary]]:
+) -> Iterator[tuple[Summary, ...]]:
     """Answer requests on one grid for each group of codes that `sorted_by_group` has put in order."""
     top = requests[0].grid.top
     sums = np.zeros(len(codes) + 1, object if top * len(codes) >= 2**63 else np.int64)
@@ -83,7 +98,7 @@ def summarise_groups(
     for start, stop in pairwise(starts):
         group, before = codes[start:stop], int(sums[start])
         rows, total = stop - start, int(sums[stop]) - before
-        answers = {}
+        answers = []
         for request in requests:
             runs = []
             for window in request.windows:
@@ -93,8 +108,22 @@ def summarise_groups(
                 runs.append(Run(first if first <= last else 1, some, below, rows, top))
             cuts = tuple(np.searchsorted(group, request.cuts).tolist()) if request.cuts else ()
             squares = exact_squares(group, top) if request.squares else 0
-            answers[request] = Summary(request, rows, total, squares, tuple(runs), cuts)
-        yield answers
+            answers.append(Summary(request, rows, total, squares, tuple(runs), cuts))
+        yield tuple(answers)
+
+
+def groups_in_order(
+    requests: tuple[Ask, ...], answered: list[tuple[tuple[Request, ...], Iterator[tuple[Summary, ...]]]]
+) -> Iterator[tuple[Summary, ...]]:
+    """Per group the answers in the order of the requests, from the columns that `summarise_groups` went through."""
+    places = {
+        request: (column, place)
+        for column, (together, _) in enumerate(answered)
+        for place, request in enumerate(together)
+    }
+    wanted = [places[request] for request in requests if isinstance(request, Request)]
+    for groups in zip(*(groups for _, groups in answered), strict=True):
+        yield tuple(groups[column][place] for column, place in wanted)
 
 
 def summarise_together(codes: NDArray[Any], requests: tuple[Request, ...]) -> dict[Request, Summary]:

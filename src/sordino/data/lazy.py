@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
+from sordino.data import grouped
 from sordino.data.bounding import hashed
 from sordino.data.expressions import code, fulfils, key, number, present
-from sordino.data.kernel import key_index, sorted_by_group, summarise_groups
+from sordino.data.kernel import groups_in_order, summarise_groups
 from sordino.data.memory import Memory
 from sordino.data.passes import CODE, ROWS, collected, two_passes
 from sordino.data.schema import by_column, check_condition, check_requests, drops, needed, parts
-from sordino.data.table import column_of, kind_of
+from sordino.data.table import kind_of
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
 from sordino.source import Bundle, Cells, Columns, Condition, Grid, Links, Request, Summary
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from sordino.source import Ask
 
     Frame = nw.LazyFrame[Any]
@@ -50,6 +50,7 @@ class Lazy:
         name: What messages call the source.
         nearby: Whether the engine runs in this process, so that a column of codes may be fetched from it.
         guard: Called before and after reading; raises when the data have changed.
+        state: Makes the context within which an engine shows one state of the table.
 
     Example:
         >>> import polars
@@ -70,11 +71,12 @@ class Lazy:
         name: str = "table",
         nearby: bool = True,
         guard: Callable[[], None] | None = None,
+        state: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> None:
         self._frame: Frame = nw.from_native(frame).lazy()
         self.unit, self._row = unit or Unit(), row
         self._numbers = numbers if nearby else ()  # servers raise where a text is too large a number
-        self._name, self._nearby, self._guard = name, nearby, guard
+        self._name, self._nearby, self._guard, self._state = name, nearby, guard, state
         self._schema = dict(self._frame.collect_schema())
         self._kinds = {column: kind_of(dtype) for column, dtype in self._schema.items() if column != ROW}
         self._split: nw.Expr | None = None
@@ -123,25 +125,32 @@ class Lazy:
     def summary(self, *requests: Ask) -> tuple[Summary, ...]:
         """Answer all requests: two scans per column and grid, whatever the number of windows."""
         self._check(requests)
-        self._unchanged()
-        shared: dict[Request, Summary] = {}
-        for (column, grid), together in by_column(requests).items():
-            codes = self._counting(drops(together[0])).select(self._code(column, grid).alias(CODE))
-            shared |= two_passes(codes, together, self._name)
-        answers = tuple(self._answer(request, shared) for request in requests)
-        self._unchanged()
+        with self.snapshot():
+            self._unchanged()
+            shared: dict[Request, Summary] = {}
+            for (column, grid), together in by_column(requests).items():
+                codes = self._counting(drops(together[0])).select(self._code(column, grid).alias(CODE))
+                shared |= two_passes(codes, together, self._name)
+            answers = tuple(self._answer(request, shared) for request in requests)
+            self._unchanged()
         return answers
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Within it, all that is read belongs to one state of the table, in engines that can promise it."""
+        return nullcontext() if self._state is None else self._state()
 
     def summaries(
         self, by: str, keys: tuple[str | int, ...], *requests: Ask
     ) -> Iterator[tuple[Summary, ...]]:
         """Answer per public key, in the order of the keys; units are bounded over all keys together.
 
-        An engine in this process sends key and code of each row, one scan per column. Another is asked key by key.
+        Numbers are asked for many keys at once; whatever else a request needs, key by key.
         """
         self._check((Cells(by, ()), *requests))
-        if self._nearby and keys and all(isinstance(request, Request) for request in requests):
-            yield from self._grouped(by, keys, requests)
+        plain = tuple(request for request in requests if isinstance(request, Request))
+        if len(plain) == len(requests) and (self._nearby or grouped.numbered(plain)):
+            for some in grouped.chunks(keys, grouped.NEAR if self._nearby else grouped.FAR):
+                yield from self._grouped(by, some, plain)
             return
         for one in keys:
             narrow = self._copy(self._frame)
@@ -180,6 +189,7 @@ class Lazy:
             name=self._name,
             nearby=self._nearby,
             guard=self._guard,
+            state=self._state,
         )
 
     def _unchanged(self) -> None:
@@ -228,23 +238,27 @@ class Lazy:
         return there & value.is_in(wanted)
 
     def _grouped(
-        self, by: str, keys: tuple[str | int, ...], requests: tuple[Ask, ...]
+        self, by: str, keys: tuple[str | int, ...], requests: tuple[Request, ...]
     ) -> Iterator[tuple[Summary, ...]]:
-        """Fetch key and code of each row, and sort once by both."""
-        self._unchanged()
+        """Answer some keys at once: here from their rows, or in an engine elsewhere."""
         value, there = key(by, self._schema[by], text=isinstance(keys[0], str))
-        answers = []
-        for (column, grid), together in by_column(requests).items():
-            frame = self._counting(drops(together[0]))
-            frame = frame.filter(self._matches(by, keys) if len(keys) <= _LISTED else there)
-            frame = frame.select(value.alias(_KEY), self._code(column, grid).cast(nw.Int64).alias(CODE))
-            answers.append(summarise_groups(*_sorted_by_key(frame, keys, grid.top), together))
-        self._unchanged()
-        for _ in keys:
-            shared: dict[Request, Summary] = {}
-            for groups in answers:
-                shared |= next(groups)
-            yield tuple(self._answer(request, shared) for request in requests)
+        answers: list[tuple[tuple[Request, ...], Iterator[tuple[Summary, ...]]]] = []
+        with self.snapshot():
+            self._unchanged()
+            for (column, grid), together in by_column(requests).items():
+                frame = self._counting(drops(together[0]))
+                listed = len(keys) <= _LISTED or not self._nearby
+                frame = frame.filter(self._matches(by, keys) if listed else there)
+                codes = self._code(column, grid)
+                if self._nearby:
+                    frame = frame.select(value.alias(grouped.KEY), codes.cast(nw.Int64).alias(CODE))
+                    groups = summarise_groups(*grouped.sorted_codes(frame, keys, grid.top), together)
+                else:
+                    frame = frame.select(value.alias(grouped.KEY), codes.alias(CODE))
+                    groups = iter(list(grouped.summaries(frame, keys, together, self._name)))
+                answers.append((together, groups))
+            self._unchanged()
+        yield from groups_in_order(requests, answers)
 
     def _answer(self, request: Ask, shared: Mapping[Request, Summary]) -> Summary:
         if isinstance(request, Request):
@@ -274,23 +288,3 @@ class Lazy:
         for one, many in zip(found[_KEY].tolist(), found[ROWS].tolist(), strict=True):
             counts[one] += int(many)
         return Summary(request, rows, counts=tuple(counts[one] for one in request.keys))
-
-
-def _sorted_by_key(
-    frame: Frame, keys: tuple[str | int, ...], top: int
-) -> tuple[np.ndarray[Any, Any], list[int]]:
-    """Codes in the order of key and code, and where each key starts; rows with other keys are left out."""
-    table = frame.collect(backend="pyarrow")
-    column = table[_KEY].to_native()
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    exact = isinstance(keys[0], str) or (
-        pa.types.is_signed_integer(column.type) and all(-(2**63) <= int(one) < 2**63 for one in keys)
-    )
-    if exact:  # Arrow's hash table is faster than a search in a list
-        kind = column.type if isinstance(keys[0], str) else pa.int64()
-        index = pc.fill_null(pc.index_in(column.cast(kind), pa.array(keys, kind)), -1).to_numpy()
-    else:
-        index = key_index(column_of(column.to_numpy()), keys)
-    return sorted_by_group(index, table[CODE].to_numpy(), len(keys), top)

@@ -16,6 +16,7 @@ from sordino.data.bounding import bounded
 from sordino.data.kernel import (
     coded,
     divided,
+    groups_in_order,
     key_index,
     sorted_by_group,
     summarise_groups,
@@ -118,14 +119,17 @@ class Memory:
 
         answers = []
         for (column, grid), together in by_column(requests).items():
-            rows, starts = split(drops(together[0]))
-            codes = coded(self._numeric(column, rows), grid)
-            index = np.repeat(np.arange(len(keys)), np.diff(starts))
-            answers.append(summarise_groups(*sorted_by_group(index, codes, len(keys), grid.top), together))
+            kept = self._rows_of(drops(together[0]))
+            codes = coded(self._numeric(column, kept), grid)
+            ordered = sorted_by_group(group if kept is None else group[kept], codes, len(keys), grid.top)
+            answers.append((together, summarise_groups(*ordered, together)))
+        if all(isinstance(request, Request) for request in requests):
+            yield from groups_in_order(requests, answers)
+            return
         for place in range(len(keys)):
             shared: dict[Request, Summary] = {}
-            for groups in answers:
-                shared |= next(groups)
+            for together, groups in answers:
+                shared |= zip(together, next(groups), strict=True)
 
             def rows_of(dropping: tuple[str, ...], place: int = place) -> Rows:
                 rows, starts = split(dropping)
