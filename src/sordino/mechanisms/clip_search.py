@@ -10,15 +10,20 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sordino.mechanisms.drawing import draw_lattice, draw_noise, pick
+import numpy as np
+
+from sordino.mechanisms.drawing import draw_noise, draw_rings, pick
 from sordino.mechanisms.law import LatticeLaw
 from sordino.mechanisms.measure import Measure
 from sordino.mechanisms.nested import Intervals, lattice_cells
 from sordino.mechanisms.price import bounded_range, slope_of
+from sordino.mechanisms.rings import Rings
 from sordino.mechanisms.tail_search import TailSearch
 from sordino.source import Rank
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from sordino.exact.bits import Bits
     from sordino.mechanisms.column import Column
     from sordino.privacy import Guarantee
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
 GROWTH = Fraction(33, 20)  # about e^(1/2): no loss was seen against a continuous radius
 ROOT_GROWTH = Fraction(9, 7)  # about e^(1/4): the same table for squares of radii
 MIDDLE = Rank(1, 2)
+CENTRE_STEP = Fraction(1, 2)  # where the staircase of the centre steps inside a gap
 
 
 def radius_search(
@@ -68,19 +74,30 @@ def centre_law(
     constant at its scale becomes tied and is found exactly.
     """
     slope = slope_of(price) / contribution
-    reach = min(math.ceil(40 / slope), 4 * rows + 64)  # the rest is one last interval
-    codes, _, _ = column.window(MIDDLE, reach)
-    last = max((high - low) // spacing, 0)
-    places = [min(max((code - low + spacing // 2) // spacing, 0), last) for code in codes]
-    upper, lower = places[reach:], places[reach::-1]
-    family = Intervals.of(lower, upper, first=0, last=last)
+    low_ends, high_ends, last = _centre_ends(column, low, high, spacing, reach=_reach(slope, rows))
+    family = Intervals.of(low_ends.tolist(), high_ends.tolist(), first=0, last=last)
     return LatticeLaw(
-        lattice_cells(family, Fraction(1, 2)),
+        lattice_cells(family, CENTRE_STEP),
         Measure.uniform(last),
         slope,
         low=Fraction(low),
         step=Fraction(spacing),
     )
+
+
+def _reach(slope: Fraction, rows: int) -> int:
+    """Ranks on either side of the middle that are looked at; the rest is one last interval."""
+    return min(math.ceil(40 / slope), 4 * rows + 64)
+
+
+def _centre_ends(
+    column: Column, low: int, high: int, spacing: int, *, reach: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Lower and upper ends by distance on the coarse lattice, and its last point; private but for the last."""
+    codes, _, _ = column.window(MIDDLE, reach)
+    last = max((high - low) // spacing, 0)
+    places = np.clip((np.asarray(codes, np.int64) - low + spacing // 2) // spacing, 0, last)
+    return places[reach::-1], places[reach:], last
 
 
 def search_centre(
@@ -95,10 +112,10 @@ def search_centre(
     bits: Bits | None,
 ) -> int:
     """Release a centre, as a code."""
-    law = centre_law(
-        column, low=low, high=high, spacing=spacing, price=price, rows=rows, contribution=contribution
-    )
-    point = draw_lattice(law.cells, law.measure, slope_of(price) / contribution, bits=bits)
+    slope = slope_of(price) / contribution
+    lower, upper, last = _centre_ends(column, low, high, spacing, reach=_reach(slope, rows))
+    ends = (np.append(lower, 0)[None], np.append(upper, last)[None])
+    (point,) = draw_rings(Rings.between(*ends, CENTRE_STEP), Measure.uniform(last), slope, bits=bits)
     return min(max(low + spacing * point, low), high)
 
 
