@@ -1,4 +1,4 @@
-"""Paper 002 (Liang & Yi, geo-privacy): Figures 3 and 8 (one-way thresholds) and 4 (two-way thresholds).
+"""Paper 002 (Liang & Yi, geo-privacy): Figures 3 and 8, one-way thresholds against the number of people.
 
 Errors are exact expectations over the points, not simulations: the noise mechanisms are unbiased with a known variance
 per person, M0's bias is found by quadrature. Incomes are a log-normal stand-in; Californian households if given.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.geo import Mechanism, Threshold, TwoWayThreshold
+from sordino.geo import Mechanism, Threshold
 from sordino.geo.baseline import expected_bias, noise_variance
 from sordino.papers.experiment import Experiment, Part, Result, Row
 from sordino.privacy import Geo
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from sordino.geo.query import Query
 
 MU, SIGMA = 11.494, 0.829  # of the logarithms of incomes
-DEBT_RATIO, CORRELATION = 1.791, 0.4
-PEOPLE = 400_000
+PEOPLE = (100_000, 200_000, 400_000, 800_000, 1_600_000)
 #: Threshold in dollars, and the distances at which epsilon is one.
 ONE_WAY = {
     10_000: (800, 1200, 2000),
@@ -31,13 +30,14 @@ ONE_WAY = {
     500_000: (16_000, 24_000, 40_000),
     1_000_000: (32_000, 48_000, 80_000),
 }
-TWO_WAY = (8000, 12_000, 20_000)
+FIGURES = {"3": (10_000, 500_000), "8": (100_000, 1_000_000)}
 HOUSEHOLDS = Path("incomes") / "acs2024_ca_households.parquet"
+M0, M2, M3, LDP, BEST = "M0 moved points", "M2 Laplace", "M3 published", "local DP", "Laplace-Pareto"
 #: Our mechanisms: noise, scope of the bound, smoothing as a share of the loss per dollar.
 OURS = {
     "PolyPlace, global bound": ("polyplace", "global", 1 / 9),
     "PolyPlace, local bound": ("polyplace", "local", 1 / 4),
-    "Laplace-Pareto": ("laplace-pareto", "local", 0.3),
+    BEST: ("laplace-pareto", "local", 0.3),
 }
 STAND_IN, REAL = "log-normal stand-in", "California households"
 
@@ -66,19 +66,11 @@ def incomes(source: str, count: int, data: str | None) -> NDArray[np.float64]:
     return generator.choice(income, count, p=weight / weight.sum()).astype(float)
 
 
-def debts(count: int, seed: int) -> NDArray[np.float64]:
-    """Correlated incomes and debts (section 5 of the paper)."""
-    normal = np.random.default_rng(seed).multivariate_normal(
-        [0, 0], [[1, CORRELATION], [CORRELATION, 1]], count
-    )
-    return np.exp(np.array([MU, MU + np.log(DEBT_RATIO)]) + SIGMA * normal)
-
-
 def variances(query: Query, price: Geo, points: NDArray[np.float64], *, radius: float) -> dict[str, float]:
     """Mean variance per person of the unbiased mechanisms: the paper's and ours."""
     found = {
         name: float(noise_variance(key, query, points, price, radius=radius).mean())
-        for key, name in (("M2", "M2 Laplace"), ("LDP", "local DP"), ("M3", "M3 published"))
+        for key, name in (("M2", M2), ("LDP", LDP), ("M3", M3))
     }
     for name, (noise, scope, share) in OURS.items():
         made = Mechanism.choose(query, price, noise=noise, scope=scope, smoothing=share * float(price.rate))
@@ -86,34 +78,36 @@ def variances(query: Query, price: Geo, points: NDArray[np.float64], *, radius: 
     return found
 
 
-def _one_parts(scale: str, data: Path | None) -> list[Part]:
+def _parts(figure: str, scale: str, data: Path | None) -> list[Part]:
     count = 2_000 if scale == "smoke" else 40_000
     sources = [STAND_IN, *([REAL] if data is not None and (data / HOUSEHOLDS).exists() else [])]
     return [
         {
             "source": source,
             "threshold": at,
-            "distances": list(distances),
-            "people": PEOPLE,
+            "distances": list(ONE_WAY[at]),
+            "people": list(PEOPLE),
             "points": count,
             "data": None if source == STAND_IN else str(data),
         }
         for source in sources
-        for at, distances in ONE_WAY.items()
+        for at in FIGURES[figure]
     ]
 
 
-def _one_compute(part: Part) -> list[Row]:
-    x, people, at = incomes(part["source"], part["points"], part["data"]), part["people"], part["threshold"]
+def _compute(part: Part) -> list[Row]:
+    x, at = incomes(part["source"], part["points"], part["data"]), part["threshold"]
     rows: list[Row] = []
     for distance in part["distances"]:
         price = Geo(1, per=distance)
         query = Threshold(at=at, width=min(0.2 * at, 2.0 * distance))
         bias, spread = expected_bias("M0", query, x, price, quantiles=512)
-        found = {"M0 moved points": float(bias.mean() ** 2 + spread.mean() / people)}
+        found = {M0: (float(bias.mean() ** 2), float(spread.mean()))}
         for name, value in variances(query, price, x, radius=distance).items():
-            found[name] = value / people
-        rows += [[part["source"], at, distance, name, value] for name, value in found.items()]
+            found[name] = 0.0, value
+        for name, (squared, variance) in found.items():
+            cell = [part["source"], at, distance, name]
+            rows += [[*cell, people, squared + variance / people] for people in part["people"]]
     return rows
 
 
@@ -122,131 +116,103 @@ def _source(result: Result) -> str:
     return str(result.values("source")[-1])
 
 
-def _one_say(result: Result) -> str:
+def gains(result: Result, source: str) -> list[tuple[float, float]]:
+    """Squared errors of M3 and of M2 over that of Laplace-Pareto noise, by setting; any number of people gives them."""
+    found = []
+    for at in result.values("threshold"):
+        for distance in ONE_WAY[at]:
+            cell = {"source": source, "threshold": at, "distance": distance, "people": PEOPLE[2]}
+            m3, m2, ours = (result.one("error", mechanism=name, **cell) for name in (M3, M2, BEST))
+            found.append((m3 / ours, m2 / ours))
+    return found
+
+
+def _say(result: Result) -> str:
     source = _source(result)
-    ratios, wins = [], 0
-    for at, distances in ONE_WAY.items():
-        for distance in distances:
-            cell = {"source": source, "threshold": at, "distance": distance}
-            ours = result.one("error", mechanism="Laplace-Pareto", **cell)
-            ratios.append(result.one("error", mechanism="M3 published", **cell) / ours)
-            wins += result.one("error", mechanism="M2 Laplace", **cell) > ours
-    return (
-        f"On {source}: M3 beats M2 where few incomes lie near the threshold and loses to it at 100,000 dollars, as the "
-        f"paper says. Laplace-Pareto noise has {min(ratios):.1f} to {max(ratios):.0f} times less squared error than M3 "
-        f"and beats M2 in {wins} of {len(ratios)} settings."
-    )
-
-
-def _one_draw(result: Result) -> Any:
-    from sordino.geo.figures import bars
-
-    source = _source(result)
-    cells = [(at, distance) for at, distances in ONE_WAY.items() for distance in distances]
-    names = ["M0 moved points", "M2 Laplace", "M3 published", "PolyPlace, local bound", "Laplace-Pareto"]
-    series = [
-        (
-            name,
-            [result.one("error", source=source, threshold=a, distance=d, mechanism=name) for a, d in cells],
-        )
-        for name in names
+    ratios = gains(result, source)
+    worse = [
+        f"{at:,}"
+        for at, three in zip(result.values("threshold"), zip(*[iter(ratios)] * 3, strict=True), strict=True)
+        if all(m3 > m2 for m3, m2 in three)
     ]
-    figure = bars(
-        [f"{at // 1000:,}k\n1/{distance / 1000:g}k" for at, distance in cells],
-        series,
-        title=f"One-way thresholds, {PEOPLE:,} people, {source}",
-        ylabel="mean squared error",
+    tell = (
+        f"M3 loses to M2 at a threshold of {', '.join(worse)} dollars"
+        if worse
+        else "M3 beats M2 in all settings"
     )
-    figure.axes[0].set_xlabel("threshold (dollars) and epsilon per dollar")
-    figure.axes[0].legend(ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.24))
-    return figure
-
-
-def _two_parts(scale: str, data: Path | None) -> list[Part]:  # noqa: ARG001
-    side, count, many = (3, 500, 20_000) if scale == "smoke" else (12, 4000, 200_000)
-    return [
-        {"distance": distance, "side": side, "points": count, "crowd": many, "people": 1_600_000, "seed": 2}
-        for distance in TWO_WAY
+    wins = sum(m2 > 1 for _, m2 in ratios)
+    most = {"source": source, "people": PEOPLE[-1]}
+    stuck = [
+        result.one("error", mechanism=M0, threshold=at, distance=d, **most)
+        / result.one("error", mechanism=M0, threshold=at, distance=d, **{**most, "people": PEOPLE[0]})
+        for at in result.values("threshold")
+        for d in ONE_WAY[at]
     ]
-
-
-def _two_compute(part: Part) -> list[Row]:
-    points, distance = debts(part["points"], part["seed"]), part["distance"]
-    price, edges = Geo(1, per=distance), np.linspace(1e4, 1e6, part["side"])
-    total: dict[str, float] = {}
-    # The softness is a difference of two means over the same people: it needs many of them.
-    crowd, softness = debts(part["crowd"], part["seed"] + 1), 0.0
-    for one in edges:
-        for two in edges:
-            # The paper's width keeps below twice the smaller threshold only for most corners; so does ours.
-            query = TwoWayThreshold(at=(one, two), width=min(0.2 * np.hypot(one, two), 2 * distance))
-            hard = float(((crowd[:, 0] > one) & (crowd[:, 1] > two)).mean())
-            softness += (float(query.value(crowd).mean()) - hard) ** 2
-            for name, value in variances(query, price, points, radius=12_000).items():
-                total[name] = total.get(name, 0.0) + value
-    cells = part["side"] ** 2
-    rows = [[distance, name, value / cells, value / cells / part["people"]] for name, value in total.items()]
-    return [*rows, [distance, "softness of the corner (bias)", 0.0, softness / cells]]
-
-
-def _two_say(result: Result) -> str:
-    words, ratios, won = [], [], 0
-    for distance in TWO_WAY:
-        cell = {
-            name: result.one("variance", distance=distance, mechanism=name)
-            for name in ("M2 Laplace", "M3 published", "Laplace-Pareto")
-        }
-        ratios.append(cell["M3 published"] / cell["Laplace-Pareto"])
-        won += cell["M3 published"] < cell["M2 Laplace"]
-        words.append(f"1/{distance}: {', '.join(f'{name} {value:.3g}' for name, value in cell.items())}")
-    soft = result.one("error", distance=12_000, mechanism="softness of the corner (bias)")
-    ours = result.one("error", distance=12_000, mechanism="Laplace-Pareto")
     return (
-        f"Variance per person, {'; '.join(words)} (generated data). M3 beats M2 in {won} of {len(TWO_WAY)} "
-        f"settings; Laplace-Pareto noise has {min(ratios):.1f} to {max(ratios):.1f} times less variance than M3. At "
-        f"1.6 million people and 1/12000 its squared error is {ours:.1e} beside {soft:.1e} of the soft corner."
+        f"On {source}: {tell}. Laplace-Pareto noise has {min(m3 for m3, _ in ratios):.1f} to "
+        f"{max(m3 for m3, _ in ratios):.0f} times less squared error than M3 and beats M2 in {wins} of {len(ratios)} "
+        f"settings. Sixteen times the people leave M0 {100 * min(stuck):.0f} to {100 * max(stuck):.0f} % of its error."
     )
 
 
-def _two_draw(result: Result) -> Any:
-    from sordino.geo.figures import bars
+def _draw(result: Result) -> Any:
+    from sordino import plots
 
-    names = ["M2 Laplace", "local DP", "M3 published", "PolyPlace, local bound", "Laplace-Pareto"]
-    names.append("softness of the corner (bias)")
-    series = [(name, [result.one("error", distance=d, mechanism=name) for d in TWO_WAY]) for name in names]
-    figure = bars(
-        [f"1/{distance:,}" for distance in TWO_WAY],
-        series,
-        title="Two-way thresholds, 1,600,000 people, generated incomes and debts",
-        ylabel="mean squared error over the corners",
-    )
-    figure.axes[0].set_xlabel("epsilon per dollar")
-    figure.axes[0].legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.16))
-    return figure
+    source, thresholds = _source(result), result.values("threshold")
+    with plots.style() as plt:
+        figure, axes = plt.subplots(len(thresholds), 3, figsize=(10.4, 6.6), sharex=True, sharey="row")
+        for row, at in zip(axes, thresholds, strict=True):
+            for axis, distance in zip(row, ONE_WAY[at], strict=True):
+                cell = {"source": source, "threshold": at, "distance": distance}
+                for (name, line), mark in zip(
+                    zip((M0, M2, M3, *OURS), plots.lines(), strict=False), "ovs^D*", strict=True
+                ):
+                    errors = result.column("error", mechanism=name, **cell)
+                    axis.plot(PEOPLE, errors, marker=mark, markersize=4, label=name, **line)
+                axis.set(xscale="log", yscale="log")
+                axis.set_title(f"threshold {at:,}, epsilon 1 per {distance:,}", fontsize=9.5)
+                axis.set_xticks(PEOPLE, [f"{n / 1e6:g}M" for n in PEOPLE], minor=False)
+                axis.minorticks_off()
+            row[0].set_ylabel("mean squared error")
+        for axis in axes[-1]:
+            axis.set_xlabel("people")
+        figure.suptitle(f"One-way thresholds on incomes (dollars): {source}", x=0.01, ha="left", fontsize=11)
+        figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        return figure
 
 
+def _three(scale: str, data: Path | None) -> list[Part]:
+    return _parts("3", scale, data)
+
+
+def _eight(scale: str, data: Path | None) -> list[Part]:
+    return _parts("8", scale, data)
+
+
+_COLUMNS = ("source", "threshold", "distance", "mechanism", "people", "error")
 EXPERIMENTS = (
     Experiment(
         "002-figure-3",
         "002",
-        "error of one-way thresholds on incomes (Figures 3 and 8), exact expectations",
-        "The smooth-sensitivity mechanism M3 is far better than M2 when most incomes are far from the threshold, and a "
-        "constant factor worse when many are near it; M0 stays biased.",
-        ("source", "threshold", "distance", "mechanism", "error"),
-        _one_parts,
-        _one_compute,
-        _one_say,
-        _one_draw,
+        "error of one-way thresholds on incomes at 10,000 and 500,000 dollars, exact expectations",
+        "Most incomes are far from these thresholds: the smooth-sensitivity mechanism M3 is far better than M2. M0 is "
+        "good at large epsilon, but more people do not help it.",
+        _COLUMNS,
+        _three,
+        _compute,
+        _say,
+        _draw,
     ),
     Experiment(
-        "002-figure-4",
+        "002-figure-8",
         "002",
-        "error of two-way thresholds on incomes and debts, exact expectations",
-        "M3 has the least error of the mechanisms compared.",
-        ("distance", "mechanism", "variance", "error"),
-        _two_parts,
-        _two_compute,
-        _two_say,
-        _two_draw,
+        "error of one-way thresholds on incomes at 100,000 and 1,000,000 dollars, exact expectations",
+        "Many incomes are near 100,000: M3 is a constant factor worse than M2 there, and M0 does badly. At 1,000,000 "
+        "it is as in Figure 3.",
+        _COLUMNS,
+        _eight,
+        _compute,
+        _say,
+        _draw,
     ),
 )
