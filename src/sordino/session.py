@@ -6,6 +6,7 @@ value may come out but the answer.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import os
@@ -239,7 +240,7 @@ class Session:
         )
         self._source.check(*question.requests)
         if question.event.by is not None:
-            self._source.check(Cells(question.event.by["column"], ()))
+            self._source.check(Cells(question.event.by["column"], tuple(question.event.by["keys"])))
         return question
 
     def _door(self, question: Question, token: str | None) -> Release:
@@ -254,7 +255,8 @@ class Session:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told."""
         problem: SordinoError | None = None
         try:
-            return self._answers(question)
+            with getattr(self._source, "snapshot", contextlib.nullcontext)():
+                return self._answers(question)
         except (
             DataError
         ) as error:  # sources raise these about the schema alone: the data changed while being read

@@ -346,7 +346,10 @@ class Condition:
 
 @runtime_checkable
 class Source(Protocol):
-    """Where data come from. Order, fixed: where, missing, contribution bounding, split, summary."""
+    """Where data come from. Order, fixed: where, missing, contribution bounding, split, summary.
+
+    A source whose data may change can have a method ``snapshot()``: a context within which one state is read.
+    """
 
     def check(self, *requests: Ask) -> None:
         """Raise `DataError` or `Unsupported` from the schema alone, before anything is spent."""

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from data_columns import COLUMNS, TEXTS, arrow, asked, defined, shown, spelled
 
-from sordino.data import expressions, open_source
+from sordino.data import expressions, grouped, open_source
 from sordino.privacy import Unit
 from sordino.source import RAISED, Bundle, Cells, Columns, Condition, Grid, Rank, Request, Window
 
@@ -162,6 +162,18 @@ def test_more_keys_than_an_engine_is_sent():
     for by, keys in (("k", tuple(range(2000))), ("g", tuple(map(str, range(2000))))):
         one = open_source(table).summaries(by, keys, request)
         two = open_source(table.lazy()).summaries(by, keys, request)
+        assert [shown(a[0]) for a in one] == [shown(b[0]) for b in two]
+
+
+@pytest.mark.parametrize("source", ENGINES)
+def test_keys_are_held_some_at_a_time(source, tmp_path, monkeypatch):
+    """However many keys are read at once, the answers are the same."""
+    monkeypatch.setattr(grouped, "NEAR", 7)
+    table = people()
+    request = Request("x", Grid(0, 10), (Window(Rank(1, 2), 2),), cuts=(9,))
+    for by, keys in (("u", tuple(range(50))), ("g", ("b", "a", "", "nobody"))):
+        one = open_source({name: table[name] for name in table.column_names}).summaries(by, keys, request)
+        two = open_source(ENGINES[source](table, tmp_path)).summaries(by, keys, request)
         assert [shown(a[0]) for a in one] == [shown(b[0]) for b in two]
 
 

@@ -7,7 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 from data_columns import COLUMNS, arrow, asked, defined, shown
 
-from sordino.data import open_source
+import sordino as sd
+from sordino.data import grouped, open_source, passes
+from sordino.data.lazy import Lazy
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
 from sordino.source import Cells, Columns, Condition, Grid, Rank, Request, Window
@@ -115,6 +117,95 @@ def test_postgres_bounds_filters_and_groups_alike(postgres):
     address = postgres({name: (types[name], values) for name, values in PEOPLE.items()})
     same(address)
     refused(address)
+
+
+@pytest.mark.parametrize("by", [None, "k"])
+def test_one_release_reads_one_state_of_a_postgres_table(by, postgres, postgres_server, monkeypatch):
+    """A writer between any two queries changes nothing; the next release sees what was written."""
+    import psycopg
+
+    address = postgres(
+        {"x": ("float8", [i / 10 for i in range(100)]), "k": ("int4", [i % 2 for i in range(100)])}
+    )
+    asked = Request("x", Grid(0, 10), (Window(Rank(1, 2), 3),), squares=True, cuts=(5,))
+    table = address.rpartition("=")[2]
+    source, honest, queries = open_source(address), passes.collected, []
+
+    def read():
+        groups = [source.summary(asked)] if by is None else source.summaries(by, (0, 1), asked)
+        return [shown(group[0]) for group in groups]
+
+    def interrupted(frame):
+        answer = honest(frame)
+        with psycopg.connect(postgres_server, autocommit=True) as writer:
+            writer.execute(f"insert into {table} select 9.99, i % 2 from generate_series(1, 40) i")
+        queries.append(frame)
+        return answer
+
+    before = read()
+    monkeypatch.setattr(passes, "collected", interrupted)
+    monkeypatch.setattr(grouped, "collected", interrupted)
+    with source.snapshot():
+        assert read() == before
+        assert read() == before
+    assert len(queries) >= 4
+    monkeypatch.setattr(passes, "collected", honest)
+    monkeypatch.setattr(grouped, "collected", honest)
+    assert read() != before
+
+
+def test_a_session_asks_all_its_questions_of_one_state(postgres, postgres_server, monkeypatch):
+    """Also what a mechanism asks again, and within the transaction nothing can be written."""
+    import psycopg
+
+    address = postgres({"x": ("float8", [i / 10 for i in range(100)])})
+    states = []
+    session = sd.open(address, budget=sd.Pure(2))
+    honest = Lazy.summary
+
+    def observed(self, *requests):
+        connection = self._state._connection
+        states.append(
+            connection.execute(
+                "select pg_current_snapshot()::text, current_setting('transaction_read_only')"
+            ).fetchone()
+        )
+        with psycopg.connect(postgres_server, autocommit=True) as writer:
+            writer.execute("create table if not exists other (x int); insert into other values (1)")
+        return honest(self, *requests)
+
+    monkeypatch.setattr(Lazy, "summary", observed)
+    session.release([sd.Median("x", low=0, high=10), sd.Mean("x", low=0, high=10)], sd.Pure(1), tight=False)
+    assert len(states) > 1
+    assert len({state for state, _ in states}) == 1
+    assert {mode for _, mode in states} == {"on"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "reach"),
+    [((3, 0, 2), 0), ((3, 0, 2), 4), ((3, 0, 2), 300), (tuple(range(4500)), 4), (tuple(range(0, 300, 3)), 4)],
+)
+def test_many_keys_are_asked_of_postgres_at_once(keys, reach, postgres, monkeypatch):
+    """Two queries for each list of keys, and the same answers as in memory, ties and empty groups included."""
+    columns = {"x": [i * 7919 % 23 / 2 for i in range(900)], "k": [i * i % 40 for i in range(900)]}
+    source = open_source(postgres({"x": ("float8", columns["x"]), "k": ("int4", columns["k"])}))
+    ranks = (Rank(1, 2), Rank(9, 10, plus=-3, offset=2), Rank(0, 1, offset=1), Rank(1, 1))
+    asked = tuple(
+        Request(
+            "x",
+            grid,
+            tuple(Window(rank, reach) for rank in ranks),
+            squares=grid.top < 2**32,
+            cuts=(0, 7, 10**6),
+        )
+        for grid in (Grid(0, 10, step=1), Grid(0, 10), Grid(0, 10, bits=48))
+    )
+    queries, honest = [], grouped.collected
+    monkeypatch.setattr(grouped, "collected", lambda frame: queries.append(1) or honest(frame))
+    answers = source.summaries("k", keys, *asked)
+    for one, two in zip(open_source(columns).summaries("k", keys, *asked), answers, strict=True):
+        assert list(map(shown, one)) == list(map(shown, two))
+    assert len(queries) == 2 * len(asked) * -(-len(keys) // grouped.FAR)
 
 
 def test_a_postgres_table_that_is_not_there(postgres_server):

@@ -267,6 +267,7 @@ BAD = {
     "keys twice": lambda s: s.release_by("region", ["n", "n"], MEDIAN, sd.Pure(1)),
     "a text for keys": lambda s: s.release_by("region", "ns", MEDIAN, sd.Pure(1)),
     "no such split": lambda s: s.release_by("town", ["n"], MEDIAN, sd.Pure(1)),
+    "texts for a column of numbers": lambda s: s.release_by("age", ["n"], MEDIAN, sd.Pure(1)),
     "an option that is none": lambda s: s.release(MEDIAN, sd.Pure(1), scale=3),
     "a level above one": lambda s: s.release(
         sd.TrimmedMean("age", trim=0.1, low=0, high=1), sd.Pure(1), interval=95, smoothing=0.1

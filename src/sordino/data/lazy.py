@@ -234,6 +234,12 @@ class Lazy:
         if text and self._kinds[by] == "number":
             return nw.col(by).is_null() & ~nw.col(by).is_null()  # no number is a text
         value, there = key(by, self._schema[by], text=text)
+        if not text and self._schema[by].is_integer():
+            low, high = min(keys), max(keys)
+            if (
+                len(keys) > 2 and int(high) - int(low) == len(keys) - 1
+            ):  # no gap: engines are slow on long lists
+                return there & (value >= low) & (value <= high)
         wanted = list(keys) if text or self._schema[by].is_integer() else [float(one) for one in keys]
         return there & value.is_in(wanted)
 

@@ -107,7 +107,7 @@ def _first(codes: nw.LazyFrame[Any], shift: int, *, squares: bool) -> tuple[_Buc
         frame.group_by(BUCKET).agg(nw.len().alias(ROWS), *(nw.col(name).sum() for name in sums))
     )
     order = np.argsort(found[BUCKET])
-    column = {name: _integers(found[name][order]) for name in found}
+    column = {name: integers(found[name][order]) for name in found}
     first = _Buckets(shift, column[BUCKET], column[ROWS], column[LOW])
     if not squares:
         return first, 0
@@ -173,7 +173,7 @@ def _second(
     frame = codes.filter(chosen).select(nw.col(CODE).cast(nw.Int64))
     found = collected(frame.group_by(CODE).agg(nw.len().alias(ROWS)))
     order = np.argsort(found[CODE])
-    value, count = _integers(found[CODE][order]), _integers(found[ROWS][order])
+    value, count = integers(found[CODE][order]), integers(found[ROWS][order])
     expected = np.concatenate([np.arange(start, stop) for start, stop in spans])
     bucket = value >> first.shift
     place = np.searchsorted(first.bucket, bucket)
@@ -223,7 +223,7 @@ def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _integers(values: NDArray[Any]) -> Codes:
+def integers(values: NDArray[Any]) -> Codes:
     """Whole numbers, however an engine sends them (DuckDB's sums come as decimals)."""
     return (
         np.array([int(value) for value in values], np.int64)

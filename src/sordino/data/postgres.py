@@ -1,11 +1,13 @@
 """Tables in PostgreSQL: computed in the server through ibis; no row leaves it.
 
-Only the address is read here; what is asked is in `sordino.data.lazy`.
+The address is read here, and one release reads one snapshot; what is asked is in `sordino.data.lazy`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import weakref
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -53,17 +55,30 @@ def open_postgres(
     except (psycopg.Error, IbisError, TableNotFound):
         held.close()
         raise refusal from None
-    return Lazy(found, unit=unit, row=row, numbers=numbers, name="PostgreSQL", nearby=False, guard=held)
+    return Lazy(found, unit=unit, row=row, numbers=numbers, name="PostgreSQL", nearby=False, state=held)
 
 
 class _Held:
-    """Keeps a connection open as long as any source on it lives, then closes it."""
+    """Keeps a connection open as long as any source on it lives, then closes it; makes its snapshots."""
 
     def __init__(self, backend: Any) -> None:
+        self._connection = backend.con
+        self._within = False
         self.close = weakref.finalize(self, backend.disconnect)
 
-    def __call__(self) -> None:
-        """Nothing to guard: a table that changes is noticed by the passes."""
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[None]:
+        """One transaction that sees one state of the database and cannot write; the outermost counts."""
+        if self._within:
+            yield
+            return
+        with self._connection.transaction():
+            self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            self._within = True
+            try:
+                yield
+            finally:
+                self._within = False
 
 
 def split_address(address: str) -> tuple[str, str]:
