@@ -24,8 +24,13 @@ NOT_SHOWN = ("kind", "column", "neighbors", "bits", "parts", "windows")
 
 def asked(event: Event) -> str:
     """What was asked, in a few words: ``median income by region``."""
-    what = ", ".join(_statistic(part) for part in parts(event.statistic))
+    what = ", ".join(statistics(event))
     return f"{what} by {event.by['column']}" if event.by else what
+
+
+def statistics(event: Event) -> list[str]:
+    """Each statistic that was asked, in a few words: ``median income``."""
+    return [_statistic(part) for part in parts(event.statistic)]
 
 
 def parts(statistic: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -113,7 +118,9 @@ def published(release: Release) -> list[str]:
         if len(release.value) > 20:
             lines.append(f"... and {len(release.value) - 20} more groups.")
     else:
-        lines.append(f"{asked(event)}: {shown(release.value)}")
+        names = statistics(event)
+        values = release.value if len(names) > 1 and isinstance(release.value, tuple) else (release.value,)
+        lines += [f"{name}: {shown(value)}" for name, value in zip(names, values, strict=True)]
     if event.where:
         conditions = ", ".join(f"{c['column']} {c['op']} {c['value']}" for c in event.where)
         lines.append(f"Only rows with {conditions} were asked about.")

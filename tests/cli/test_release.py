@@ -288,3 +288,109 @@ def test_a_wrong_column_is_refused_before_the_question(run, monkeypatch):
     code, _, err = run(f"release median incme --low 0 --high 9 --epsilon 1 {DATA}")
     assert code == 2
     assert "income" in err
+
+
+BATCH = ["--and", "mean age --low 0 --high 120 --step 1", "--and", "count income"]
+
+
+def test_several_statistics_are_one_entry_and_share_one_pass(run, monkeypatch):
+    """One price for all of them, a row each; JSON and tokens as for one."""
+    from sordino.data.memory import Memory
+
+    asked, honest = [], Memory.summary
+    monkeypatch.setattr(Memory, "summary", lambda self, *some: asked.append(len(some)) or honest(self, *some))
+    line = [*f"{MEDIAN} {DATA} --epsilon 1.5 --yes --token three".split(), *BATCH]
+    code, out, err = run(line)
+    assert code == 0
+    assert [row.split()[:2] for row in out.splitlines()] == [
+        ["median", "income"], ["mean", "age"], ["count", "income"],
+    ]  # fmt: skip
+    assert 40 < float(out.splitlines()[1].split()[2]) < 70
+    assert "costs       Pure(epsilon=1.5)" in err
+    assert 3 in asked
+    assert spent() == Pure(1.5)
+    code, out, _ = run([*line, "--json"])
+    document = json.loads(out)
+    assert [part["kind"] for part in document["event"]["statistic"]["parts"]] == ["median", "mean", "count"]
+    assert len(document["value"]) == 3
+    assert spent() == Pure(1.5)  # the token had paid
+    with Ledger("people.ledger") as book:
+        assert len(book.history) == 1
+    assert "mean age: " in run("explain 1 --ledger people.ledger")[1]
+
+
+def test_each_statistic_of_a_batch_may_have_its_own_price(run):
+    """Or none has; a dry run shows the sum."""
+    line = [*f"{MEDIAN} {DATA} --epsilon 1 --dry-run".split()]
+    code, out, _ = run([*line, "--and", "mean age --low 0 --high 120 --epsilon 0.25"])
+    assert code == 0
+    assert "Pure(epsilon=1.25)" in out
+    assert "quantile, " in out
+    code, _, err = run([*line, "--and", "mean age --low 0 --high 120 --epsilon 0.25", "--and", "count age"])
+    assert code == 2
+    assert "every --and has its own" in err
+    assert spent() == Pure(0)
+
+
+def test_groups_of_a_batch_have_a_column_for_each_statistic(run):
+    """With error bars where they were bought."""
+    line = [*f"{MEDIAN} {DATA} --epsilon 1 --yes --by region --by-keys north,south,east".split(), *BATCH]
+    code, out, _ = run(line)
+    assert code == 0
+    header, *rows = out.splitlines()
+    assert header.split() == ["region", "median", "income", "mean", "age", "count", "income"]
+    assert [len(row.split()) for row in rows] == [4, 4, 4]
+    line = "release trimmed-mean age --trim 0.1 --low 0 --high 120 --epsilon 2 --yes --interval 0.9 " + DATA
+    code, out, _ = run([*line.split(), "--and", "trimmed-mean age --trim 0.2 --low 0 --high 120"])
+    assert code == 0
+    assert out.count(" to ") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "--and names a statistic"),
+        ("mean 'age", "--and names a statistic"),
+        ("mena age --low 0 --high 1", "Hint: mean"),
+        ("mean age --low 0", "--high"),
+        ("mean --low 0 --high 1", "COLUMN"),
+        ("mean age --low 0 --high 1 --data other.csv", "--data"),
+        ("mean age --low 0 --high 1 --help", "--help"),
+        ("mean nothing --low 0 --high 1", "must exist"),
+    ],
+)
+def test_a_wrong_part_of_a_batch_is_refused_before_anything_is_spent(run, text, words):
+    code, _, err = run([*f"{MEDIAN} {DATA} --epsilon 1 --yes".split(), "--and", text])
+    assert code == 2
+    assert words in err
+    assert spent() == Pure(0)
+
+
+def test_the_exit_code_that_a_verb_asks_for_is_the_programs(monkeypatch):
+    """Click hands it back as a value when it does not end the program itself."""
+    import click
+
+    import sordino.cli
+
+    @click.command()
+    @click.argument("code", type=int)
+    @click.pass_context
+    def program(ctx, code):
+        ctx.exit(code)
+
+    monkeypatch.setattr(sordino.cli, "program", program)
+    with pytest.raises(SystemExit) as stop:
+        main(["7"])
+    assert stop.value.code == 7
+    main(["0"])
+
+
+def test_a_table_with_semicolons_and_decimal_commas(run, place):
+    """As spreadsheets write them in half of the world."""
+    (place / "pay.csv").write_text("name;pay\n" + "".join(f'"Doe; {i}";{20 + i % 9},5\n' for i in range(500)))
+    line = (
+        "release median pay --low 0 --high 100 --epsilon 2 --yes --data pay.csv --ledger people.ledger --json"
+    )
+    code, out, _ = run(line + " --decimal ,")
+    assert code == 0
+    assert 22 < json.loads(out)["value"] < 27

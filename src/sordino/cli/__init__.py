@@ -61,18 +61,18 @@ def program() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; errors a user can act on are shown without a traceback."""
     try:
-        program.main(args=arguments, standalone_mode=False)
+        code = program.main(args=arguments, standalone_mode=False)
     except click.exceptions.Abort:
         click.echo("Stopped; nothing was released.", err=True)
         sys.exit(130)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except SordinoError as error:
         click.echo(str(error), err=True)
         sys.exit(exit_code(error))
+    if isinstance(code, int) and code:  # what a verb said to ``ctx.exit``: click hands it back as a value
+        sys.exit(code)
 
 
 def exit_code(error: SordinoError) -> int:

@@ -6,6 +6,7 @@ No option list is written twice: the options of a statistic are the fields of it
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from abc import abstractmethod
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -103,7 +104,26 @@ class Statistics(click.Group):
 
         return self._command(statistic(cmd_name))
 
-    def _command(self, kind: type[Statistic]) -> click.Command:
+    def read(self, text: str) -> tuple[Statistic, Guarantee | None]:
+        """Read ``mean income --low 0 --high 500000``: a statistic, and its own price when one is named."""
+        from sordino.catalogue import statistic
+
+        words = _words(text)
+        found: list[tuple[Statistic, Guarantee | None]] = []
+
+        def run(asked: Statistic, options: dict[str, Any]) -> None:
+            priced = any(value is not None for value in options.values())
+            found.append((asked, guarantee(options) if priced else None))
+
+        self._command(statistic(words[0]), run, []).main(words[1:], words[0], standalone_mode=False)
+        return found[0]
+
+    def _command(
+        self,
+        kind: type[Statistic],
+        then: Callable[[Statistic, dict[str, Any]], None] | None = None,
+        shared: list[Callable[..., Any]] | None = None,
+    ) -> click.Command:
         """A command whose arguments and options are the fields of a statistic, then those of the verb."""
         fields = [field for field in dataclasses.fields(kind) if field.init and _asked(kind, field)]  # type: ignore[arg-type]
         arguments = [field for field in fields if _positional(field)]
@@ -111,10 +131,11 @@ class Statistics(click.Group):
         def run(**options: Any) -> None:
             given = {field.name: _read(field, options.pop(field.name)) for field in fields}
             statistic = kind(**{name: value for name, value in given.items() if value is not None})
-            self.run(statistic, options)
+            (then or self.run)(statistic, options)
 
         decorated: Callable[..., Any] = run
-        for option in reversed(self.shared({field.name for field in fields})):
+        names = {field.name for field in fields}
+        for option in reversed(self.shared(names) if shared is None else shared):
             decorated = option(decorated)
         decorated = price_options(decorated)
         for field in reversed(fields):
@@ -131,7 +152,21 @@ class Statistics(click.Group):
             )
             decorated = click.argument(field.name, **named)(decorated)
         text = (kind.__doc__ or kind.name).split("\n\n")[0].replace("``", "")
-        return click.command(name=kind.name, help=text)(decorated)
+        helped = shared is None  # asking for help inside a text would end the program
+        return click.command(name=kind.name, help=text, add_help_option=helped)(decorated)
+
+
+def _words(text: str) -> list[str]:
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = []
+    if not words:
+        raise ParameterError(
+            "release", "--and names a statistic as the verb does", got={"--and": text},
+            hint="--and 'mean income --low 0 --high 500000'",
+        )  # fmt: skip
+    return words
 
 
 def _nested(kind: type[Statistic]) -> bool:

@@ -29,7 +29,19 @@ class Releases(Statistics):
 
     def run(self, statistic: Statistic, options: dict[str, Any]) -> None:
         """Release."""
-        _release(statistic, options)
+        price = guarantee(options)
+        others = [self.read(text) for text in options.pop("others")]
+        if not others:
+            _release(statistic, price, options)
+            return
+        named = [own is not None for _, own in others]
+        if any(named) and not all(named):
+            raise ParameterError(
+                "release", "either one price is shared or every --and has its own",
+                hint="--and 'mean income --low 0 --high 500000 --epsilon 0.2'",
+            )  # fmt: skip
+        prices = [price, *(own for _, own in others)] if all(named) else price
+        _release([statistic, *(other for other, _ in others)], prices, options)
 
 
 @click.group(
@@ -46,6 +58,14 @@ def command() -> None:
 def _shared(taken: set[str]) -> list[Callable[..., Any]]:
     """The options of every release; hints come from the fields of `Hints`."""
     return [
+        click.option(
+            "--and",
+            "others",
+            multiple=True,
+            metavar="'STATISTIC COLUMN ...'",
+            help="A further statistic, with its options: read in the same pass, one entry in the book. The price is "
+            "shared equally, unless each --and names its own.",
+        ),
         click.option("--data", metavar="FILE", help="The data."),
         click.option("--ledger", "location", metavar="LEDGER", help="The book that pays."),
         click.option("--unit", metavar="COLUMN", help="Whom to protect; by default as the book says."),
@@ -73,9 +93,8 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
     ]
 
 
-def _release(statistic: Statistic, options: dict[str, Any]) -> None:
+def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     """Quote, ask, release, print."""
-    price = guarantee(options)
     hints = hints_of(options)
     by = _split(options["by"], options["by_keys"])
     conditions = tuple(_condition(text) for text in options["where"])
@@ -119,7 +138,7 @@ def _release(statistic: Statistic, options: dict[str, Any]) -> None:
 
 
 def _dry(
-    statistic: Statistic,
+    statistic: Any,
     price: Any,
     conditions: tuple[Any, ...],
     asking: dict[str, Any],
@@ -146,7 +165,7 @@ def _dry(
     if options["as_json"]:
         render.as_json({"event": question.event.to_dict(), "assumptions": question.assumptions})
         return
-    from sordino.words import asked, whom
+    from sordino.words import asked, parts, whom
 
     event = question.event
     render.block(
@@ -155,7 +174,7 @@ def _dry(
             ("protects", whom(event.unit, event.neighbors)),
             ("promises", event.guarantee.words),
             ("costs", repr(event.guarantee)),
-            ("mechanism", event.mechanism["kind"]),
+            ("mechanism", ", ".join(part["kind"] for part in parts(event.mechanism))),
             *(("rests on", sentence) for sentence in question.assumptions),
         ],
         title="dry run: no data and no book were touched",
@@ -180,27 +199,39 @@ def _preview(event: Event, book: Ledger, token: str | None) -> None:
 
 
 def _print(answer: Release, book: Ledger, as_json: bool) -> None:
-    from sordino.words import asked, shown
+    """Print one number, a row for each statistic, or a row for each group."""
+    from sordino.words import shown, statistics
 
     if as_json:
         render.as_json(answer.to_dict())
         return
+    names = statistics(answer.event)
+    values: Any = answer.value
+    bars = answer.interval if isinstance(answer.interval, tuple) else (answer.interval,)
+    ends = [f"{shown(bar.low)} to {shown(bar.high)}" if bar else "-" for bar in bars]
     if answer.event.by is not None:
-        bars = answer.interval if isinstance(answer.interval, tuple) else ()
-        ends = [f"{shown(bar.low)} to {shown(bar.high)}" if bar else "-" for bar in bars]
-        rows = [[str(key), shown(value)] for key, value in answer.groups.items()]
-        header = [str(answer.event.by["column"]), asked(answer.event)]
-        if bars:
-            header.append("error bar")
-            rows = [[*row, end] for row, end in zip(rows, ends, strict=True)]
+        header = [str(answer.event.by["column"]), *names]
+        rows = [
+            [str(key), *(map(shown, value) if len(names) > 1 else [shown(value)])]
+            for key, value in answer.groups.items()
+        ]
+        if any(bars):
+            header += ["error bar" if len(names) == 1 else f"error bar, {name}" for name in names]
+            width = len(names)
+            rows = [[*row, *ends[place * width : (place + 1) * width]] for place, row in enumerate(rows)]
         render.table(header, rows)
-    else:
-        lines = [(asked(answer.event), shown(answer.value))]
-        bar = answer.interval
-        if bar is not None and not isinstance(bar, tuple):
-            lines.append(
-                ("error bar", f"{shown(bar.low)} to {shown(bar.high)}, {100 * bar.level:g} times in 100")
+    elif len(names) > 1:
+        listed = [[name, shown(value)] for name, value in zip(names, values, strict=True)]
+        if any(bars):
+            render.table(
+                ["", "answer", "error bar"], [[*row, end] for row, end in zip(listed, ends, strict=True)]
             )
+        else:
+            render.block([(name, value) for name, value in listed])
+    else:
+        lines = [(names[0], shown(answer.value))]
+        if bars[0] is not None:
+            lines.append(("error bar", f"{ends[0]}, {100 * bars[0].level:g} times in 100"))
         render.block(lines)
     render.note(f"  release {answer.ledger_id}, token {answer.token}")
     render.note(f"  next: sordino explain {answer.ledger_id} --ledger {book.name}")
