@@ -4,51 +4,96 @@ Steps: environments, accuracy, speed, behaviour, report; without a step all of t
 """
 
 import argparse
+import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from benchmarks.peers import comparison, environments, running
+from benchmarks.peers import behaviour, comparison, environments, pages, running, speed
 from benchmarks.peers.cells import cells
 from benchmarks.peers.libraries import ADD_REMOVE, OURS, PEERS, REPLACE_ONE
 
 STEPS = ("environments", "accuracy", "speed", "behaviour", "report")
 
 
-def accuracy(options, made):
-    """Ask everybody what is missing."""
+def say(text):
+    """Tell a person; results go elsewhere."""
+    print(text, file=sys.stderr)
+
+
+def accuracy(options, places):
+    """Ask everybody what is missing, several libraries at a time if wanted."""
     chosen = cells(options.scale)
-    libraries = [(PEERS[name], place) for name, place in made.items()]
-    if not options.only or OURS.name in options.only:
-        libraries.append((OURS, environments.ours(options.cache, options.snapshot)))
-    for library, place in libraries:
+
+    def one(name):
+        library = OURS if name == OURS.name else PEERS[name]
         running.ask(
-            library, place, options.cache, chosen, options.relation, share=options.share, progress=running.bar
+            library,
+            places[name],
+            options.cache,
+            chosen,
+            options.relation,
+            share=options.share,
+            progress=running.bar,
         )
 
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(one, places))
 
-def main(words=None):
-    """Read the command line and run the steps."""
+
+def kept(options, step, measure):
+    """Measure and keep as JSON, or read what was kept."""
+    path = options.cache / f"{step}-{options.scale}.json"
+    if measure:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(measure(), indent=1))
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def parse(words=None):
+    """The command line."""
     parser = argparse.ArgumentParser(prog="benchmarks.peers", description=__doc__.splitlines()[0])
-    parser.add_argument("steps", nargs="*", choices=[*STEPS, []], help="all steps without one")
+    parser.add_argument("steps", nargs="*", help=f"of {', '.join(STEPS)}; all of them without one")
     parser.add_argument("--scale", choices=("smoke", "full"), default="full")
     parser.add_argument("--share", type=float, default=1.0, help="share of the repetitions, for a first look")
+    parser.add_argument("--jobs", type=int, default=1, help="libraries asked at the same time")
     parser.add_argument("--only", nargs="+", default=[], help="libraries, e.g. opendp pydp sordino")
     parser.add_argument("--relation", nargs="+", default=[REPLACE_ONE, ADD_REMOVE])
     parser.add_argument("--cache", type=Path, default=environments.cache_folder())
     parser.add_argument("--snapshot", default=None, help="an earlier copy of our code, by its key")
     parser.add_argument("--csv", type=Path, default=None, help="where all cells go as a table")
-    parser.add_argument("--page", type=Path, default=None, help="where the report goes")
+    parser.add_argument("--pages", type=Path, default=environments.REPOSITORY / "docs" / "explanation")
     options = parser.parse_args(words)
+    unknown = [step for step in options.steps if step not in STEPS]
+    if unknown:
+        parser.error(f"there is no step {unknown[0]!r}; steps are {', '.join(STEPS)}")
+    return options
+
+
+def main(words=None):
+    """Read the command line and run the steps."""
+    options = parse(words)
     steps = options.steps or list(STEPS)
     names = [name for name in PEERS if not options.only or name in options.only]
-    made, _failed = environments.every(options.cache, names, say=lambda text: print(text, file=sys.stderr))
+    places, failed = environments.every(options.cache, names, say=say)
+    if not options.only or OURS.name in options.only:
+        places[OURS.name] = environments.ours(options.cache, options.snapshot)
     if "accuracy" in steps:
-        accuracy(options, made)
-    places = {**made, OURS.name: environments.ours(options.cache, options.snapshot)}
-    found = comparison.rows(options.cache, places, cells(options.scale), options.relation)
-    if options.csv:
-        comparison.write_csv(options.csv, found)
-    return found
+        accuracy(options, places)
+    measured = kept(
+        options, "speed", (lambda: speed.measure(places, options.scale, say)) if "speed" in steps else None
+    )
+    outcomes = kept(
+        options, "behaviour", (lambda: behaviour.measure(places, say)) if "behaviour" in steps else None
+    )
+    if "report" in steps:
+        found = comparison.rows(options.cache, places, cells(options.scale), options.relation)
+        if options.csv:
+            comparison.write_csv(options.csv, found)
+        else:
+            versions = pages.versions_of(places)
+            for path in pages.write(options.pages, found, measured, outcomes, versions, failed):
+                print(path)
 
 
 if __name__ == "__main__":

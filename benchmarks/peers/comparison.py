@@ -1,12 +1,13 @@
 """All cells scored: ours in every variant beside every peer, with the best peer and the ratio. Reads the cache only."""
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from benchmarks.peers import scores
+from benchmarks.peers import laws, scores
 from benchmarks.peers.answers import Answers
 from benchmarks.peers.cells import Cell, truth
 from benchmarks.peers.libraries import OURS, PEERS
+from benchmarks.peers.running import LAW
 from benchmarks.peers.scores import Score
 
 
@@ -65,10 +66,17 @@ def rows(cache, environments, chosen, relations):
             for name, answers in kept.items():
                 library = OURS if name == OURS.name else PEERS[name]
                 for variant, relations_kept in library.variants.items():
-                    got = answers.get(cell.name(name, variant, relation))
-                    if relation not in relations_kept or not got or got["unsupported"]:
+                    if relation not in relations_kept:
                         continue
-                    one = scores.score(f"{name} {variant}", got["values"], fact, sum(got["raised"].values()))
+                    one = _scored(answers, cell.name(name, variant, relation), f"{name} {variant}", fact)
+                    law = laws.of_cell(name, cell, columns[where])
+                    if law is not None and (one is None or one.usable):
+                        one = one or Score(
+                            who=f"{name} {variant}", rmse=0, median=0, doubt=0, answered=1, raised=0
+                        )
+                        one = replace(one, rmse=law.rmse(fact), median=law.median_error(fact), doubt=0.0)
+                    if one is None:
+                        continue
                     if name == OURS.name:
                         ours[variant] = one
                     else:
@@ -76,6 +84,19 @@ def rows(cache, environments, chosen, relations):
             if ours or peers:
                 found.append(Row(cell=cell, relation=relation, truth=fact, ours=ours, peers=peers))
     return found
+
+
+def _scored(answers, name, who, fact):
+    """The score of one question, by its exact law where there is one; None where nobody answered."""
+    got, law = answers.get(name), answers.get(name + LAW)
+    exact = law["values"][0] if law and law["values"] else None
+    if exact is None and (not got or got["unsupported"]):
+        return None
+    got = got or {"values": [], "raised": {}}
+    one = scores.score(who, got["values"], fact, sum(got["raised"].values()))
+    if exact is None:
+        return one
+    return replace(one, rmse=exact, doubt=0.0, answered=max(one.answered, 1))
 
 
 def write_csv(path, found):
@@ -111,6 +132,6 @@ def write_csv(path, found):
                 peer.who if peer else "", f"{peer.rmse:.4g}" if peer else "", f"{peer.doubt:.2f}" if peer else "",
                 int(row.lucky),
                 *(f"{row.ours[v].rmse:.4g}" if v in row.ours else "" for v in variants),
-                *(f"{r.value:.3f}" if r else "" for r in ratios),
+                *(f"{r.value:.3g}" if r else "" for r in ratios),
                 *(f"{r.doubt:.2f}" if r else "" for r in ratios),
             ])  # fmt: skip

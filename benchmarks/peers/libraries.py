@@ -20,6 +20,7 @@ class Library:
         variants: Ways of asking it, each with the relations whose promise it keeps.
         queries: What it can be asked.
         repeats: Repetitions by number of rows; what is slow gets fewer.
+        fewer: Repetitions at most, for queries that are slower than the rest.
         needs: A program outside Python that it cannot do without.
         module: What is imported to measure import time.
     """
@@ -30,6 +31,7 @@ class Library:
     module: str
     queries: tuple[str, ...] = QUERIES
     repeats: dict[int, int] = field(default_factory=lambda: {201: 300, 1001: 300, 10_001: 100})
+    fewer: dict[str, int] = field(default_factory=dict)
     needs: str = ""
 
     @property
@@ -51,6 +53,8 @@ PEERS = {
             name="opendp",
             requirements=("opendp[polars]==0.16.0", "numpy"),
             variants={"grid": (REPLACE_ONE,)},
+            repeats={201: 200, 1001: 150, 10_001: 60},
+            fewer={"mean_auto": 60},
             module="opendp.prelude",
         ),
         Library(
@@ -63,6 +67,7 @@ PEERS = {
             name="pydp",
             requirements=("python-dp==1.1.5", "numpy"),
             variants={"plain": (ADD_REMOVE,), "tree": (ADD_REMOVE,), "half": (REPLACE_ONE,)},
+            fewer={"mean_auto": 100},
             module="pydp",
         ),
         Library(
@@ -70,7 +75,7 @@ PEERS = {
             requirements=("pipeline-dp==0.3.1",),
             variants={"local": (ADD_REMOVE,)},
             queries=(*QUANTILES, "mean", "variance", "count"),
-            repeats={201: 100, 1001: 60, 10_001: 20},
+            repeats={201: 100, 1001: 50, 10_001: 20},
             module="pipeline_dp",
         ),
         Library(
@@ -78,7 +83,7 @@ PEERS = {
             requirements=("tmlt.analytics==0.21.0",),
             variants={"core": (ADD_REMOVE,)},
             queries=tuple(QUANTILES),
-            repeats={201: 100, 1001: 40, 10_001: 8},
+            repeats={201: 60, 1001: 30, 10_001: 6},
             needs="java",
             module="tmlt.analytics",
         ),
@@ -87,7 +92,7 @@ PEERS = {
             requirements=("smartnoise-sql==1.0.10",),
             variants={"sql": (ADD_REMOVE,)},
             queries=("mean", "variance", "count"),
-            repeats={201: 60, 1001: 40, 10_001: 40},
+            repeats={201: 40, 1001: 30, 10_001: 30},
             module="snsql",
         ),
     )

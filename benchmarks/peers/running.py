@@ -1,17 +1,22 @@
 """Asking: one process per library answers what is not yet in the cache. Knows nothing of scores."""
 
+import contextlib
 import json
 import math
-import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 from benchmarks.peers.answers import Answers
-from benchmarks.peers.libraries import ADD_REMOVE
+from benchmarks.peers.laws import LAWS
+from benchmarks.peers.libraries import OURS, QUANTILES
 
+LAW = "|law"  # the suffix of an answer that is an exact error, not a draw
+CHECKS = 20  # our draws beside an exact law
+CHECKED = 60  # a peer's draws beside the law of its mechanism; a tenth of them with many rows
 SECONDS = 25.0  # CPU seconds a cell may take at most; three repetitions are always made
 
 
@@ -27,7 +32,10 @@ def column_file(cache, cell, values):
 def wanted(library, cell, share):
     """How many repetitions a cell gets; a share of the full number for a first look."""
     known = library.repeats.get(cell.rows) or library.repeats[10_001 if cell.rows > 3000 else 1001]
-    return max(3, math.ceil(known * share))
+    most = library.fewer.get(cell.query, known)
+    if library.name in LAWS and cell.table == "main" and cell.query in QUANTILES:
+        most = min(most, CHECKED if cell.rows < 3000 else CHECKED // 10)  # draws only check the law
+    return max(3, math.ceil(min(known, most) * share))
 
 
 def questions(library, chosen, relations):
@@ -43,48 +51,75 @@ def questions(library, chosen, relations):
 
 
 def ask(library, environment, cache, chosen, relations, *, share=1.0, seconds=SECONDS, progress=None):
-    """Ask one library everything that is missing; answers go to the cache as they come."""
+    """Ask one library everything that is missing; answers go to the cache as they come.
+
+    Of ours the exact law is asked first; where there is one, a few draws are enough to check it.
+    """
     kept = Answers(cache, library, environment.version)
+    if library.name == OURS.name:
+        laws = []
+        for cell, variant, relation in questions(library, chosen, relations):
+            name = cell.name(library.name, variant, relation) + LAW
+            if kept.missing(name, 1) and (values := cell.values()) is not None:
+                task = cell.task(name, column_file(cache, cell, values), variant, relation, 1, seconds)
+                laws.append(task | {"law": True})
+        _converse(library, environment, kept, laws, progress)
     tasks = []
     for cell, variant, relation in questions(library, chosen, relations):
         name = cell.name(library.name, variant, relation)
-        cap = (
-            25 if library.name == "sordino" and relation == ADD_REMOVE and cell.query == "variance" else 10**9
-        )
-        repeats = kept.missing(name, min(cap if cell.rows > 3000 else 10**9, wanted(library, cell, share)))
+        repeats = wanted(library, cell, share)
+        if (kept.get(name + LAW) or {"values": []})["values"]:
+            repeats = min(repeats, CHECKS if cell.rows < 3000 else 3)
+        repeats = kept.missing(name, repeats)
         spent = (kept.get(name) or {"seconds": 0.0})["seconds"]
-        if not repeats or spent > seconds:
-            continue
-        values = cell.values()
-        if values is None:
+        if not repeats or spent > seconds or (values := cell.values()) is None:
             continue
         tasks.append(
             cell.task(name, column_file(cache, cell, values), variant, relation, repeats, seconds - spent)
         )
+    _converse(library, environment, kept, tasks, progress)
+    return kept
+
+
+def _converse(library, environment, kept, tasks, progress):
+    """Give tasks to one process and keep what it answers."""
     if not tasks:
-        return kept
+        return
     started = time.monotonic()
     process = subprocess.Popen(
         environment.command(library.adapter), env=environment.variables(), text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        preexec_fn=lambda: os.nice(5),  # noqa: PLW1509 - no threads run here
     )  # fmt: skip
+    # all tasks at once: on a busy machine a conversation would wait for its turn twice a task
+    feeder = threading.Thread(target=_feed, args=(process.stdin, tasks), daemon=True)
+    feeder.start()
     try:
-        for count, task in enumerate(tasks, 1):
-            process.stdin.write(json.dumps(task) + "\n")
-            process.stdin.flush()
+        for count in range(1, len(tasks) + 1):
             line = process.stdout.readline()
             if not line:
                 raise RuntimeError(f"{library.name}: the adapter stopped: {process.stderr.read()[-500:]}")
-            kept.add(json.loads(line))
+            reply = json.loads(line)
+            if library.name == OURS.name and reply["raised"]:
+                raise RuntimeError(
+                    f"{reply['id']}: {next(iter(reply['raised']))}"
+                )  # ours answers, or is broken
+            kept.add(reply)
             if progress:
                 progress(library.name, count, len(tasks), time.monotonic() - started)
+    except BaseException:
+        process.kill()
+        raise
     finally:
-        process.stdin.close()
         process.wait(timeout=60)
+        feeder.join(timeout=10)
         process.stdout.close()
         process.stderr.close()
-    return kept
+
+
+def _feed(stream, tasks):
+    with contextlib.suppress(BrokenPipeError), stream:
+        for task in tasks:
+            stream.write(json.dumps(task) + "\n")
 
 
 def bar(name, count, total, seconds):

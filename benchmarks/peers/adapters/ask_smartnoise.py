@@ -17,7 +17,7 @@ def prepare(task, column):
         raise Unsupported(task["query"])
     expression, parts = PARTS[task["query"]]
     described = {"type": "float", "lower": float(task["low"]), "upper": float(task["high"])}
-    table = {"row_privacy": True, "rows": len(column), "x": described}
+    table = {"row_privacy": True, "rows": len(column), "censor_dims": False, "x": described}
     reader = from_df(
         pd.DataFrame({"x": column}),
         metadata={"": {"d": {"t": table}}},

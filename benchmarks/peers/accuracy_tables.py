@@ -1,0 +1,221 @@
+"""The accuracy part of the report as Markdown: verdicts, cells where a peer is better, geometric means, all cells."""
+
+import math
+
+from benchmarks.peers import scores
+from benchmarks.peers.cells import EPSILONS
+from benchmarks.peers.columns import COLUMNS, ROWS
+from benchmarks.peers.figures import SHOWN, label
+from benchmarks.peers.libraries import ADD_REMOVE, QUERIES, REPLACE_ONE
+
+RIVALS = ("tmlt core", "pydp plain", "pydp tree")  # against whom add/remove is judged
+
+
+def number(value):
+    """Three significant digits."""
+    if value is None or math.isnan(value):
+        return "–"
+    if value == 0:
+        return "0"
+    return (
+        f"{value:.3g}"
+        if 1e-3 <= abs(value) < 1e5
+        else f"{value:.2e}".replace("e+0", "e").replace("e-0", "e-")
+    )
+
+
+def table(names, lines):
+    """A Markdown table."""
+    head = ["| " + " | ".join(names) + " |", "|" + " --- |" * len(names)]
+    return "\n".join([*head, *("| " + " | ".join(map(str, line)) + " |" for line in lines)])
+
+
+def main_rows(found, relation):
+    """Rows of the main table under one relation."""
+    return [row for row in found if row.relation == relation and row.cell.table == "main"]
+
+
+def against(row, variant, names):
+    """The ratio to the best of some peers."""
+    mine = row.ours.get(variant)
+    peer = scores.best([one for one in row.peers.values() if one.who in names])
+    return None if mine is None or peer is None else scores.ratio(mine, peer)
+
+
+def mean_of(found, relation, variant, names=None):
+    """Geometric mean over the cells with both sides."""
+    ratios = [
+        row.ratio(variant) if names is None else against(row, variant, names)
+        for row in main_rows(found, relation)
+    ]
+    known = [one for one in ratios if one is not None]
+    return scores.geometric(known), len(known)
+
+
+def doubtful(one):
+    """A ratio with its simulation error, in per cent."""
+    return f"{number(one.value)} ± {100 * min(one.doubt, 9.99):.0f} %"
+
+
+def verdicts(found):
+    """The bars and what was measured."""
+    lines = []
+    for variant, bar in (("none", scores.BARS["none"]), ("rough", scores.BARS["rough"])):
+        mean, count = mean_of(found, REPLACE_ONE, variant)
+        text = f"replace-one, {SHOWN[variant]}: geometric mean over {count} cells"
+        lines.append((text, f"at most {bar}", doubtful(mean), said(mean.value <= bar)))
+    for variant, bar in (("none", 1.7), ("rough", 1.7), ("tight", 1.05)):
+        rows = [row for row in main_rows(found, REPLACE_ONE) if row.ratio(variant)]
+        over = [row for row in rows if row.ratio(variant).above(bar)]
+        luck = sum(row.lucky for row in over)
+        worst = max((row.ratio(variant).value for row in rows), default=math.nan)
+        text = f"replace-one, {SHOWN[variant]}: cells above {bar} beyond twice the simulation error"
+        measured = f"{len(over)} of {len(rows)} ({luck} by grid luck); largest ratio {number(worst)}"
+        lines.append((text, "none, grid luck aside", measured, said(len(over) == luck)))
+    for names, text in (
+        (RIVALS, "Tumult and PyDP"),
+        (RIVALS[:1], "Tumult"),
+        (RIVALS[1:], "PyDP"),
+        (None, "every peer"),
+    ):
+        mean, count = mean_of(found, ADD_REMOVE, "none", names)
+        bar = "at most 0.5" if names == RIVALS else "–"
+        verdict = said(mean.value <= 0.5) if names == RIVALS else ""
+        lines.append((f"add/remove, no hint, against {text}: {count} cells", bar, doubtful(mean), verdict))
+    return lines
+
+
+def said(good):
+    """A verdict."""
+    return "held" if good else "**missed**"
+
+
+def better_peers(found, relation, variant, bar=1.0):
+    """Cells where the best peer is better by more than twice the simulation error, the worst first."""
+    rows = [
+        row
+        for row in main_rows(found, relation)
+        if (one := row.ratio(variant)) is not None and one.above(bar)
+    ]
+    return sorted(rows, key=lambda row: -row.ratio(variant).value)
+
+
+def better_table(found, relation, variant, bar=1.0):
+    """The same as Markdown, or a sentence where there is none."""
+    rows = better_peers(found, relation, variant, bar)
+    if not rows:
+        return "None.\n"
+    lines = []
+    for row in rows:
+        peer, mine = row.best, row.ours[variant]
+        lines.append((
+            f"**{row.cell.query}, {row.cell.column}, n={row.cell.rows}, ε={row.cell.epsilon}**",
+            f"**{doubtful(row.ratio(variant))}**", number(mine.rmse), f"{number(peer.rmse)} {label(peer.who)}",
+            f"{number(mine.median)} / {number(peer.median)}", "grid luck" if row.lucky else "",
+        ))  # fmt: skip
+    names = ("cell", "ratio", "our RMSE", "best peer's", "median errors", "")
+    return table(names, lines) + "\n"
+
+
+def means_by(found, relation, pick, values):
+    """Geometric means over a part of the cells, by what `pick` takes from a cell."""
+    lines = []
+    for value in values:
+        line = [value]
+        for variant in SHOWN:
+            known = [
+                one
+                for row in main_rows(found, relation)
+                if pick(row.cell) == value and (one := row.ratio(variant))
+            ]
+            line.append(doubtful(scores.geometric(known)) if known else "–")
+        lines.append(line)
+    return lines
+
+
+def breakdown(found, relation):
+    """Geometric means by query, by column, by size and price."""
+    names = ("", *SHOWN.values())
+    sizes = [f"n={n}, ε={e}" for n in ROWS for e in EPSILONS]
+    parts = (
+        means_by(found, relation, lambda cell: cell.query, QUERIES),
+        means_by(found, relation, lambda cell: cell.column, COLUMNS),
+        means_by(found, relation, lambda cell: f"n={cell.rows}, ε={cell.epsilon}", sizes),
+    )
+    return "\n\n".join(table(names, part) for part in parts) + "\n"
+
+
+def all_cells(found, relation):
+    """Every cell: our RMSE without a hint, with a rough one, with tight bounds; the best peer's."""
+    kept = {(r.cell.query, r.cell.column, r.cell.rows, r.cell.epsilon): r for r in main_rows(found, relation)}
+    text = []
+    for rows in ROWS:
+        for epsilon in EPSILONS:
+            lines = []
+            for query in QUERIES:
+                for column in COLUMNS:
+                    row = kept.get((query, column, rows, epsilon))
+                    if row is None:
+                        continue
+                    peer = row.best
+                    mine = [number(row.ours[v].rmse) if v in row.ours else "–" for v in SHOWN]
+                    ratios = [row.ratio(v) for v in SHOWN]
+                    shown = [
+                        "–"
+                        if one is None
+                        else f"**{number(one.value)}**"
+                        if one.above(1)
+                        else number(one.value)
+                        for one in ratios
+                    ]
+                    best = f"{number(peer.rmse)} {label(peer.who)}" if peer else "nobody answers"
+                    if row.lucky:
+                        best += " (grid luck)"
+                    doubt = f"{100 * ratios[0].doubt:.0f} %" if ratios[0] else "–"
+                    lines.append(
+                        (query, column, number(row.truth), " / ".join(mine), best, " / ".join(shown), doubt)
+                    )
+            if lines:
+                names = ("query", "column", "truth", "our RMSE", "best peer's RMSE", "ratio", "±")
+                text += [f"### n = {rows}, ε = {epsilon}", "", table(names, lines), ""]
+    return "\n".join(text)
+
+
+def ties(found):
+    """Medians of tied columns, all libraries."""
+    return _by_library([row for row in found if row.cell.table == "ties"])
+
+
+def real(found):
+    """Real columns, all libraries."""
+    return _by_library([row for row in found if row.cell.table == "real"])
+
+
+def _by_library(rows):
+    if not rows:
+        return "Not measured in this run.\n"
+    text = []
+    for relation in (REPLACE_ONE, ADD_REMOVE):
+        part = [row for row in rows if row.relation == relation]
+        peers = sorted({who for row in part for who in row.peers})
+        mine = [v for v in ("none", "tight") if any(v in row.ours for row in part)]
+        lines = []
+        for row in part:
+            cells = [row.ours.get(v) for v in mine] + [row.peers.get(who) for who in peers]
+            least = min((one.rmse for one in cells if one is not None and one.usable), default=math.nan)
+            shown = [_entry(one, least) for one in cells]
+            lines.append(
+                (f"{row.cell.query}, {row.cell.column}, ε={row.cell.epsilon}", number(row.truth), *shown)
+            )
+        heads = ["Sordino" if v == "none" else "Sordino, tight" for v in mine] + [label(who) for who in peers]
+        text += [f"**{relation}**", "", table(("question", "truth", *heads), lines), ""]
+    return "\n".join(text)
+
+
+def _entry(one, least):
+    if one is None:
+        return "–"
+    if not one.answered:
+        return "all raised"
+    told = f"**{number(one.rmse)}**" if one.rmse <= least else number(one.rmse)
+    return told + (f" ({one.raised} of {one.raised + one.answered} raised)" if one.raised else "")

@@ -1,0 +1,79 @@
+"""The report's pictures: ratios cell by cell, and CPU seconds. Returns matplotlib figures; pages save them."""
+
+import math
+
+from benchmarks.peers.libraries import LABELS, QUERIES
+from benchmarks.peers.speed import seconds
+
+COLOURS = {"none": "#1b6ca8", "rough": "#d98324", "tight": "#5b8c5a"}
+SHOWN = {"none": "no hint", "rough": "rough hint", "tight": "bounds said to be tight"}
+
+
+def ratios(found, relation):
+    """One dot per cell: our error over the best peer's, by query; right of the line a peer is better."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8.2, 5.2), constrained_layout=True)
+    for offset, variant in zip((-0.25, 0.0, 0.25), SHOWN, strict=True):
+        across, up = [], []
+        for row in found:
+            one = row.ratio(variant)
+            if (
+                row.relation != relation
+                or row.cell.table != "main"
+                or one is None
+                or not 0 < one.value < math.inf
+            ):
+                continue
+            across.append(max(one.value, 1e-6))
+            up.append(
+                QUERIES.index(row.cell.query)
+                + offset
+                + 0.012 * ((len(row.cell.column) + row.cell.rows) % 9 - 4)
+            )
+        axes.plot(across, up, "o", ms=3.2, alpha=0.65, mew=0, color=COLOURS[variant], label=SHOWN[variant])
+    axes.axvline(1, color="black", lw=0.8)
+    axes.axvline(1.7, color="black", lw=0.6, ls=":")
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(QUERIES)), QUERIES)
+    axes.invert_yaxis()
+    axes.set_xlabel("our error / best peer's error (left of the line: ours is smaller)")
+    axes.set_title(f"{relation}: every column, size and price", loc="left", fontsize=11)
+    axes.legend(loc="lower left", frameon=False, fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def times(measured, rows=1_000_000):
+    """CPU seconds of one more answer of a million rows, by question."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    questions = [q for q in ("median", "q99", "mean", "groupby") if seconds(measured, q, rows, "sordino")]
+    figure, every = plt.subplots(1, len(questions), figsize=(10, 3.2), constrained_layout=True, squeeze=False)
+    for axes, query in zip(every[0], questions, strict=True):
+        names = [row["library"] for row in measured["times"] if row["query"] == query and row["rows"] == rows]
+        cost = {
+            n: seconds(measured, query, rows, n) or seconds(measured, query, rows, n, "estimate")
+            for n in names
+        }
+        cost = dict(sorted(((n, c) for n, c in cost.items() if c), key=lambda item: item[1]))
+        colours = ["#1b6ca8" if n == "sordino" else "#b9b9b9" if n == "numpy" else "#d98324" for n in cost]
+        axes.barh(list(cost), list(cost.values()), color=colours)
+        axes.set_xscale("log")
+        axes.invert_yaxis()
+        axes.set_title("median of 1,000 groups" if query == "groupby" else query, loc="left", fontsize=10)
+        axes.tick_params(labelsize=8)
+        axes.spines[["top", "right"]].set_visible(False)
+    every[0][0].set_xlabel("CPU seconds, one answer, 1,000,000 rows", fontsize=8)
+    return figure
+
+
+def label(who):
+    """The name of a library and its variant for readers."""
+    return LABELS.get(who, who)

@@ -1,0 +1,148 @@
+"""The report as Markdown pages with pictures, from measured answers, times and outcomes. Scores nothing itself."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks.peers import accuracy_tables, figures, speed_tables, wording
+from benchmarks.peers.accuracy_tables import number, table
+from benchmarks.peers.libraries import ADD_REMOVE, LABELS, OURS, REPLACE_ONE
+
+PAGE, CELLS = "peers.md", "peers_cells.md"
+PICTURES = {REPLACE_ONE: "peers-replace-one.svg", ADD_REMOVE: "peers-add-remove.svg"}
+
+
+def write(folder, found, measured, outcomes, versions, failed):
+    """Write both pages and the pictures into a folder; returns the paths.
+
+    Args:
+        folder: Where the documentation's explanations are.
+        found: Scored rows, see `comparison.rows`.
+        measured: What `speed.measure` returned, or None.
+        outcomes: What `behaviour.measure` returned, or None.
+        versions: What is installed, by library.
+        failed: Why a library is missing, by library.
+    """
+    folder = Path(folder)
+    made = []
+    for relation, name in PICTURES.items():
+        made.append(_save(figures.ratios(found, relation), folder / name))
+    if measured:
+        made.append(_save(figures.times(measured), folder / "peers-times.svg"))
+    for name, text in (
+        (PAGE, main_page(found, measured, outcomes, versions, failed)),
+        (CELLS, cells_page(found)),
+    ):
+        (folder / name).write_text(text)
+        made.append(folder / name)
+    return made
+
+
+def _save(figure, path):
+    from matplotlib import pyplot as plt
+
+    # the same numbers give the same file
+    figure.savefig(path, metadata={"Date": None, "Creator": "sordino"} if path.suffix == ".svg" else None)
+    plt.close(figure)
+    return path
+
+
+def head(versions, failed, measured):
+    """Title, versions, date and machine."""
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    lines = [(name, version) for name, version in versions.items()]
+    lines += [(name, f"**not measured**: {reason}") for name, reason in failed.items()]
+    text = (
+        f"# Sordino beside its peers\n\nMeasured on {today}; `python -m benchmarks.peers` wrote this page.\n"
+    )
+    text += wording.HOW
+    if measured:
+        told = measured["machine"]
+        text += f"\nPython {told['python']}, {told['cores']} cores of {told['processor']}. "
+        text += wording.SHARED.format(load=told["load"])
+    return text + "\n" + table(("library", "version"), lines) + "\n"
+
+
+def better(found):
+    """The cells where a peer is better, first of all."""
+    parts = ["## Where a peer is better\n", wording.BETTER]
+    for relation in (REPLACE_ONE, ADD_REMOVE):
+        for variant, shown in figures.SHOWN.items():
+            count = len(accuracy_tables.better_peers(found, relation, variant))
+            rows = [row for row in accuracy_tables.main_rows(found, relation) if row.ratio(variant)]
+            parts.append(f"### {relation}, {shown}: {count} of {len(rows)} cells\n")
+            parts.append(accuracy_tables.better_table(found, relation, variant))
+    return "\n".join(parts)
+
+
+def checked(found):
+    """For how many of our answers the error is exact."""
+    count = sum(one.doubt == 0 and one.answered > 0 for row in found for one in row.ours.values())
+    return wording.LAWS.format(count=count) if count else ""
+
+
+def main_page(found, measured, outcomes, versions, failed):
+    """The report."""
+    bars = accuracy_tables.verdicts(found) + (speed_tables.verdicts(measured) if measured else [])
+    parts = [head(versions, failed, measured), better(found), "## The bars\n"]
+    parts += [
+        table(("what", "bar", "measured", ""), bars) + "\n" + checked(found),
+        "## Accuracy\n",
+        wording.ACCURACY,
+    ]
+    for relation, picture in PICTURES.items():
+        parts += [f"### {relation}\n", f"![Ratio of our error to the best peer's, {relation}]({picture})\n"]
+        parts += [wording.MEANS, accuracy_tables.breakdown(found, relation)]
+    parts += ["## Ties\n", wording.TIES, accuracy_tables.ties(found)]
+    parts += ["## Real columns\n", wording.REAL, accuracy_tables.real(found)]
+    if measured:
+        parts += ["## Time and memory\n", "![CPU seconds of one answer of a million rows](peers-times.svg)\n"]
+        parts += [
+            wording.TIMES,
+            speed_tables.times(measured),
+            "### Importing\n",
+            speed_tables.imports(measured),
+        ]
+        parts += ["### Noise\n", wording.NOISE, speed_tables.samplers(measured)]
+    if outcomes:
+        parts += ["## Bad input\n", wording.INPUT, speed_tables.behaviour(outcomes)]
+    parts += ["## Run it again\n", wording.AGAIN]
+    return "\n".join(parts)
+
+
+def cells_page(found):
+    """Every cell."""
+    shown = " / ".join(figures.SHOWN.values())
+    parts = ["# Every cell of the comparison with peers\n", wording.CELLS.format(shown=shown)]
+    for relation in (REPLACE_ONE, ADD_REMOVE):
+        parts += [f"## {relation}\n", accuracy_tables.all_cells(found, relation)]
+        parts += [all_peers(found, relation)]
+    return "\n".join(parts)
+
+
+def all_peers(found, relation):
+    """RMSE and median error of every peer, for one size and price after another."""
+    rows = accuracy_tables.main_rows(found, relation)
+    names = sorted({who for row in rows for who in row.peers})
+    text = [f"### All peers, {relation}: RMSE / median error (answers)\n"]
+    lines = []
+    for row in rows:
+        got = []
+        for who in names:
+            one = row.peers.get(who)
+            if one is None:
+                got.append("–")
+            elif not one.answered:
+                got.append("all raised")
+            else:
+                got.append(f"{number(one.rmse)} / {number(one.median)} ({one.answered})")
+        cell = row.cell
+        lines.append((f"{cell.query}, {cell.column}, n={cell.rows}, ε={cell.epsilon}", *got))
+    text.append(table(("cell", *(LABELS[who] for who in names)), lines) + "\n")
+    return "\n".join(text)
+
+
+def versions_of(places):
+    """What is installed, by name, ours last."""
+    return {name: place.version for name, place in places.items() if name != OURS.name} | {
+        OURS.name: places[OURS.name].version
+    }
