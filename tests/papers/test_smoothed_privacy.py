@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from sordino.papers import experiments
+from sordino.papers import experiments, smoothed_privacy
 from sordino.papers.smoothed_privacy import explained
 
 # year: log10 delta, utility over delta
@@ -22,6 +22,19 @@ def test_figure_one_has_the_stored_numbers():
         utility = result.one("log10 utility", year=year) - result.one("log10 delta", year=year)
         assert 10**utility == pytest.approx(ratio, abs=0.012)
     assert "26 of 26" in result.finding
+
+
+@pytest.mark.parametrize(("name", "value"), [("LOST", 0.0021), ("EPSILON", math.log(0.5103 / 0.4897))])
+def test_changed_constants_of_the_figures_are_noticed(monkeypatch, name, value):
+    monkeypatch.setattr(smoothed_privacy, name, value)
+    result = experiments()["001-figure-1"].run("smoke")
+    for year, (delta, _) in ELECTIONS.items():
+        assert result.one("log10 delta", year=year) != pytest.approx(delta, rel=0.01)
+    if name == "LOST":
+        left = experiments()["001-figure-2-left"].run("smoke")
+        for size in (50_000, 200_000):
+            found = left.column("log10 delta", records=size)
+            assert all(abs(a - b) > 6e-4 for a, b in zip(found, LEFT[size], strict=True))
 
 
 LEFT = {
