@@ -9,77 +9,52 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sordino.certification.limits import variance_lower_bound
-from sordino.errors import Unsupported
-from sordino.noise.arsinh_normal import ArsinhNormal
-from sordino.noise.gaussian import Gaussian
-from sordino.noise.laplace import Laplace
-from sordino.noise.laplace_log_normal import LaplaceLogNormal
-from sordino.noise.polyplace import PolyPlace
-from sordino.noise.student_t import StudentT
-from sordino.noise.uniform_log_normal import UniformLogNormal
 from sordino.papers.experiment import Experiment, Part, Result, Row, series
+from sordino.papers.noise_lines import LIMIT, PRINTED, PROMISES, variances
 from sordino.papers.trimmed_mean import trimmed_means
-from sordino.privacy import Approx, Concentrated, Pure, TruncatedConcentrated
 
 LOW, HIGH = -50, 1050
-DELTA, OMEGA = 1e-6, 10
-NOT_PRIVATE, LIMIT = "trimming alone, no privacy", "lower bound (Prop. 36)"
-#: Figure: rows, epsilon, rows trimmed at full scale and at smoke scale.
-SETTINGS: dict[str, tuple[int, float, tuple[int, ...], tuple[int, ...]]] = {
-    "004-figure-2": (201, 1.0, (8, 12, 16, 20, 25, 30, 37, 45, 52, 60, 70, 80, 90, 98), (20, 37, 60)),
-    "004-figure-3": (501, 1.0, (8, 12, 17, 22, 28, 35, 42, 52, 62, 80, 100, 130, 170, 220), (22, 42)),
-    "004-figure-4": (1001, 1.0, (10, 14, 19, 25, 32, 42, 58, 74, 91, 120, 160, 220, 300, 420), (25, 58)),
-    "004-figure-5": (5001, 1.0, (14, 20, 28, 41, 56, 72, 87, 105, 127, 170, 250, 400, 700), (28, 72)),
-    "004-figure-6": (5001, 0.2, (100, 140, 180, 224, 300, 400, 480, 579, 700, 850, 1000, 1300), (224,)),
+NOT_PRIVATE = "trimming alone, no privacy"
+
+
+class Setting(NamedTuple):
+    """One figure: rows, epsilon, rows trimmed at both scales, and columns simulated at full scale."""
+
+    rows: int
+    epsilon: float
+    full: tuple[int, ...]
+    smoke: tuple[int, ...]
+    samples: int
+    trimming_samples: int
+
+
+# fmt: off
+SETTINGS = {
+    "004-figure-2": Setting(
+        201, 1.0, (3, 5, 8, 12, 16, 19, 25, 30, 37, 41, 45, 52, 59, 66, 72, 80, 90, 98), (19, 37, 59), 8_000, 200_000
+    ),
+    "004-figure-3": Setting(
+        501, 1.0, (4, 6, 8, 12, 17, 22, 28, 35, 42, 52, 62, 70, 80, 100, 130, 150, 170, 220), (22, 42), 2_000, 100_000
+    ),
+    "004-figure-4": Setting(
+        1001, 1.0, (4, 7, 10, 14, 18, 25, 32, 42, 50, 58, 74, 91, 120, 160, 220, 300, 420), (25, 58), 1_500, 60_000
+    ),
+    "004-figure-5": Setting(
+        5001, 1.0, (5, 9, 14, 20, 28, 41, 56, 72, 87, 105, 127, 170, 210, 250, 400, 700), (28, 72), 800, 30_000
+    ),
+    "004-figure-6": Setting(
+        5001, 0.2, (60, 100, 140, 180, 224, 300, 400, 480, 579, 700, 800, 1000, 1300, 1600), (224,), 400, 30_000
+    ),
 }
-
-
-@lru_cache(maxsize=4096)
-def variances(epsilon: float, smoothing: float) -> dict[str, float]:
-    """Variance of every noise per squared unit of smooth sensitivity, infinite where it has none.
-
-    Example:
-        >>> found = variances(1.0, 0.1)
-        >>> round(found["PolyPlace"] ** 0.5, 4), round(found["Student t (3), Thm 31"] ** 0.5, 4)
-        (1.6457, 3.3333)
-    """
-    g = Fraction(f"{smoothing:.6g}")
-    e = Fraction(str(epsilon))
-    pure, concentrated = Pure(e), Concentrated(e * e / 2)
-    found = {
-        "PolyPlace": _variance(PolyPlace, pure, g),
-        "PolyPlace, Thm 8": _variance(PolyPlace, pure, g, method="published"),
-        "Student t, exact": _variance(StudentT, pure, g),
-        "Student t (3), Thm 31": _variance(StudentT, pure, g, method="published", df=3),
-        "arsinh-normal, certified": _variance(ArsinhNormal, concentrated, g),
-        "Student t, certified": _variance(StudentT, concentrated, g),
-        "uniform-log-normal, certified": _variance(UniformLogNormal, concentrated, g),
-        "Laplace-log-normal, Thm 18": _variance(LaplaceLogNormal, concentrated, g, method="analytic"),
-        "arsinh-normal, Thm 25": _variance(
-            ArsinhNormal, concentrated, g, method="analytic", sigma=Fraction("1.154701")
-        ),
-        "Laplace, exact": _variance(Laplace, Approx(e, DELTA), g),
-        "Gaussian, exact": _variance(Gaussian, TruncatedConcentrated(e * e / 2, OMEGA), g),
-    }
-    # The shift of paper 004's Theorem 34, a printed formula for comparison only.
-    shift = epsilon + smoothing - math.expm1(smoothing) * math.log(1 / DELTA)
-    found["Laplace, Thm 34"] = 2 / shift**2 if shift > 0 else math.inf
-    found[LIMIT] = variance_lower_bound(e * e / 2, g)
-    return found
-
-
-def _variance(family: Any, target: Any, smoothing: Fraction, **options: Any) -> float:
-    try:
-        return float(family.calibrate(target, smoothing=smoothing, **options).std) ** 2
-    except Unsupported:
-        return math.inf
+# fmt: on
+#: Smoothings per unit of epsilon: far enough up that the lower bound has its best one inside.
+SMOOTHINGS = (0.02, 2.0)
 
 
 def smooth_squares(
@@ -110,25 +85,32 @@ def smooth_squares(
     return found.mean(axis=0), found.std(axis=0, ddof=1) / math.sqrt(samples)
 
 
-def trimming_cost(*, rows: int, trimmed: int, samples: int, seed: int) -> float:
-    """Estimate n E[(trimmed mean - mean)^2] of Gaussian data."""
+def trimming_cost(*, rows: int, trimmed: int, samples: int, seed: int) -> tuple[float, float]:
+    """Estimate n E[(trimmed mean - mean)^2] of Gaussian data, and the standard error of the estimate.
+
+    Example:
+        >>> cost, error = trimming_cost(rows=21, trimmed=5, samples=400, seed=1)
+        >>> 0 < error < cost < 0.5
+        True
+    """
     generator = np.random.default_rng([seed, rows, trimmed])
-    total, chunk = 0.0, 200
+    chunk = 200
+    found = []
     for _ in range(samples // chunk):
         ordered = np.sort(generator.standard_normal((chunk, rows)), axis=1)
         both = trimmed_means(ordered, (0, trimmed))
-        total += float(((both[:, 1] - both[:, 0]) ** 2).sum())
-    return rows * total / (samples // chunk * chunk)
+        found.append(rows * (both[:, 1] - both[:, 0]) ** 2)
+    squares = np.concatenate(found)
+    return float(squares.mean()), float(squares.std(ddof=1)) / math.sqrt(squares.size)
 
 
 def _parts(name: str, scale: str, data: Path | None) -> list[Part]:  # noqa: ARG001
-    rows, epsilon, full, few = SETTINGS[name]
-    smoke = scale == "smoke"
-    count = 14 if smoke else 36
-    smoothings = [float(f"{x:.4g}") for x in np.geomspace(0.02 * epsilon, 0.75 * epsilon, count)]
-    large = rows > 2000
-    samples = 40 if smoke else (400 if large else 1000)
-    costs = 400 if smoke else (4_000 if large else 20_000)
+    setting = SETTINGS[name]
+    rows, epsilon, smoke = setting.rows, setting.epsilon, scale == "smoke"
+    count = 8 if smoke else 49
+    ends = (0.05, 0.5) if smoke else SMOOTHINGS
+    smoothings = [float(f"{epsilon * x:.4g}") for x in np.geomspace(*ends, count)]
+    samples, costs = (40, 2_000) if smoke else (setting.samples, setting.trimming_samples)
     return [
         {
             "rows": rows,
@@ -139,7 +121,7 @@ def _parts(name: str, scale: str, data: Path | None) -> list[Part]:  # noqa: ARG
             "trimming_samples": costs,
             "seed": 4002,
         }
-        for trimmed in (few if smoke else full)
+        for trimmed in (setting.smoke if smoke else setting.full)
     ]
 
 
@@ -149,7 +131,9 @@ def _compute(part: Part) -> list[Row]:
     squares, errors = smooth_squares(
         rows=rows, trimmed=trimmed, smoothings=smoothings, samples=part["samples"], seed=part["seed"]
     )
-    cost = trimming_cost(rows=rows, trimmed=trimmed, samples=part["trimming_samples"], seed=part["seed"] + 1)
+    cost, doubt = trimming_cost(
+        rows=rows, trimmed=trimmed, samples=part["trimming_samples"], seed=part["seed"] + 1
+    )
     table = [variances(epsilon, t) for t in smoothings]
     found: list[Row] = []
     for name in table[0]:
@@ -157,8 +141,9 @@ def _compute(part: Part) -> list[Row]:
         best = int(np.argmin(added))
         if math.isfinite(added[best]):
             spread = rows * table[best][name] * float(errors[best])
-            found.append([name, trimmed, smoothings[best], cost + float(added[best]), spread])
-    return [*found, [NOT_PRIVATE, trimmed, None, cost, 0.0]]
+            error = math.hypot(spread, doubt)
+            found.append([name, trimmed, smoothings[best], cost + float(added[best]), error])
+    return [*found, [NOT_PRIVATE, trimmed, None, cost, doubt]]
 
 
 def best(result: Result, noise: str) -> dict[str, Any]:
@@ -181,33 +166,27 @@ def _say(result: Result) -> str:
     )
 
 
-PROMISES = {
-    "PolyPlace": "pure",
-    "PolyPlace, Thm 8": "pure",
-    "Student t, exact": "pure",
-    "Student t (3), Thm 31": "pure",
-    "Laplace, exact": "delta 1e-6",
-    "Laplace, Thm 34": "delta 1e-6",
-    "Gaussian, exact": "truncated, omega 10",
-}
-
-
 def _draw(result: Result) -> Any:
     from sordino import plots
 
     rows, epsilon = result.settings[0]["rows"], result.settings[0]["epsilon"]
     curves = series(result, name="noise", x="trimmed", y="excess")
     low = min(curves[LIMIT][1])
-    noises = [name for name in curves if name not in (LIMIT, NOT_PRIVATE)]
+    noises = [name for name in curves if name not in (LIMIT, NOT_PRIVATE, PRINTED)]
     top = 12 * float(np.median([min(curves[name][1]) for name in noises]))
+
+    def label(name: str) -> str:
+        height = min(curves[name][1])
+        return f"{name} ({PROMISES[name]})" + (f", above: {height:.3g}" if height > top else "")
+
     with plots.style() as plt:
-        figure, axes = plt.subplots(figsize=(9.6, 5.0))
+        figure, axes = plt.subplots(figsize=(10.4, 5.6))
         for name, line in zip(noises, plots.lines(), strict=False):
-            x, y = curves[name]
-            label = f"{name} ({PROMISES.get(name, 'concentrated')})"
-            if min(y) > top:
-                label += ": above the frame"
-            axes.plot(x, y, label=label, **line)
+            axes.plot(*curves[name], label=label(name), **line)
+        if PRINTED in curves:  # crosses only: not a mechanism that anybody should use
+            axes.plot(
+                *curves[PRINTED], color="#000000", linestyle="", marker="x", markersize=5, label=PRINTED
+            )
         axes.plot(*curves[LIMIT], color="#000000", linewidth=1.0, label=LIMIT)
         axes.plot(
             *curves[NOT_PRIVATE], color="#666666", linewidth=1.2, linestyle=(0, (1, 2)), label=NOT_PRIVATE
@@ -227,7 +206,7 @@ def _draw(result: Result) -> Any:
 
 
 def _experiment(name: str) -> Experiment:
-    rows, epsilon, _, _ = SETTINGS[name]
+    rows, epsilon = SETTINGS[name].rows, SETTINGS[name].epsilon
     return Experiment(
         name,
         "004",
