@@ -181,7 +181,7 @@ def _say(result: Result) -> str:
     )
 
 
-NAMES = (M0, M2, LDP, M3, "PolyPlace, local bound", BEST, NARROWED, SOFT)
+NAMES = (M0, M2, M3, LDP, "PolyPlace, local bound", BEST, NARROWED, SOFT)
 
 
 def _draw(result: Result) -> Any:
@@ -190,7 +190,7 @@ def _draw(result: Result) -> Any:
     side = result.values("side")[-1]
     with plots.style() as plt:
         figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 4.8), sharey=True)
-        for (name, line), mark in zip(zip(NAMES, plots.lines(), strict=False), "ovPs^D*x", strict=True):
+        for (name, line), mark in zip(zip(NAMES, plots.lines(), strict=False), "ovsPD*^x", strict=True):
             look = {"marker": mark, "markersize": 5, **line}
             errors = [
                 result.one("error", side=side, distance=d, people=DEFAULT[1], mechanism=name)

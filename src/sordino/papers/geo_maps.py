@@ -13,7 +13,7 @@ import numpy as np
 
 from sordino.papers.experiment import Experiment, Part, Result
 from sordino.papers.geo_draws import NAMES, TRUE, compute
-from sordino.papers.geo_kernels import BLOCKS, EDGE, M0, M1, M2, M3, STAND_IN, sources
+from sordino.papers.geo_kernels import BLOCKS, EDGE, M0, M1, M2, M3, STAND_IN, W, sources
 
 #: By figure: distance at which epsilon is one (m), bandwidth in units of w, people.
 FIGURES = {
@@ -113,19 +113,17 @@ def _draw(result: Result) -> Any:
             axis.grid(visible=False)
             axis.tick_params(labelsize=8)
         for line, row in enumerate(axes):
-            row[0].set_ylabel(
-                f"{settings[line].replace(', ', chr(10), 1) if len(settings) > 1 else ''}\nnorth (km)",
-                fontsize=8.5,
-            )
+            said = f"epsilon {settings[line].replace(', ', chr(10), 1)}\n" if len(settings) > 1 else ""
+            row[0].set_ylabel(f"{said}north (km)", fontsize=8.5)
         for axis in axes[-1]:
             axis.set_xlabel("east (km)", fontsize=8.5)
         bar = figure.colorbar(image, ax=axes, shrink=0.8, extend="min", spacing="uniform")
         bar.set_label("mean kernel value (white: less, or negative)", fontsize=9)
         bar.ax.set_yticks(LEVELS, [f"{level:g}" for level in LEVELS])
-        title = f"Kernel density of the {result.settings[0]['source']}"
-        figure.suptitle(
-            f"{title}, {settings[0]}" if len(settings) == 1 else title, x=0.01, ha="left", fontsize=11
-        )
+        title = f"Kernel density of the {result.settings[0]['source']}, w = {W / 1000:g} km"
+        if len(settings) == 1:
+            title += f", epsilon {settings[0]}"
+        figure.suptitle(title, x=0.01, ha="left", fontsize=11)
         return figure
 
 
