@@ -8,8 +8,6 @@ import hashlib
 import json
 from pathlib import Path
 
-from benchmarks.peers.libraries import ADAPTERS
-
 
 def meaning(path):
     """What a script does, without its layout and comments: a reformatted adapter keeps its answers."""
@@ -27,7 +25,7 @@ class Answers:
 
     def __init__(self, cache, library, version):
         key = hashlib.sha256(
-            (version + meaning(ADAPTERS / "protocol.py") + meaning(library.adapter)).encode()
+            (version + meaning(library.adapter.with_name("protocol.py")) + meaning(library.adapter)).encode()
         )
         self.path = Path(cache) / "answers" / f"{library.name}-{key.hexdigest()[:12]}.jsonl"
         self.path.parent.mkdir(parents=True, exist_ok=True)

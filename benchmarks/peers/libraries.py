@@ -45,6 +45,9 @@ OURS = Library(
     requirements=(),
     variants=dict.fromkeys(("none", "rough", "tight"), (REPLACE_ONE, ADD_REMOVE)),
     module="sordino",
+    queries=tuple(
+        query for query in QUERIES if query != "mean_auto"
+    ),  # the default mean needs no tight bounds
 )
 PEERS = {
     one.name: one

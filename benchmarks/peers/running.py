@@ -95,15 +95,7 @@ def _converse(library, environment, kept, tasks, progress):
     feeder.start()
     try:
         for count in range(1, len(tasks) + 1):
-            line = process.stdout.readline()
-            if not line:
-                raise RuntimeError(f"{library.name}: the adapter stopped: {process.stderr.read()[-500:]}")
-            reply = json.loads(line)
-            if library.name == OURS.name and reply["raised"]:
-                raise RuntimeError(
-                    f"{reply['id']}: {next(iter(reply['raised']))}"
-                )  # ours answers, or is broken
-            kept.add(reply)
+            kept.add(_reply(library, process))
             if progress:
                 progress(library.name, count, len(tasks), time.monotonic() - started)
     except BaseException:
@@ -114,6 +106,17 @@ def _converse(library, environment, kept, tasks, progress):
         feeder.join(timeout=10)
         process.stdout.close()
         process.stderr.close()
+
+
+def _reply(library, process):
+    """The next reply; a peer may raise, but ours answers or is broken."""
+    line = process.stdout.readline()
+    if not line:
+        raise RuntimeError(f"{library.name}: the adapter stopped: {process.stderr.read()[-500:]}")
+    reply = json.loads(line)
+    if library.name == OURS.name and reply["raised"]:
+        raise RuntimeError(f"{reply['id']}: {next(iter(reply['raised']))}")
+    return reply
 
 
 def _feed(stream, tasks):
