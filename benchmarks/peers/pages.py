@@ -38,10 +38,11 @@ def write(folder, found, measured, outcomes, versions, failed):
 
 
 def _save(figure, path):
+    import matplotlib as mpl
     from matplotlib import pyplot as plt
 
-    # the same numbers give the same file
-    figure.savefig(path, metadata={"Date": None, "Creator": "sordino"} if path.suffix == ".svg" else None)
+    with mpl.rc_context({"svg.hashsalt": "sordino"}):  # the same numbers give the same file
+        figure.savefig(path, metadata={"Date": None, "Creator": "sordino"})
     plt.close(figure)
     return path
 
