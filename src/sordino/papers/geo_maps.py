@@ -78,8 +78,6 @@ def _say(result: Result) -> str:
 
 
 def _draw(result: Result) -> Any:
-    from matplotlib.colors import BoundaryNorm
-
     from sordino import plots
 
     side, settings = result.settings[0]["side"], result.values("setting")
@@ -88,9 +86,8 @@ def _draw(result: Result) -> Any:
     rows = -(-len(names) // wrap) * len(settings)
     extent = (-EDGE[0] / 1000, EDGE[0] / 1000, -EDGE[1] / 1000, EDGE[1] / 1000)
     with plots.style() as plt:
-        colours = plt.get_cmap("viridis_r").copy()
-        colours.set_under("white")
-        norm = BoundaryNorm(LEVELS, colours.N)
+        top = len(LEVELS) - 1
+        look = {"cmap": plt.get_cmap("viridis_r", top), "vmin": 0.5, "vmax": top + 0.5, "aspect": "equal"}
         figure, axes = plt.subplots(
             rows,
             wrap,
@@ -105,9 +102,9 @@ def _draw(result: Result) -> Any:
         image = None
         for axis, (setting, name) in zip(axes.flat, panels, strict=False):
             values = np.array(result.column("value", setting=setting, mechanism=name)).reshape(side, side)
-            image = axis.imshow(
-                values, origin="lower", extent=extent, cmap=colours, norm=norm, aspect="equal"
-            )
+            # The step of each place, the highest one open; below the lowest nothing is drawn.
+            step = np.minimum(np.digitize(values, LEVELS), top)
+            image = axis.imshow(np.ma.masked_equal(step, 0), origin="lower", extent=extent, **look)
             off = "" if name == TRUE else f"\nsquared error {map_errors(result, setting)[name]:.1e}"
             axis.set_title(f"{name}{off}", fontsize=8.5)
             axis.grid(visible=False)
@@ -117,9 +114,9 @@ def _draw(result: Result) -> Any:
             row[0].set_ylabel(f"{said}north (km)", fontsize=8.5)
         for axis in axes[-1]:
             axis.set_xlabel("east (km)", fontsize=8.5)
-        bar = figure.colorbar(image, ax=axes, shrink=0.8, extend="min", spacing="uniform")
+        bar = figure.colorbar(image, ax=axes, shrink=0.8)
         bar.set_label("mean kernel value (white: less, or negative)", fontsize=9)
-        bar.ax.set_yticks(LEVELS, [f"{level:g}" for level in LEVELS])
+        bar.set_ticks([k + 0.5 for k in range(top + 1)], labels=[f"{level:g}" for level in LEVELS])
         title = f"Kernel density of the {result.settings[0]['source']}, w = {W / 1000:g} km"
         if len(settings) == 1:
             title += f", epsilon {settings[0]}"
