@@ -77,7 +77,7 @@ def law_of(mechanism, statistic, rows):
     return mechanism.law(Reading(replace(statistic.read(summary).open(), below=summary.below)))
 
 
-def planned(magnitude=Fraction(), *, flip=False):  # noqa: B008
+def planned(magnitude=Fraction(), *, flip=False):
     """A plan of our own, so that the tests do not depend on the planner's rules."""
     return QuantilePlan(WIDE if not flip else Measure.uniform(LAST), magnitude, F(1, 16), 0, flip=flip)
 

@@ -16,7 +16,7 @@ from sordino.errors import Unsupported
 from sordino.mechanisms import Answer
 from sordino.mechanisms.law import LatticeLaw
 from sordino.mechanisms.measure import Measure
-from sordino.mechanisms.nested import Exact, Intervals, lattice_cells
+from sordino.mechanisms.nested import Intervals, lattice_cells
 from sordino.mechanisms.nested_mechanism import Nested
 
 if TYPE_CHECKING:
@@ -60,26 +60,31 @@ class InverseSensitivity(Nested):
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Draw a lattice point; the lattice of the data is the grid."""
-        from sordino.mechanisms.drawing import draw_lattice
+        from sordino.mechanisms.drawing import draw_lattice, draw_rings
+        from sordino.mechanisms.rings import Rings
 
-        law = self.law(reading)
-        point = draw_lattice(law.cells, law.measure, self.slope, bits=bits)
-        return Answer(law.low + law.step * point)
+        opened = reading.open()
+        family, first, measure = on_lattice(self._intervals(opened), self.measure)
+        rings = Rings.of(family, self.threshold)
+        if rings is None:  # a lattice beyond 64 bits: cell by cell
+            point = draw_lattice(lattice_cells(family, self.threshold), measure, self.slope, bits=bits)
+        else:
+            (point,) = draw_rings(rings, measure, self.slope, bits=bits)
+        return Answer(opened.units.real(first) + opened.units.step * point)
 
 
-def lattice_law(
-    family: Intervals, opened: Opened, threshold: Fraction, slope: Fraction, measure: Measure | None
-) -> LatticeLaw:
-    """The law on lattice points ``0..last`` counted from the bottom of the range."""
+def on_lattice(family: Intervals, measure: Measure | None) -> tuple[Intervals, int, Measure]:
+    """The family counted from the first lattice point of its range, that point, and the base measure over the range."""
     first = math.ceil(family.first)
     last = max(math.floor(family.last) - first, 0)
-
-    def shift(ends: tuple[Exact, ...]) -> list[Exact]:
-        return [end - first for end in ends]
-
-    moved = Intervals(
-        tuple(shift(family.low)), tuple(shift(family.high)), family.first - first, family.last - first
-    )
+    moved = family
+    if first:
+        moved = Intervals(
+            tuple(end - first for end in family.low),
+            tuple(end - first for end in family.high),
+            family.first - first,
+            family.last - first,
+        )
     base = Measure.uniform(last) if measure is None else measure
     if base.last != last:
         raise Unsupported(
@@ -87,6 +92,14 @@ def lattice_law(
             "the base measure must cover the lattice of the statistic",
             got={"measure": base, "points": last + 1},
         )
+    return moved, first, base
+
+
+def lattice_law(
+    family: Intervals, opened: Opened, threshold: Fraction, slope: Fraction, measure: Measure | None
+) -> LatticeLaw:
+    """The law on lattice points ``0..last`` counted from the bottom of the range."""
+    moved, first, base = on_lattice(family, measure)
     return LatticeLaw(
         lattice_cells(moved, threshold), base, slope, low=opened.units.real(first), step=opened.units.step
     )

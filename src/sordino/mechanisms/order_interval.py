@@ -109,6 +109,13 @@ class OrderInterval(Mechanism):
 
         Ranks outside 1..n stand for rows at the bounds, so the bound on the tail holds for every number of rows.
         """
+        return LatticeLaw(
+            lattice_cells(self._end(column, rank, contribution), Fraction(0)), Measure.uniform(self.lattice.last),
+            self.slope, low=self.lattice.low, step=self.lattice.step,
+        )  # fmt: skip
+
+    def _end(self, column: Column, rank: Rank, contribution: int) -> Intervals:
+        """The nested intervals around one end; private."""
         reach = self.depth * contribution
         codes, _, _ = column.window(rank, reach)
         last = self.lattice.last
@@ -119,11 +126,7 @@ class OrderInterval(Mechanism):
             first=0,
             last=last,
         )
-        widened = family.widened(self.steps).clipped(first=0, last=last)
-        return LatticeLaw(
-            lattice_cells(widened, Fraction(0)), Measure.uniform(last), self.slope,
-            low=self.lattice.low, step=self.lattice.step,
-        )  # fmt: skip
+        return family.widened(self.steps).clipped(first=0, last=last)
 
     def answer(
         self,
@@ -136,7 +139,8 @@ class OrderInterval(Mechanism):
     ) -> Answer:
         """Release both ends; the value is their middle."""
         from sordino.mechanisms.column import AskedColumn
-        from sordino.mechanisms.drawing import draw_lattice
+        from sordino.mechanisms.drawing import draw_rings
+        from sordino.mechanisms.rings import Rings
 
         if getattr(statistic, "rule", "interpolated") == "interpolated":
             raise Unsupported(self.name, "encloses order statistics", hint='rule="lower" or rule="upper"')
@@ -146,8 +150,10 @@ class OrderInterval(Mechanism):
         ends = []
         for sign in (-1, 1):
             rank = replace(middle, offset=middle.offset + sign * self.ranks * persons)
-            law = self.end_law(column, rank, contribution=persons)
-            ends.append(draw_lattice(law.cells, law.measure, self.slope, bits=bits) + sign * self.steps)
+            rings = Rings.of(self._end(column, rank, persons), Fraction(0))
+            assert rings is not None  # a lattice of codes has at most 2^50 points
+            (point,) = draw_rings(rings, Measure.uniform(self.lattice.last), self.slope, bits=bits)
+            ends.append(point + sign * self.steps)
         low, high = max(min(ends), 0), min(max(ends), self.lattice.last)
         bounds = {"low": self.lattice.value(low), "high": self.lattice.value(high), "level": self.level}
         if self.point is None:
