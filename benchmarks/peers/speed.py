@@ -93,7 +93,7 @@ def measure(places, scale="full", say=print):
                     continue
                 got = clocked(place, name, task(query, rows, name))
                 found["times"].append(row | got)
-                last[name] = got.get("again")
+                last[name] = got.get("fresh")
                 say(f"{query} {rows} {name}: {got}")
     for name, place in places.items():
         module = OURS.module if name == OURS.name else PEERS[name].module

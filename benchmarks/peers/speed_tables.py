@@ -11,11 +11,11 @@ def verdicts(found):
     lines, million = [], 1_000_000
     for query, bar, words in (("median", 5.0, "at least 5"), ("mean", 1.0, "at least 1 (not slower)")):
         safe = {name: cost for name in SAFE if (cost := seconds(found, query, million, name))}
-        mine = seconds(found, query, million, "sordino")
+        mine = seconds(found, query, million, "sordino", "fresh")
         if not safe or not mine:
             continue
         fastest = min(safe, key=safe.get)
-        text = f"CPU of the fastest float-safe peer ({fastest}) over ours, {query} of a million floats"
+        text = f"{query} of a million floats: next answer of the fastest float-safe peer ({fastest}) over ours"
         lines.append((text, words, number(safe[fastest] / mine), said(safe[fastest] / mine >= bar)))
     cost = found["imports"].get("sordino")
     if cost:
@@ -24,12 +24,12 @@ def verdicts(found):
 
 
 def times(found):
-    """CPU seconds of one more answer (and of the first), ratios to ours, and peak memory."""
+    """CPU seconds from the array to an answer, of one more, of the first; ratios to ours; peak memory."""
     text = []
     for query, title in QUESTIONS.items():
         lines = []
         for rows in (*SIZES["smoke"], *SIZES["full"]):
-            mine = seconds(found, query, rows, "sordino")
+            mine = seconds(found, query, rows, "sordino", "fresh")
             for name in CAN[query]:
                 kept = [
                     r for r in found["times"] if (r["query"], r["rows"], r["library"]) == (query, rows, name)
@@ -38,13 +38,16 @@ def times(found):
                     continue
                 row = kept[0]
                 if "estimate" in row:
-                    lines.append((f"{rows:,}", name, f"about {number(row['estimate'])}, not run", "", "", ""))
+                    lines.append(
+                        (f"{rows:,}", name, f"about {number(row['estimate'])}, not run", "", "", "", "")
+                    )
                 elif "failed" in row:
-                    lines.append((f"{rows:,}", name, f"failed: {row['failed']}", "", "", ""))
+                    lines.append((f"{rows:,}", name, f"failed: {row['failed']}", "", "", "", ""))
                 else:
-                    share = number(row["again"] / mine) if mine else "–"
+                    share = number(row["fresh"] / mine) if mine else "–"
                     lines.append((
-                        f"{rows:,}", name, number(row["again"]), number(row["first"]), share, f"{row['peak_mb']:.0f}"
+                        f"{rows:,}", name, number(row["fresh"]), number(row["again"]), number(row["first"]), share,
+                        f"{row['peak_mb']:.0f}",
                     ))  # fmt: skip
         if lines:
             names = (

@@ -19,8 +19,9 @@ REAL = """\
 5,001 rows drawn once from each, ε = 1, root mean square error; bounds are round numbers that anybody would state.
 """
 TIMES = """\
-Incomes in [0, 5·10⁶], ε = 1. *One more answer* leaves out what a library builds once and keeps; *first answer* starts
-at the array. Peak memory is of the whole process, the column included.
+Incomes in [0, 5·10⁶], ε = 1, CPU seconds. *Array to answer* is all that one release needs when the modules are loaded;
+*one more* leaves out what a library builds once and keeps; *first of the process* has late imports in it. Peak memory
+is of the whole process, the column included.
 """
 NOISE = "Vectors where a library has them, else one call a sample; numpy is the floor and is not private.\n"
 INPUT = """\
