@@ -84,5 +84,5 @@ def find(kind: str, name: str, known: dict[str, T]) -> T:
         kind,
         f"there is none of that name among {', '.join(known)}",
         got={"name": name},
-        hint=near[0] if near else "",
+        hint=near[0] if near else f"sordino show {kind}s" if kind == "statistic" else "",
     )

@@ -47,7 +47,7 @@ def book_for(
             f"ledger {book.name}",
             "the book has another budget",
             got={"budget": budget, "book": book.budget},
-            hint="leave budget out, or raise the ceiling: sordino ledger raise",
+            hint="leave budget out, or raise the ceiling: sordino ledger raise LEDGER --epsilon 4 --reason 'why'",
         )
     return book
 

@@ -79,6 +79,16 @@ def test_an_empty_name_becomes_a_number_and_units_keep_the_order_of_the_file(tmp
     assert "sordino_row" not in repr(source)
 
 
+def test_no_bar_is_drawn_into_the_output_of_long_commands(tmp_path, capfd):
+    """The engine draws one when a query takes two seconds; results are read from stdout by other programs."""
+    pq.write_table(pa.table({"x": [1.0, 2.0]}), tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("x\n1\n")
+    for name in ("t.parquet", "t.csv"):
+        relation = open_source(tmp_path / name)._frame.to_native()
+        (shown,) = relation.select("current_setting('enable_progress_bar')").limit(1).fetchall()
+        assert shown == (False,)
+
+
 def test_files_that_are_not_there_or_of_another_kind(tmp_path):
     """A message that says what to type."""
     with pytest.raises(DataError, match="must exist"):

@@ -16,7 +16,7 @@ import click
 from sordino import __version__
 from sordino.errors import AuditFailed, BudgetExceeded, LedgerError, MissingExtra, SordinoError
 
-NOT_VERBS = {"__init__", "__main__", "render", "options", "demo"}
+NOT_VERBS = {"__init__", "__main__", "render", "options", "hints", "demo"}
 
 # Exit codes of the architecture, section 8.
 EXIT_BUG, EXIT_USAGE, EXIT_BUDGET, EXIT_AUDIT, EXIT_LEDGER = 1, 2, 3, 4, 5
@@ -66,10 +66,16 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo("Stopped; nothing was released.", err=True)
         sys.exit(130)
     except click.ClickException as error:
+        from sordino.cli.hints import example
+
         error.show()
+        if words := example(error):
+            click.echo(f"    Hint: {words}", err=True)
         sys.exit(error.exit_code)
     except SordinoError as error:
-        click.echo(str(error), err=True)
+        from sordino.cli.hints import spoken
+
+        click.echo(spoken(error), err=True)
         sys.exit(exit_code(error))
     if isinstance(code, int) and code:  # what a verb said to ``ctx.exit``: click hands it back as a value
         sys.exit(code)

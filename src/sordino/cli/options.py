@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
     from sordino.statistics import Statistic
 
+_EXAMPLES = {
+    "column": "income", "low": "0", "high": "500000", "q": "0.5", "qs": "0.25,0.5,0.75", "trim": "0.05",
+    "keys": "north,south", "edges": "0,18,65,120", "threshold": "50000", "vertices": "100",
+}  # fmt: skip
+"""What stands for a field in an example."""
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 plot_option = click.option("--plot", metavar="FILE", help="Draw a picture into FILE (.svg, .png or .pdf).")
 
@@ -76,13 +82,18 @@ def number(name: str, text: str | None) -> Any:
         try:
             return float(text)  # nan, inf: let the checks say what is wrong with them
         except ValueError:
-            raise ParameterError("option", f"--{name} must be a number", got={name: text}) from None
+            raise ParameterError(
+                "option", f"--{name} must be a number", got={name: text},
+                why="Numbers are written with a point, without units or separators.",
+                hint=f"--{name.replace('_', '-')} {_EXAMPLES.get(name, '0.5')}",
+            ) from None  # fmt: skip
 
 
 class Statistics(click.Group):
     """One command per statistic, its options made from the fields of its class."""
 
     named = True  # whether columns must be named
+    example: tuple[str, ...] = ("--epsilon 0.5",)  # the verb's own part of an example
 
     @abstractmethod
     def shared(self, taken: set[str]) -> list[Callable[..., Any]]:
@@ -153,7 +164,13 @@ class Statistics(click.Group):
             decorated = click.argument(field.name, **named)(decorated)
         text = (kind.__doc__ or kind.name).split("\n\n")[0].replace("``", "")
         helped = shared is None  # asking for help inside a text would end the program
-        return click.command(name=kind.name, help=text, add_help_option=helped)(decorated)
+        typed = [f"--{field.name.replace('_', '-')} {_EXAMPLES.get(field.name, 'X')}" for field in fields
+                 if field not in arguments and _required(field)]  # fmt: skip
+        columns = [_EXAMPLES.get(field.name, field.name) for field in arguments]
+        line = " ".join(["sordino", str(self.name), kind.name, *columns, *typed, *self.example])
+        return click.command(
+            name=kind.name, help=text, add_help_option=helped, epilog=f"Example: {line}"
+        )(decorated)  # fmt: skip
 
 
 def _words(text: str) -> list[str]:

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from sordino.release import Event, Release
     from sordino.statistics import Statistic
 
+TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 NEIGHBORS = ("replace-one", "add-remove-one", "edge")
 
 
 class Releases(Statistics):
     """One command per statistic."""
+
+    example = ("--epsilon 0.5", "--data people.csv", "--ledger people.ledger")
 
     def shared(self, taken: set[str]) -> list[Callable[..., Any]]:
         """The options of every release."""
@@ -104,7 +107,10 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
         return
     for name, value in (("--data", options["data"]), ("--ledger", options["location"])):
         if not value:
-            raise ParameterError("release", f"{name} must be given", hint=f"{name} FILE, or --dry-run")
+            raise ParameterError(
+                "release", f"{name} must be given",
+                hint=f"{name} {'people.csv' if name == '--data' else 'people.ledger'}, or --dry-run to spend nothing",
+            )  # fmt: skip
     from sordino import session
     from sordino.ledger import Ledger
     from sordino.privacy import Neighbors
@@ -127,6 +133,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
             people = people.where(*conditions)
         event = people.quote(statistic, price, **asking)
         _preview(event, book, options["token"])
+        _reading(options["data"], options["decimal"])
         if not options["yes"]:
             click.confirm("release?", abort=True, err=True)
         bought = {"interval": options["interval"], "token": options["token"], **hints}
@@ -198,6 +205,17 @@ def _preview(event: Event, book: Ledger, token: str | None) -> None:
     render.note(f"  leaves      {left(remaining, cost)!r} of {book.budget!r}")
 
 
+def _reading(data: str, decimal: str) -> None:
+    """Say how the numbers of a text file are read: whether a field is one is private, so nobody will say it later."""
+    if data.endswith(TEXT):
+        like, other = ("1234,5", "1.234") if decimal == "," else ("1234.5", "1,234")
+        render.note(
+            f"  reads       numbers like {like}; {other}, 12 kg and dates are none and follow --missing"
+        )
+        if decimal == ".":
+            render.note("              with decimal commas: --decimal ,")
+
+
 def _print(answer: Release, book: Ledger, as_json: bool) -> None:
     """Print one number, a row for each statistic, or a row for each group."""
     from sordino.words import shown, statistics
@@ -262,9 +280,11 @@ def _condition(text: str) -> Any:
         column, found, value = text.partition(op)
         if found:
             return Condition(column.strip(), op, _literal(value))
+    column, found, value = text.partition("=")
     raise ParameterError(
-        "release", "a condition compares a column with a value", got={"where": text}, hint="--where 'age>=18'"
-    )
+        "release", "a condition compares a column with a value", got={"where": text},
+        hint=f"--where '{column.strip()}=={value.strip()}'" if found else "--where 'age>=18'",
+    )  # fmt: skip
 
 
 def _literal(text: str) -> Any:

@@ -8,24 +8,24 @@ are open are noticed.
 from __future__ import annotations
 
 import csv
+import difflib
 import glob
-import math
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.data.lazy import ROW, Lazy
-from sordino.data.numbers import number
 from sordino.data.passes import changed
-from sordino.data.records import batches, header
+from sordino.data.records import batches, blocks, header
 from sordino.errors import DataError, MissingExtra
 
 if TYPE_CHECKING:
     from sordino.privacy import Unit
 
-CSV, PARQUET = (".csv", ".csv.gz"), (".parquet", ".pq")
+CSV, PARQUET = (".csv", ".csv.gz", ".tsv", ".tsv.gz"), (".parquet", ".pq")
 TABLE = "sordino_table"
 
 
@@ -52,8 +52,8 @@ def open_files(
     if not all(one.endswith(kind) for one in found):
         raise DataError(
             "open", "files must be CSV or Parquet, all of one kind", got={"path": str(path)},
-            why="The ending says how a file is read: .csv, .csv.gz, .parquet.",
-            hint='sd.open("people.parquet", ...)',
+            why="The ending says how a file is read: .csv, .csv.gz, .tsv, .parquet.",
+            hint="save a spreadsheet as CSV; a text file with a header can be renamed: mv data.txt data.csv",
         )  # fmt: skip
     try:
         import duckdb
@@ -68,6 +68,9 @@ def open_files(
 
     # What does not fit into memory is spilled; by default into the working directory.
     connection = duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
+    connection.execute(
+        "set enable_progress_bar = false"
+    )  # it would be drawn into the output of long commands
     bounded = unit is not None and unit.column is not None and row is None
     try:
         if kind is CSV:
@@ -102,9 +105,22 @@ def matching(path: str | os.PathLike[str]) -> list[str]:
     if not found:
         raise DataError(
             "open", "the file must exist", got={"path": text},
-            hint=f'a glob for a folder: "{text.rstrip("/")}/*.parquet"' if Path(text).is_dir() else "",
+            hint=_instead(Path(text)),
         )  # fmt: skip
     return found
+
+
+def _instead(path: Path) -> str:
+    """What may have been meant by a path at which no file is."""
+    if path.is_dir():
+        return f'a glob for a folder: "{path}/*.parquet"'
+    if re.match(r"\w+:/", str(path)):  # paths have no doubled slashes
+        return "download it first; only files and postgresql:// addresses are read"
+    beside = [one.name for one in path.parent.glob("*.*")] if path.parent.is_dir() else []
+    near = difflib.get_close_matches(
+        path.name, [name for name in beside if name.endswith(CSV + PARQUET)], n=1
+    )
+    return str(path.with_name(near[0])) if near else "a path that ends in .csv, .csv.gz, .tsv or .parquet"
 
 
 def named(files: list[str]) -> tuple[str, list[str]]:
@@ -122,25 +138,31 @@ def named(files: list[str]) -> tuple[str, list[str]]:
             hint="open them one by one, or bring their columns into one order",
         )  # fmt: skip
     separator, names = found[0]
-    unclear = any("\ufffd" in name or "\x00" in name for name in names)  # bytes that are no UTF-8
-    refused = {
-        "The first line is empty.": not any(names),
-        "Its bytes are no UTF-8 text.": unclear,
-        "A name occurs twice.": len({name.lower() for name in names}) != len(names),
-        f"The name {ROW} is taken.": ROW in names,
-        # The first line of a file without a header is somebody's record: it must not be echoed as names.
-        "A number is no name: it looks as if the header were absent.": any(
-            not math.isnan(number(name.replace(",", "."))) for name in names
-        ),
-    }
-    for why, wrong in refused.items():
-        if wrong:
-            hint = "iconv -f latin1 -t utf-8" if unclear else "sed -i '1i income,age,region'"
-            raise DataError(
-                "open", "the first line of a CSV file must name its columns, each once", got={"path": files[0]},
-                why=why, hint=f"{hint} {files[0]}" + (" > utf8.csv" if unclear else " writes such a line"),
-            )  # fmt: skip
+    why, hint = _refused(files[0], names)
+    if why:
+        raise DataError(
+            "open", "the first line of a CSV file must name its columns, each once", got={"path": files[0]},
+            why=why, hint=hint,
+        )  # fmt: skip
     return separator, names
+
+
+def _refused(path: str, names: list[str]) -> tuple[str, str]:
+    """What is wrong with a header, and what to type; nothing of it is echoed, since it may be somebody's record."""
+    top = next(blocks(path), b"")[:65536]
+    encoding = "utf-16" if top[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in top else "latin1"
+    if any("\ufffd" in name or "\0" in name for name in names):
+        return "It is no UTF-8 text.", f"iconv -f {encoding} -t utf-8 {path} > utf8.csv"
+    if b"\r" in top and b"\n" not in top:
+        return "Its lines end with carriage returns alone.", f"tr '\\r' '\\n' < {path} > lines.csv"
+    if any(not re.search(r"[^\W\d_]", name) and re.search(r"\d", name) for name in names):
+        why = "A number or a date is no name: it looks as if the header were absent."
+        return why, f"sed -i '1i income,age,region' {path} puts a header before the first line"
+    if len({name.lower() for name in names}) != len(names) or ROW in names:
+        return f"A name occurs twice, or is {ROW}.", "income,income_before,region"
+    if not names or names == ["column0"]:
+        return "The first line is empty.", f"sed -i '1c income,age,region' {path} writes it anew"
+    return "", ""
 
 
 def _load(connection: Any, records: Any, names: list[str]) -> None:

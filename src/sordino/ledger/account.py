@@ -11,7 +11,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import TypeVar
 
-from sordino.errors import BudgetExceeded, ParameterError, Unsupported
+from sordino.errors import BudgetExceeded, ParameterError, Unsupported, spell
 from sordino.privacy import (
     Approx,
     Concentrated,
@@ -159,12 +159,14 @@ def check_budget(budget: Guarantee) -> None:
 
 def short(name: str, asked: Guarantee, left: Guarantee, budget: Guarantee) -> BudgetExceeded:
     """The book has not enough left."""
+    ceiling = budget + asked
+    options = " ".join(f"--{f.name} {spell(getattr(ceiling, f.name))}" for f in fields(ceiling))
     return BudgetExceeded(
         f"ledger {name}",
         "there is not enough left",
         got={"asked": asked, "left": left, "of": budget},
         why="Nothing was read and nothing was spent.",
-        hint=f"ask for less, or: sordino ledger raise {name} ... --reason '...'",
+        hint=f"ask for less, or: sordino ledger raise {name} {options} --reason 'why'",
     )
 
 

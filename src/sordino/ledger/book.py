@@ -361,7 +361,9 @@ class Ledger:
                 "the question protects others than the book",
                 got={"asked": event.unit.column, "book": opening["unit"]["column"]},
                 why="Prices about different units do not add up.",
-                hint="open the data with the unit of the book, or keep another book",
+                hint="open the data with the unit of the book, or begin another: sordino ledger create other.ledger "
+                + (f"--unit {event.unit.column} " if event.unit.column else "")
+                + '--epsilon 3 --reason "what it is for"',
             )
         price = account.person_price(event.guarantee, event.neighbors, Neighbors(opening["neighbors"]))
         return account.counted(price, ceiling)

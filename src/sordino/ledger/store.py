@@ -70,7 +70,7 @@ def taken(name: str) -> LedgerError:
         f"ledger {name}",
         "there is a book already",
         why="A second book about the same people would forget what the first one has spent.",
-        hint="open it without a budget, or raise its ceiling: sordino ledger raise",
+        hint=f"open it without a budget, or raise its ceiling: sordino ledger raise {name} --epsilon 4 --reason 'why'",
     )
 
 
