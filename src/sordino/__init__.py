@@ -32,7 +32,18 @@ if TYPE_CHECKING:
     from sordino.noise.student_t import StudentT
     from sordino.noise.uniform_log_normal import UniformLogNormal
     from sordino.notebook import count, mean, median, quantile, standard_deviation, trimmed_mean, variance
-    from sordino.planner import Plan, needed_price, needed_rows, plan
+    from sordino.planner import (
+        BudgetPlan,
+        Plan,
+        Sweep,
+        add_remove_cost,
+        best_trim,
+        needed_price,
+        needed_rows,
+        plan,
+        plan_budget,
+        widest_bounds,
+    )
     from sordino.privacy import (
         Approx,
         BoundedRange,
@@ -85,6 +96,7 @@ __all__ = [
     "ArsinhNormal",
     "BoundedRange",
     "BudgetExceeded",
+    "BudgetPlan",
     "Calibration",
     "Categories",
     "Concentrated",
@@ -128,6 +140,7 @@ __all__ = [
     "StandardDeviation",
     "StudentT",
     "Sum",
+    "Sweep",
     "TailCounts",
     "TheilSen",
     "Triangles",
@@ -139,6 +152,8 @@ __all__ = [
     "Variance",
     "Vector",
     "WinsorizedMean",
+    "add_remove_cost",
+    "best_trim",
     "compose",
     "count",
     "geo",
@@ -149,12 +164,14 @@ __all__ = [
     "needed_rows",
     "open",
     "plan",
+    "plan_budget",
     "plots",
     "quantile",
     "smoothed",
     "standard_deviation",
     "trimmed_mean",
     "variance",
+    "widest_bounds",
 ]
 
 # Where each public name lives; modules that are public themselves live at home.
@@ -172,7 +189,18 @@ _HOMES = {
     "noise.staircase_polyplace": ("StaircasePolyPlace",),
     "noise.student_t": ("StudentT",),
     "noise.uniform_log_normal": ("UniformLogNormal",),
-    "planner": ("Plan", "needed_price", "needed_rows", "plan"),
+    "planner": (
+        "BudgetPlan",
+        "Plan",
+        "Sweep",
+        "add_remove_cost",
+        "best_trim",
+        "needed_price",
+        "needed_rows",
+        "plan",
+        "plan_budget",
+        "widest_bounds",
+    ),
     "privacy": (
         "Approx",
         "BoundedRange",

@@ -15,13 +15,20 @@ from sordino.cli.options import (
     json_option,
     plot_option,
 )
+from sordino.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sordino.statistics import Statistic
 
-NEIGHBORS = ("replace-one", "add-remove-one")
+NEIGHBORS = ("replace-one", "add-remove-one", "edge")
+BEST_TRIM = click.option("--best-trim", is_flag=True, help="Ask back: which trim has the smallest error?")
+WIDEST = click.option(
+    "--widest-bounds",
+    metavar="TIMES",
+    help="Ask back: how wide may the bounds be until the error grows so many times?",
+)
 
 
 class Plans(Statistics):
@@ -35,8 +42,9 @@ class Plans(Statistics):
             click.option(
                 "--assume",
                 metavar="SHAPE",
-                help="normal, log-normal, uniform, heavy-tail, bimodal, ages or heaped-pay, with parameters as in "
-                "log-normal:median=40000,sigma=0.8; by default one that suits the bounds.",
+                help="normal, log-normal, uniform, heavy-tail, bimodal, ages or heaped-pay; correlated for several "
+                "columns; zipf or weights for categories; random-graph, scale-free or communities for graphs. With "
+                "parameters as in log-normal:median=40000,sigma=0.8; by default one that suits the statistic.",
             ),
             click.option(
                 "--neighbors", type=click.Choice(NEIGHBORS), help="Which datasets the promise compares."
@@ -49,9 +57,28 @@ class Plans(Statistics):
             click.option(
                 "--error", metavar="X", help="Ask back: which price, and how many rows, give this rms error?"
             ),
+            *([BEST_TRIM] if "trim" in taken else []),
+            *([WIDEST] if {"low", "high"} <= taken else []),
+            click.option(
+                "--add-remove-cost",
+                is_flag=True,
+                help="Ask back: what does add/remove cost over replace-one?",
+            ),
             plot_option,
             json_option,
         ]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The statistics, and a whole budget."""
+        return sorted([*super().list_commands(ctx), "budget"])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One statistic, or a whole budget."""
+        if cmd_name == "budget":
+            from sordino.cli.plan_budget import command as budget
+
+            return budget
+        return super().get_command(ctx, cmd_name)
 
     def run(self, statistic: Statistic, options: dict[str, Any]) -> None:
         """Plan."""
@@ -85,8 +112,11 @@ def _plan(statistic: Statistic, options: dict[str, Any]) -> None:
     if options["neighbors"]:
         asked["neighbors"] = Neighbors(options["neighbors"])
     counts = {name: options[name] for name in ("tables", "draws") if options[name] is not None}
+    if options.get("best_trim") or options.get("widest_bounds") or options["add_remove_cost"]:
+        _sweep(statistic, price, options, {**asked, **counts, **hints})
+        return
     with render.progress("planning", 100) as advance:
-        found = plan(statistic, price, progress=_percent(advance), **asked, **counts, **hints)
+        found = plan(statistic, price, progress=render.percent(advance), **asked, **counts, **hints)
     back = _back(statistic, found.price, options["error"], asked, hints) if options["error"] else {}
     if options["as_json"]:
         render.as_json({**found.to_dict(), **back})
@@ -102,17 +132,31 @@ def _plan(statistic: Statistic, options: dict[str, Any]) -> None:
         render.note(f"wrote {plots.save(figure, options['plot'])}")
 
 
-def _percent(advance: Callable[[int], None]) -> Callable[[int, int], None]:
-    """Turn steps done of all into steps of a hundred."""
-    shown = 0
+def _sweep(statistic: Statistic, price: Any, options: dict[str, Any], given: dict[str, Any]) -> None:
+    """Answer one of the questions back with a table of its own."""
+    from sordino.cli.options import number
+    from sordino.planner import add_remove_cost, best_trim, widest_bounds
 
-    def progress(done: int, total: int) -> None:
-        nonlocal shown
-        now = 100 * done // total
-        advance(now - shown)
-        shown = now
+    if given["rows"] is None:
+        raise ParameterError("plan", "rows must be given", hint="--rows 20000")
+    with render.progress("planning", None):
+        if options.get("best_trim"):
+            found = best_trim(statistic, price, **given)
+        elif options.get("widest_bounds"):
+            found = widest_bounds(
+                statistic, price, factor=number("widest-bounds", options["widest_bounds"]), **given
+            )
+        else:
+            given.pop("neighbors", None)
+            found = add_remove_cost(statistic, price, **given)
+    if options["as_json"]:
+        render.as_json(found.to_dict())
+    else:
+        click.echo("\n".join("  " + line for line in str(found).splitlines()))
+    if options["plot"]:
+        from sordino import plots
 
-    return progress
+        render.note(f"wrote {plots.save(found.plot(), options['plot'])}")
 
 
 def _back(

@@ -133,3 +133,16 @@ def progress(words: str, total: int | None = None) -> Iterator[Callable[[int], N
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(words, total=total)
         yield lambda steps: bar.advance(task, steps)
+
+
+def percent(advance: Callable[[int], None]) -> Callable[[int, int], None]:
+    """Turn steps done of all into steps of a hundred."""
+    shown = 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal shown
+        now = 100 * done // total
+        advance(now - shown)
+        shown = now
+
+    return progress

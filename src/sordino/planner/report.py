@@ -5,14 +5,12 @@ It says what was assumed and that no private data was read. All numbers were wor
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from sordino.errors import spell
+from sordino.planner.code import code, hint_words, price_code, price_words, python_call, typed, typed_words
 from sordino.planner.subject import Subject
 from sordino.privacy import Neighbors
 
@@ -179,11 +177,11 @@ class Plan:
     def python(self) -> str:
         """The same plan in Python."""
         assume = self.assumed.option()
-        rest = "".join(f", {name}={_code(value)}" for name, value in self.hints)
+        rest = "".join(f", {name}={code(value)}" for name, value in self.hints)
         near = "" if self.neighbors is self.statistic.neighbors else f", neighbors=sd.{self.neighbors}"
         given = f'"{assume}"' if assume is not None else "sample"
         rows = f"rows={self.rows}, " if self.counts_rows else ""
-        return f"sd.plan({_call(self.statistic)}, {_price(self.price)}, {rows}assume={given}{near}{rest})"
+        return f"sd.plan({python_call(self.statistic)}, {price_code(self.price)}, {rows}assume={given}{near}{rest})"
 
     @property
     def command(self) -> str | None:
@@ -191,13 +189,18 @@ class Plan:
         assume = self.assumed.option()
         if assume is None or getattr(self.statistic, "parts", None):
             return None
-        words = ["sordino", "plan", self.statistic.name, *_words(self.statistic), *_price_words(self.price)]
+        words = [
+            "sordino",
+            "plan",
+            self.statistic.name,
+            *typed_words(self.statistic),
+            *price_words(self.price),
+        ]
         words += ["--rows", str(self.rows)] if self.counts_rows else []
         words += ["--assume", assume]
         if self.neighbors is not self.statistic.neighbors or self.neighbors is Neighbors.ADD_REMOVE_ONE:
             words += ["--neighbors", self.neighbors.value]
-        for name, value in self.hints:
-            words += [f"--{name}"] if value is True else [f"--{name}", _typed(value)]
+        words += hint_words(self.hints)
         return " ".join(words)
 
     def __str__(self) -> str:
@@ -259,7 +262,7 @@ class Plan:
             "rows": self.rows,
             "neighbors": self.neighbors.value,
             "assumed": self.assumed.to_dict(),
-            "hints": {name: _typed(value) for name, value in self.hints},
+            "hints": {name: typed(value) for name, value in self.hints},
             "seed": self.seed,
             "sampling_error": self.sampling_error,
             "lower_bound": self.lower_bound,
@@ -292,10 +295,9 @@ def short(value: float) -> str:
     return f"{value:.3g}"
 
 
-def aligned(head: tuple[str, ...], rows: list[list[str]]) -> list[str]:
+def aligned(head: tuple[str, ...], rows: list[list[str]], *, right: range = range(2, 5)) -> list[str]:
     """Lines of a table: words to the left, figures to the right."""
     widths = [max(len(cells[place]) for cells in (head, *rows)) for place in range(len(head))]
-    right = range(2, 5)
 
     def line(cells: Any) -> str:
         parts = [
@@ -305,75 +307,3 @@ def aligned(head: tuple[str, ...], rows: list[list[str]]) -> list[str]:
         return "  ".join(parts).rstrip()
 
     return [line(head), *(line(row) for row in rows)]
-
-
-def _given(statistic: Any) -> list[tuple[Any, Any]]:
-    """Fields that are not at their defaults, the relation left out."""
-    found = []
-    for field in dataclasses.fields(statistic):
-        value = getattr(statistic, field.name)
-        if not field.init or field.name == "neighbors":
-            continue
-        if field.default is dataclasses.MISSING or value != field.default:
-            found.append((field, value))
-    return found
-
-
-def _call(statistic: Any) -> str:
-    inner = []
-    for field, value in _given(statistic):
-        text = _code(value)
-        inner.append(text if not field.kw_only else f"{field.name}={text}")
-    fields = {field.name: field.default for field in dataclasses.fields(statistic)}
-    if "neighbors" in fields and statistic.neighbors is not fields["neighbors"]:
-        inner.append(f"neighbors=sd.{statistic.neighbors}")
-    return f"sd.{type(statistic).__name__}({', '.join(inner)})"
-
-
-def _words(statistic: Any) -> list[str]:
-    words: list[str] = []
-    for field, value in _given(statistic):
-        if isinstance(value, str) and str(field.type) == "str" and field.default is dataclasses.MISSING:
-            words.insert(0, value)
-        else:
-            words += [f"--{field.name.replace('_', '-')}", _typed(value)]
-    return words
-
-
-def _price(price: Guarantee) -> str:
-    return f"sd.{price!r}"
-
-
-def _price_words(price: Any) -> list[str]:
-    words = []
-    for field in dataclasses.fields(price):
-        words += [f"--{field.name}", spell(getattr(price, field.name))]
-    return words
-
-
-def _code(value: Any) -> str:
-    """As Python source."""
-    if isinstance(value, tuple | list):
-        return "(" + ", ".join(_code(item) for item in value) + ("," if len(value) == 1 else "") + ")"
-    if dataclasses.is_dataclass(value) and hasattr(value, "relations"):
-        return _call(value)
-    if isinstance(value, str):
-        return f'"{value}"'
-    return _number(value) if isinstance(value, Fraction | int | float) else repr(value)
-
-
-def _typed(value: Any) -> str:
-    """As it is typed on the command line."""
-    if isinstance(value, tuple | list):
-        inner = (
-            "-".join(map(_typed, item)) if isinstance(item, tuple | list) else _typed(item) for item in value
-        )
-        return ",".join(inner)
-    return value if isinstance(value, str) else _number(value)
-
-
-def _number(value: Any) -> str:
-    """As a person would type it: whole numbers without a point."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return spell(value)
