@@ -21,8 +21,10 @@ from sordino.statistics.maximum import Maximum
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
 from sordino.statistics.minimum import Minimum
+from sordino.statistics.standard_deviation import StandardDeviation
 from sordino.statistics.sum import Sum
 from sordino.statistics.trimmed_mean import TrimmedMean
+from sordino.statistics.variance import Variance
 
 PRICES = [Pure(1), Concentrated(0.5)]
 
@@ -88,6 +90,10 @@ def test_defaults_follow_the_table():
     assert choose(Mean("x", **wide), Pure(1), rows=1001).name == "auto-clip"
     assert choose(Mean("x", **wide), Pure(1), rows=1001, tight=True).name == "additive"
     assert choose(Mean("x", **wide), Pure(1), rows=1001, symmetric=True).name == "symmetric-mean"
+    assert choose(Maximum("x", **wide), Pure(1), rows=1001).name == "extreme"
+    assert choose(Variance("x", **wide), Pure(1), rows=1001).name == "variance-clip"
+    assert choose(Variance("x", **wide), Pure(1), rows=1001, tight=True).calibration.noise.name == "polyplace"
+    assert choose(StandardDeviation("x", **wide), Pure(1), rows=1001, tight=True).tight
     trimmed = TrimmedMean("x", trim=Fraction(58, 1001), **wide)
     assert choose(trimmed, Pure(1), rows=1001).calibration.noise.name == "polyplace"
     assert choose(trimmed, Concentrated(0.5), rows=1001).calibration.noise.name == "arsinh-normal"
@@ -149,8 +155,14 @@ def test_extremes_aim_inside_where_the_range_runs_away():
     assert extreme_shift(positive, Pure(1), upper=False, rows=1000, loose=False) == 0
     assert extreme_shift(loose, Pure(1), upper=True, rows=30, loose=False) == 0
     assert extreme_shift(loose, Pure(1), upper=True, rows=1000, loose=True) == 21
-    assert choose(Maximum("x", low=-50, high=1050), Pure(1), rows=1001).shift == 2
-    assert choose(Minimum("x", low=0, high=1050), Pure(1), rows=1001).shift == 0
+    assert choose(Maximum("x", low=-50, high=1050), Pure(1), rows=1001, loose=True).shift == 21
+    assert choose(Minimum("x", low=0, high=1050), Pure(1)).shift == 0
+
+
+def test_extremes_count_the_rows_beyond():
+    assert choose(Maximum("x", low=-50, high=1050), Pure(1), rows=1001).upper
+    assert not choose(Minimum("x", low=-50, high=1050), Pure(1), rows=1001, tight=True).upper
+    assert choose(Maximum("x", low=-50, high=1050, shift=2), Pure(1), rows=1001).name == "quantile"
 
 
 def test_few_rows_are_not_trusted_beforehand():

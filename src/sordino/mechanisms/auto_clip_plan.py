@@ -16,6 +16,12 @@ from sordino.privacy import Concentrated, Guarantee
 
 OUTER_EXPONENT = 2  # prior of the outer radius, radius^-2
 GUARDED = 400  # rows times strength from which the count of rows away from the centre is worth its price
+LARGEST = (
+    0.4  # of the price for the radius: where the bounds fit the answer is then 5/3 as far off as plain noise
+)
+NARROWEST = (
+    4  # too few rows to find a scale: clip to no less than a quarter of the reach, which caps the bias
+)
 RESOLUTION = 2.0**-20  # the smallest radius, as a share of the largest
 
 
@@ -158,15 +164,17 @@ def plan_auto_clip(
         radius_share = min(max(share((4 * lam + margin) / count), base), 0.30)
         trusted = share((4 * lam + margin) / count) <= 0.6
     else:
-        radius_share, exponent, trusted = 0.5, 1.5, False
+        radius_share, exponent, trusted = 1 / 3, 1.5, False
         for candidate, cap in (strength.steepest, (3.0, 0.35), (2.0, 0.45)):
             needed = max(base, share((candidate * lam + margin) / count))
             if needed <= cap:
-                radius_share, exponent, trusted = needed, candidate, True
+                radius_share, exponent, trusted = min(needed, LARGEST), candidate, True
                 break
     floor = radius_floor(
         smallest, wide, bid=count * strength.slope(radius_share), margin=margin, exponent=exponent
     )
+    if not trusted and not trusted_hint and occupied is None:
+        floor = max(floor, reach / NARROWEST)
     outer = max(share((OUTER_EXPONENT * lam + 12) / count), 0.005)
     middle = max(share(48 / count), 0.005)
     if centre is not None or exponent != strength.steepest[0] or max(outer, middle) > 0.06:

@@ -19,6 +19,8 @@ from sordino.mechanisms.additive_vector import AdditiveVector
 from sordino.mechanisms.auto_clip import AutoClip
 from sordino.mechanisms.drawing import noise_for
 from sordino.mechanisms.error_bar import WithErrorBar
+from sordino.mechanisms.extreme import Extreme
+from sordino.mechanisms.geometric import Geometric
 from sordino.mechanisms.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.order_interval import OrderInterval
 from sordino.mechanisms.piecewise_laplace import PiecewiseLaplace
@@ -138,6 +140,11 @@ def _quantile(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     if hints.rows:
         rank = statistic.weights(hints.rows).pieces[0][0]
     if statistic.name in ("minimum", "maximum") and not statistic.shift:
+        if hints.rows and not hints.loose and hints.measure is None:
+            return Extreme(
+                price=price, lattice=lattice, upper=statistic.name == "maximum", rows=hints.rows,
+                centre=hints.centre, spread=hints.spread, tight=hints.tight,
+            )  # fmt: skip
         shift = extreme_shift(
             lattice,
             price,
@@ -210,13 +217,28 @@ def _mean(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
 
 
 def _variance(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
+    """Clipped squares where the bounds are loose; smooth noise where they fit or the number of rows is private.
+
+    Moving k rows moves the mean by k/n of the range, and it lies at least half the range from the farther end, so the
+    local sensitivity grows by at most ``(1 + 2k/n)^2 <= exp(4k/n)``: a smoothing of 4/n does not feel the bounds.
+    Where rows come and go the whole table is n rows from nothing, and its bound, n times as large, must count little.
+    """
     replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
-    if hints.rows is None or not replace_one:
+    root = statistic.name == "standard-deviation"
+    if hints.rows and replace_one and not (hints.tight and not root):
+        return VarianceClip(
+            price=price, rows=hints.rows, low=statistic.low, high=statistic.high, step=statistic.step,
+            centre=hints.centre, spread=hints.spread, tight=hints.tight, root=root,
+        )  # fmt: skip
+    if root or not hints.rows:
         return _nested(statistic, price, hints)
-    return VarianceClip(
-        price=price, rows=hints.rows, low=statistic.low, high=statistic.high, step=statistic.step,
-        centre=hints.centre, spread=hints.spread, root=statistic.name == "standard-deviation",
-    )  # fmt: skip
+    strength = strength_of(price)
+    wanted = 4.0 if replace_one else math.log(hints.rows) + 2
+    ratio = min(max(wanted / (hints.rows * strength), 0.05), 0.2 if replace_one else 0.3)
+    smoothing = hints.smoothing or Fraction(f"{ratio * strength:.4g}")
+    calibration = noise_at(price, smoothing)
+    look = min(Additive(calibration=calibration).depth, 2 * hints.rows + 64)
+    return Additive(calibration=calibration, look=look)
 
 
 def _trimmed(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
@@ -247,6 +269,13 @@ def _smooth(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noq
     """Graph statistics and other profiles without a range that runs away: smoothing of a tenth of the strength."""
     smoothing = hints.smoothing or Fraction(f"{0.1 * strength_of(price):.4g}")
     return _barred(lambda cost: Additive(calibration=noise_at(cost, smoothing)), price, hints)
+
+
+def _whole(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
+    """Counts: geometric noise; a concentrated price and an error bar use the continuous families."""
+    if hints.interval is not None or isinstance(price, Concentrated):
+        return _global(statistic, price, hints)
+    return Geometric(price=price)
 
 
 def _global(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001
@@ -311,11 +340,11 @@ _RULES: dict[str, Any] = {
     "interquantile-range": _nested,
     "theil-sen": _nested,
     "second-moment": _global,
-    "count": _global,
-    "count-above": _global,
-    "mode-count": _global,
-    "edges": _global,
-    "maximum-degree": _global,
+    "count": _whole,
+    "count-above": _whole,
+    "mode-count": _whole,
+    "edges": _whole,
+    "maximum-degree": _whole,
     "histogram": _cells,
     "categories": _cells,
     "mode": _selection,

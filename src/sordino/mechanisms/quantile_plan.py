@@ -12,8 +12,13 @@ from fractions import Fraction
 from functools import lru_cache
 
 from sordino import checks
+from sordino.mechanisms.leaning import leaning
 from sordino.mechanisms.measure import Measure, decimals, mixture, shells
 
+WEAK = 20  # nats that hold an answer from one side, below which the base measure decides how far it errs
+STEEPEST = 3.0  # power of the fall beyond a weak side
+FLATTEST = 2.25  # with less than this the squared error of an overshoot would not converge
+SPREAD = Fraction(1, 64)  # share of the spread measure beside a rise, for columns far below their bounds
 OCTAVES = 20  # the magnitude step resolves the range down to 2^-20 of its length
 FALLBACK = Fraction(1, 10_000)  # a hint that is wrong a thousandfold costs nine nats, not the answer
 SHORT = 1024  # lattices up to this size are short lists
@@ -152,11 +157,53 @@ def plan_quantile(
         logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> 12, 1))
         half = mixture([(Fraction(1, 2), uniform), (Fraction(1, 2), logarithmic)])
         return QuantilePlan(half, nothing, nothing, anchor)
+    tilted = _tilted(lattice, anchor=anchor, below=below, above=above, strength=strength)
+    if tilted is not None:
+        return QuantilePlan(tilted, nothing, nothing, anchor, trusted=strength >= 64)
     if runaway >= 20 or strength < 64:
         return QuantilePlan(wide, nothing, nothing, anchor, trusted=strength >= 64)
     spent = min(max(60 / strength, 0.01), 0.2)
     fallback = min(max(math.exp(-strength * spent / 4), 1e-6), 0.3)
     return QuantilePlan(wide, _dyadic(spent, 8), _dyadic(fallback, 30), anchor)
+
+
+def _tilted(lattice: Lattice, *, anchor: int, below: float, above: float, strength: float) -> Measure | None:
+    """A measure that leans away from the weak side of the answer, where the strong side can pay for the lean.
+
+    The nats of the strong side pay for a fall beyond the answer, which then needs no magnitude step; where the
+    anchor itself is the weak end of the range they pay for a rise, so that the answer is not drawn to the many octaves
+    next to it. None where they cannot, or where no side is weak.
+
+    Args:
+        lattice: The public answers.
+        anchor: Where distances are counted from.
+        below: Nats that hold the answer from below.
+        above: Nats that hold it from above.
+        strength: Rows times epsilon.
+    """
+    upwards = above < below
+    weak, strong = min(above, below), max(above, below)
+    core = max(lattice.last >> OCTAVES, 1)
+    away, towards = (
+        math.log(max(side / core, 1.0))
+        for side in ((lattice.last - anchor, anchor) if upwards else (anchor, lattice.last - anchor))
+    )
+    if weak >= WEAK or lattice.last < SHORT:  # on a short list no measure matters much
+        return None
+
+    def lean(outward: float, inward: float) -> Measure:
+        far, near = (Fraction(math.floor(16 * power), 16) for power in (outward, inward))
+        below, above = (near, far) if upwards else (far, near)
+        return leaning(last=lattice.last, anchor=anchor, core=core, below=below, above=above)
+
+    if away == 0:
+        rising = lean(0, min(strong / 2 / max(towards, 1.0), 1.0))
+        return mixture([(1 - SPREAD, rising), (SPREAD, spread_measure(lattice, anchor=anchor))])
+    spare = strong - 2 * math.log(max(strength, 10.0)) - 4
+    fall = min((spare - towards) / away, STEEPEST)
+    if fall < FLATTEST:
+        return None
+    return lean(-fall, min((spare - fall * away) / towards, 2.0) if towards else 0.0)
 
 
 def _dyadic(value: float, bits: int) -> Fraction:

@@ -43,6 +43,7 @@ class VarianceClip(Mechanism):
         step: Declared lattice of the data.
         centre: Public guess of the centre.
         spread: Public guess of the spread.
+        tight: The bounds fit the column: no searches, more for the noise.
         root: Answer the standard deviation.
 
     Example:
@@ -58,6 +59,7 @@ class VarianceClip(Mechanism):
     step: Fraction | float | None = None
     centre: float | None = None
     spread: float | None = None
+    tight: bool = False
     root: bool = False
 
     name: ClassVar[str] = "variance-clip"
@@ -83,13 +85,13 @@ class VarianceClip(Mechanism):
         """The mechanism of the first step."""
         return AutoClip(
             price=share(self.price, self.mean_share), rows=self.rows, low=self.low, high=self.high, step=self.step,
-            centre=self.centre, spread=self.spread,
+            centre=self.centre, spread=self.spread, tight=self.tight,
         )  # fmt: skip
 
     @property
     def trusted(self) -> bool:
         """As far as the first step can be trusted."""
-        return self.first.trusted
+        return self.tight or self.first.trusted
 
     def answer(
         self,
@@ -127,7 +129,6 @@ class VarianceClip(Mechanism):
         self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Mean, radius of squares, clipped mean of squares."""
-        from sordino.mechanisms.clip_search import ROOT_GROWTH, radius_search, search_radius
         from sordino.mechanisms.drawing import draw_noise, noise_for
 
         first = self.first
@@ -138,24 +139,15 @@ class VarianceClip(Mechanism):
         spent = share(self.price, 1 - self.mean_share)
         units, top = column.grid.units, column.grid.top
         code = column.grid.code(float(middle))
-        reach = min(max(top - code, code), max(math.ceil(4 * width / units.step), 1))
-        # The search runs over radii; squares double every logarithm, hence twice the exponent on a table twice as fine.
-        # Squares have the heavier tail, so a prior steeper than 4 would clip too much.
-        plan = plan_auto_clip(
-            rows=self.rows, price=spent, low=0, high=(units.step * reach) ** 2, centre=0
-        )  # fmt: skip
-        smallest = max(math.isqrt(math.ceil(plan.floor / units.step**2)), 1)
-        search = radius_search(
-            smallest=smallest, largest=reach, exponent=2 * min(plan.exponent, Fraction(4)), growth=ROOT_GROWTH,
-            price=share(spent, plan.radius_share), contribution=contribution,
-        )  # fmt: skip
-        radius = search_radius(column, code, search, bits=bits)
+        radius, part = max(top - code, code), Fraction(0)
+        if not self.tight:
+            radius, part = self._search(column, code, width, spent, contribution, bits)
         kept = column.clipped(max(code - radius, 0), min(code + radius, top), squares=True)
         about = units.real(code)
         rows = max(kept.rows, 1)
         second = (kept.squares - 2 * about * kept.total + about * about * kept.rows) / rows
         largest = max(kept.high - about, about - kept.low) ** 2
-        rest = share(spent, 1 - plan.radius_share)
+        rest = share(spent, 1 - part)
         noisy, _ = draw_noise(
             second, sensitivity=largest * contribution / rows, price=rest, grid=_squared(grid), bits=bits
         )
@@ -167,6 +159,30 @@ class VarianceClip(Mechanism):
         if self.root:
             value = Fraction(math.sqrt(value))
         return Answer(value, public)
+
+    def _search(
+        self,
+        column: Column,
+        code: int,
+        width: Fraction,
+        spent: Guarantee,
+        contribution: int,
+        bits: Bits | None,
+    ) -> tuple[int, Fraction]:
+        """Release a radius around the released mean; the radius in codes and the share of the price it took."""
+        from sordino.mechanisms.clip_search import ROOT_GROWTH, radius_search, search_radius
+
+        units, top = column.grid.units, column.grid.top
+        reach = min(max(top - code, code), max(math.ceil(4 * width / units.step), 1))
+        # The search runs over radii; squares double every logarithm, hence twice the exponent on a table twice as fine.
+        # Squares have the heavier tail, so a prior steeper than 4 would clip too much.
+        plan = plan_auto_clip(rows=self.rows, price=spent, low=0, high=(units.step * reach) ** 2, centre=0)
+        smallest = max(math.isqrt(math.ceil(plan.floor / units.step**2)), 1)
+        search = radius_search(
+            smallest=smallest, largest=reach, exponent=2 * min(plan.exponent, Fraction(4)), growth=ROOT_GROWTH,
+            price=share(spent, plan.radius_share), contribution=contribution,
+        )  # fmt: skip
+        return search_radius(column, code, search, bits=bits), plan.radius_share
 
 
 def _squared(grid: Grid) -> Grid:

@@ -1,0 +1,99 @@
+"""Plans that lean away from a weak side: when they apply, what they promise, what they gain."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from mechanism_worlds import SMALL, replace_world
+
+from sordino.data.memory import Memory
+from sordino.mechanisms.auto_clip_plan import plan_auto_clip
+from sordino.mechanisms.choose import choose
+from sordino.mechanisms.leaning import leaning
+from sordino.mechanisms.loss import loss_range
+from sordino.mechanisms.quantile import PrivateQuantile
+from sordino.mechanisms.quantile_plan import Lattice, plan_quantile
+from sordino.privacy import Neighbors, Pure
+from sordino.statistics.quantile import Quantile
+from sordino.statistics.variance import Variance
+
+WIDE = Lattice(Fraction(0), Fraction(1, 2**12), 2**32)
+
+
+def law_of(statistic, rows, price, **options):
+    mechanism = choose(statistic, price, rows=len(rows), **options)
+    depth = mechanism.depth
+    (summary,) = Memory({"x": rows}).summary(statistic.request(depth=depth))
+    return mechanism.law(statistic.read(summary))
+
+
+@pytest.mark.parametrize(("below", "above"), [(Fraction(0), Fraction(-3)), (Fraction(1), Fraction(-5, 2))])
+def test_a_leaning_quantile_keeps_its_price(below, above):
+    """Any public measure does; this one varies a thousandfold over eight points."""
+    measure = leaning(last=7, anchor=2, core=1, below=below, above=above)
+    lattice = Lattice(Fraction(0), Fraction(1), 7)
+    mechanism = PrivateQuantile(price=Pure(1), lattice=lattice, rows=4, measure=measure)
+    statistic = Quantile("x", q=0.9, low=0, high=7, step=1)
+    sets, near = replace_world(SMALL, 4)
+
+    def law(rows):
+        (summary,) = Memory({"x": np.asarray(rows, dtype=float)}).summary(statistic.request(depth=9))
+        return mechanism.law(statistic.read(summary))
+
+    laws = {rows: law(rows) for rows in sets}
+    ranges = [loss_range(laws[one], laws[other]) for one in sets for other in near[one]]
+    assert max(high - low for low, high in ranges) <= 1 + 1e-9
+    assert max(max(high, -low) for low, high in ranges) > 0.5
+
+
+def test_the_lean_falls_beyond_a_weak_side_that_the_rows_can_pay_for():
+    far = plan_quantile(WIDE, epsilon=Fraction(1), rows=1001, rank=991)
+    assert far.magnitude_share == 0
+    octave = [far.measure.mass(2**i, 2 ** (i + 1) - 1) for i in (20, 21)]
+    assert octave[1] / octave[0] == pytest.approx(1 / 8, rel=1e-3)
+    middle = plan_quantile(WIDE, epsilon=Fraction(1), rows=1001, rank=501)
+    octave = [middle.measure.mass(2**i, 2 ** (i + 1) - 1) for i in (24, 25)]
+    assert octave[1] > octave[0]  # nothing is weak: half uniform
+    few = plan_quantile(WIDE, epsilon=Fraction(1, 10), rows=701, rank=631)
+    assert few.magnitude_share > 0  # seventy rows times epsilon cannot pay
+    low = plan_quantile(WIDE, epsilon=Fraction(1, 10), rows=1001, rank=101)
+    octave = [low.measure.mass(2**i, 2 ** (i + 1) - 1) for i in (28, 29)]
+    assert octave[1] / octave[0] == pytest.approx(2, rel=0.05)  # nearly uniform: no pull to the anchor
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_far_quantiles_of_loose_columns_stay_near(seed):
+    random = np.random.default_rng([seed, 31])
+    rows = random.lognormal(3, 0.5, 1001)
+    statistic = Quantile("x", q=0.99, low=0, high=100_000)
+    truth = Fraction(float(np.sort(rows)[990]))
+    assert math.sqrt(law_of(statistic, rows, Pure(1)).mean_squared_error(truth)) < 30  # 74 with a magnitude
+    zeros = np.where(random.random(1001) < 0.92, 0, random.lognormal(8, 1, 1001))
+    statistic = Quantile("x", q=0.99, low=0, high=1e6)
+    truth = Fraction(float(np.sort(zeros)[990]))
+    assert (
+        math.sqrt(law_of(statistic, zeros, Pure(1)).mean_squared_error(truth)) < 6000
+    )  # 2e5 with a magnitude
+
+
+@pytest.mark.parametrize("relation", list(Neighbors)[:2], ids=lambda relation: relation.value)
+def test_a_variance_within_tight_bounds_has_less_noise_than_its_range(relation):
+    rows = np.random.default_rng(9).uniform(size=1001)
+    statistic = Variance("x", low=0, high=1, neighbors=relation)
+    for epsilon in (0.1, 1):
+        law = law_of(statistic, rows, Pure(epsilon), tight=True)
+        plain = math.sqrt(2) / (1001 * epsilon)
+        assert math.sqrt(law.mean_squared_error(float(np.var(rows)))) < 0.4 * plain
+
+
+def test_a_mean_with_few_rows_keeps_most_of_its_price_for_the_noise():
+    plan = plan_auto_clip(rows=201, price=Pure(0.1), low=0, high=1)
+    assert not plan.trusted
+    assert plan.noise_share > Fraction(13, 20)
+    assert plan.floor == Fraction(1, 4)
+    middling = plan_auto_clip(rows=1001, price=Pure(0.1), low=0, high=1)
+    assert middling.trusted
+    assert middling.noise_share >= Fraction(59, 100)
+    hinted = plan_auto_clip(rows=201, price=Pure(0.1), low=0, high=1000, centre=1, spread=1)
+    assert hinted.floor < 10
