@@ -9,6 +9,7 @@ from benchmarks.peers.figures import SHOWN, label
 from benchmarks.peers.libraries import ADD_REMOVE, QUERIES, REPLACE_ONE
 
 FITTING = ("unif", "bimodal", "bimodal50")  # columns of which "the bounds are tight" is true
+SHOWN_AT_MOST = 20  # of the cells where a peer is better; the others are on the page of all cells
 RIVALS = ("tmlt core", "pydp plain", "pydp tree")  # against whom add/remove is judged
 
 
@@ -115,7 +116,7 @@ def better_table(found, relation, variant, bar=1.0):
     if not rows:
         return "None.\n"
     lines = []
-    for row in rows:
+    for row in rows[:SHOWN_AT_MOST]:
         peer, mine = row.best, row.ours[variant]
         lines.append((
             f"**{row.cell.query}, {row.cell.column}, n={row.cell.rows}, ε={row.cell.epsilon}**",
@@ -123,7 +124,9 @@ def better_table(found, relation, variant, bar=1.0):
             f"{number(mine.median)} / {number(peer.median)}", "grid luck" if row.lucky else "",
         ))  # fmt: skip
     names = ("cell", "ratio", "our RMSE", "best peer's", "median errors", "")
-    return table(names, lines) + "\n"
+    rest = len(rows) - len(lines)
+    more = f"\nAnd {rest} more with smaller ratios, bold in {{doc}}`peers_cells`.\n" if rest else ""
+    return table(names, lines) + "\n" + more
 
 
 def means_by(found, relation, pick, values):

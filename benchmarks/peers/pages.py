@@ -8,7 +8,7 @@ from benchmarks.peers.accuracy_tables import number, table
 from benchmarks.peers.libraries import ADD_REMOVE, LABELS, OURS, REPLACE_ONE
 
 PAGE, CELLS = "peers.md", "peers_cells.md"
-PICTURES = {REPLACE_ONE: "peers-replace-one.svg", ADD_REMOVE: "peers-add-remove.svg"}
+PICTURES = {REPLACE_ONE: "peers-replace-one.png", ADD_REMOVE: "peers-add-remove.png"}
 
 
 def write(folder, found, measured, outcomes, versions, failed):
@@ -42,7 +42,8 @@ def _save(figure, path):
     from matplotlib import pyplot as plt
 
     with mpl.rc_context({"svg.hashsalt": "sordino"}):  # the same numbers give the same file
-        figure.savefig(path, metadata={"Date": None, "Creator": "sordino"})
+        unsaid = {"Date": None, "Creator": "sordino"} if path.suffix == ".svg" else {"Software": None}
+        figure.savefig(path, metadata=unsaid, dpi=110)
     plt.close(figure)
     return path
 

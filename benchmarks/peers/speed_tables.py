@@ -15,7 +15,9 @@ def verdicts(found):
         if not safe or not mine:
             continue
         fastest = min(safe, key=safe.get)
-        text = f"{query} of a million floats: next answer of the fastest float-safe peer ({fastest}) over ours"
+        text = (
+            f"{query} of a million floats: next answer of the fastest float-safe peer ({fastest}) over ours"
+        )
         lines.append((text, words, number(safe[fastest] / mine), said(safe[fastest] / mine >= bar)))
     cost = found["imports"].get("sordino")
     if cost:
