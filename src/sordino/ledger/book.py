@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from sordino.errors import LedgerError, ParameterError
 from sordino.ledger import account
 from sordino.ledger.chain import Row, amount, canonical, faults
-from sordino.ledger.entry import Entry, Report, entry_of
+from sordino.ledger.entry import Entry, Report, check_reason, check_token, entry_of
 from sordino.ledger.store import damaged
 from sordino.privacy import Approx, Guarantee, Neighbors, Unit
 
@@ -64,7 +64,7 @@ class Ledger:
                 budget by counting rho up to the largest total that is within it.
         """
         account.check_budget(budget)
-        _reason(reason)
+        check_reason(reason)
         stated = budget
         if counting == "concentrated":
             if not isinstance(budget, Approx):
@@ -158,7 +158,7 @@ class Ledger:
     def spend_all(self, asked: Sequence[tuple[Event, str | None]]) -> list[Entry]:
         """Debit several questions in one transaction: all or none."""
         for _, token in asked:
-            _check_token(token)
+            check_token(token)
         with self._store.write() as page:
             last, first = self._newest(page), self._sound(page.first())
             opening, entries = first.content, []
@@ -226,7 +226,7 @@ class Ledger:
     def raise_to(self, budget: Guarantee, *, reason: str) -> Guarantee:
         """Raise the ceiling, with a reason that stays in the book."""
         account.check_budget(budget)
-        _reason(reason)
+        check_reason(reason)
         with self._store.write() as page:
             last = self._newest(page)
             ceiling = amount(last.ceiling)
@@ -378,26 +378,6 @@ def _store(location: str | os.PathLike[str] | None) -> Store:
     from sordino.ledger.sqlite import SQLiteStore
 
     return SQLiteStore(location)
-
-
-def _reason(reason: str) -> None:
-    if not isinstance(reason, str) or not reason.strip():
-        raise ParameterError(
-            "ledger",
-            "a reason must be given",
-            why="It stays in the book.",
-            hint='reason="2026 income tables"',
-        )
-
-
-def _check_token(token: str | None) -> None:
-    if token is not None and (not isinstance(token, str) or not token.strip() or len(token) > 200):
-        raise ParameterError(
-            "ledger",
-            "a token is a text of 1 to 200 characters",
-            got={"token": token},
-            hint='token="tables-2026-1"',
-        )
 
 
 def _now() -> str:

@@ -1,4 +1,7 @@
-"""What the book gives out: a paid question with its answer, and the report of a verification. Plain records."""
+"""What the book gives out and is told: a paid question with its answer, the report of a verification, tokens, reasons.
+
+Plain records; where they are kept is in `sqlite` and `postgres`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sordino.errors import ParameterError
 from sordino.privacy import Guarantee
 
 if TYPE_CHECKING:
@@ -81,3 +85,25 @@ def entry_of(paid: Row, answer: Row | None) -> Entry:
     body = paid.content
     release = None if answer is None else answer.content["release"]
     return Entry(paid.paid, paid.token, body["event"], Guarantee.from_dict(body["cost"]), paid.at, release)
+
+
+def check_reason(reason: str) -> None:
+    """Refuse a change of the book without a reason."""
+    if not isinstance(reason, str) or not reason.strip():
+        raise ParameterError(
+            "ledger",
+            "a reason must be given",
+            why="It stays in the book.",
+            hint='reason="2026 income tables"',
+        )
+
+
+def check_token(token: str | None) -> None:
+    """Refuse a token that is no short text."""
+    if token is not None and (not isinstance(token, str) or not token.strip() or len(token) > 200):
+        raise ParameterError(
+            "ledger",
+            "a token is a text of 1 to 200 characters",
+            got={"token": token},
+            hint='token="tables-2026-1"',
+        )

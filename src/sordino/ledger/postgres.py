@@ -15,7 +15,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from sordino.errors import LedgerError, MissingExtra, ParameterError
 from sordino.ledger.chain import Row
 from sordino.ledger.migrations import MIGRATIONS
-from sordino.ledger.store import COLUMNS, absent, damaged, later, taken
+from sordino.ledger.page import SELECT, TablePage
+from sordino.ledger.store import absent, damaged, later, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,73 +27,18 @@ if TYPE_CHECKING:
 
 SCHEMES = ("postgresql", "postgres")
 
-_SELECT = f"SELECT {COLUMNS} FROM entries"  # noqa: S608
-_INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"  # noqa: S608
 
-
-class PostgresPage:
+class PostgresPage(TablePage):
     """The book inside one transaction."""
 
-    dialect = "postgres"
-
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
-
-    def run(self, statement: str) -> None:
-        """Run a statement of a migration."""
-        self._connection.execute(statement)
-
-    def _one(self, condition: str, *values: Any) -> Row | None:
-        found = self._connection.execute(f"{_SELECT} {condition}", values).fetchone()
-        return None if found is None else Row(*found)
-
-    def last(self) -> Row | None:
-        """The newest row."""
-        return self._one("ORDER BY number DESC LIMIT 1")
-
-    def find(self, kind: str, token: str) -> Row | None:
-        """The row of a kind with a token."""
-        return self._one("WHERE kind = %s AND token = %s", kind, token)
-
-    def first(self) -> Row | None:
-        """The row with which the book was begun."""
-        return self._one("WHERE number = 1")
-
-    def release(self, paid: int) -> Row | None:
-        """The spend that was paid as the so-manieth."""
-        return self._one("WHERE kind = 'spend' AND paid = %s", paid)
+    dialect, mark = "postgres", "%s"
 
     def rows(self) -> Iterator[Row]:
-        """All rows in order."""
+        """All rows in order, fetched as they are asked for."""
         with self._connection.cursor(name="rows") as cursor:
-            cursor.execute(f"{_SELECT} ORDER BY number")
+            cursor.execute(f"{SELECT} ORDER BY number")
             for found in cursor:
                 yield Row(*found)
-
-    def head(self) -> tuple[int, str] | None:
-        """The mark of the last row."""
-        found = self._connection.execute("SELECT number, hash FROM head").fetchone()
-        return None if found is None else (found[0], found[1])
-
-    def append(self, row: Row) -> None:
-        """Write one row and move the mark."""
-        values = (
-            row.number,
-            row.paid,
-            row.kind,
-            row.token,
-            row.body,
-            row.spent,
-            row.ceiling,
-            row.at,
-            row.before,
-            row.hash,
-        )
-        self._connection.execute(_INSERT, values)
-        if row.number == 1:
-            self._connection.execute("INSERT INTO head VALUES (1, %s, %s)", (row.number, row.hash))
-        else:
-            self._connection.execute("UPDATE head SET number = %s, hash = %s", (row.number, row.hash))
 
 
 class PostgresStore:

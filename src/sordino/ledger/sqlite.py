@@ -14,85 +14,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import LedgerError
-from sordino.ledger.chain import Row
 from sordino.ledger.migrations import MIGRATIONS
-from sordino.ledger.store import COLUMNS, absent, damaged, later, taken
+from sordino.ledger.page import TablePage
+from sordino.ledger.store import absent, damaged, later, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sordino.ledger.chain import Row
     from sordino.ledger.store import Page
 
 APPLICATION = 0x536F7264  # "Sord", in the file's header
 PATIENCE = 60.0  # seconds to wait for another writer
 
-_INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
-_SELECT = f"SELECT {COLUMNS} FROM entries"  # noqa: S608
 
-
-class SQLitePage:
+class SQLitePage(TablePage):
     """The book inside one transaction."""
 
-    dialect = "sqlite"
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def run(self, statement: str) -> None:
-        """Run a statement of a migration."""
-        self._connection.execute(statement)
-
-    def _one(self, condition: str, *values: Any) -> Row | None:
-        found = self._connection.execute(f"{_SELECT} {condition}", values).fetchone()
-        return None if found is None else Row(*found)
-
-    def last(self) -> Row | None:
-        """The newest row."""
-        return self._one("ORDER BY number DESC LIMIT 1")
-
-    def find(self, kind: str, token: str) -> Row | None:
-        """The row of a kind with a token."""
-        return self._one("WHERE kind = ? AND token = ?", kind, token)
-
-    def first(self) -> Row | None:
-        """The row with which the book was begun."""
-        return self._one("WHERE number = 1")
-
-    def release(self, paid: int) -> Row | None:
-        """The spend that was paid as the so-manieth."""
-        return self._one("WHERE kind = 'spend' AND paid = ?", paid)
-
-    def rows(self) -> Iterator[Row]:
-        """All rows in order."""
-        for found in self._connection.execute(f"{_SELECT} ORDER BY number"):
-            yield Row(*found)
-
-    def head(self) -> tuple[int, str] | None:
-        """The mark of the last row."""
-        found = self._connection.execute("SELECT number, hash FROM head").fetchone()
-        return None if found is None else (found[0], found[1])
-
-    def append(self, row: Row) -> None:
-        """Write one row and move the mark."""
-        self._connection.execute(
-            _INSERT,
-            (
-                row.number,
-                row.paid,
-                row.kind,
-                row.token,
-                row.body,
-                row.spent,
-                row.ceiling,
-                row.at,
-                row.before,
-                row.hash,
-            ),
-        )
-        if row.number == 1:
-            self._connection.execute("INSERT INTO head VALUES (1, ?, ?)", (row.number, row.hash))
-        else:
-            self._connection.execute("UPDATE head SET number = ?, hash = ?", (row.number, row.hash))
+    dialect, mark = "sqlite", "?"
 
 
 class SQLiteStore:

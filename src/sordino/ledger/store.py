@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from sordino.ledger.chain import Row
 
-COLUMNS = "number, paid, kind, token, body, spent, ceiling, at, before, hash"
-
 
 class Page(Protocol):
     """The book inside one transaction."""
