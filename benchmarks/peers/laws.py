@@ -96,15 +96,72 @@ def opendp(values, low, high, q, epsilon, candidates):
     return Pieces(chance[group], points, points)
 
 
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Laplace noise of a scale, the answer cut to an interval."""
+
+    scale: float
+    low: float = -math.inf
+    high: float = math.inf
+
+    def rmse(self, truth):
+        """A side with room a has s² - exp(-a/s)(a s + s²): the inner integral and the point at the end."""
+        sides = 0.0
+        for room in (truth - self.low, self.high - truth):
+            sides += self.scale**2
+            if room < math.inf:
+                sides -= math.exp(-room / self.scale) * (room * self.scale + self.scale**2)
+        return math.sqrt(sides)
+
+    def median_error(self, truth):
+        """Scale times log 2, or the room on the nearer side: half of the answers go there."""
+        return min(self.scale * math.log(2), truth - self.low, self.high - truth)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Two-sided geometric noise, P(k) proportional to exp(-epsilon |k|), the answer cut to whole numbers low..high."""
+
+    epsilon: float
+    low: float = -math.inf
+    high: float = math.inf
+
+    def _law(self, truth):
+        reach = math.ceil(60 / self.epsilon)
+        noise = np.arange(-reach, reach + 1)
+        chance = np.exp(-self.epsilon * np.abs(noise))
+        return np.clip(truth + noise, self.low, self.high) - truth, chance / chance.sum()
+
+    def rmse(self, truth):
+        """Root mean square error, summed."""
+        error, chance = self._law(truth)
+        return math.sqrt(float(np.sum(chance * error**2)))
+
+    def median_error(self, truth):
+        """Median absolute error."""
+        error, chance = self._law(truth)
+        order = np.argsort(np.abs(error))
+        return float(np.abs(error)[order][np.searchsorted(np.cumsum(chance[order]), 0.5)])
+
+
 def of_cell(library, cell, values):
     """The law of a library's answer to a cell of the main table, or None where it has to be simulated."""
-    if library not in LAWS or cell.table != "main" or cell.query not in QUANTILES:
+    if library not in LAWS or cell.table != "main":
         return None
-    known, q = cell.public, QUANTILES[cell.query]
+    known, epsilon = cell.public, cell.epsilon
+    cut = {"low": known.low, "high": known.high}
+    if cell.query == "mean" and library != "tmlt":
+        scale = (known.high - known.low) / len(values) / epsilon
+        return Noise(scale, **(cut if library == "diffprivlib" else {}))
+    if cell.query == "count" and library != "tmlt":
+        return Whole(epsilon, **({"low": 0, "high": len(values)} if library == "diffprivlib" else {}))
+    if cell.query not in QUANTILES:
+        return None
+    q = QUANTILES[cell.query]
     if library == "opendp":
         candidates = COARSE if cell.query in ("min", "max") else FINE
-        return opendp(values, known.low, known.high, q, cell.epsilon, candidates)
-    return LAWS[library](values, known.low, known.high, q, cell.epsilon)
+        return opendp(values, known.low, known.high, q, epsilon, candidates)
+    return LAWS[library](values, known.low, known.high, q, epsilon)
 
 
 LAWS = {"opendp": opendp, "diffprivlib": diffprivlib, "tmlt": tmlt}

@@ -33,7 +33,7 @@ def wanted(library, cell, share):
     """How many repetitions a cell gets; a share of the full number for a first look."""
     known = library.repeats.get(cell.rows) or library.repeats[10_001 if cell.rows > 3000 else 1001]
     most = library.fewer.get(cell.query, known)
-    if library.name in LAWS and cell.table == "main" and cell.query in QUANTILES:
+    if library.name in LAWS and cell.table == "main" and cell.query in (*QUANTILES, "mean", "count"):
         most = min(most, CHECKED if cell.rows < 3000 else CHECKED // 10)  # draws only check the law
     return max(3, math.ceil(min(known, most) * share))
 
@@ -77,6 +77,9 @@ def ask(library, environment, cache, chosen, relations, *, share=1.0, seconds=SE
         tasks.append(
             cell.task(name, column_file(cache, cell, values), variant, relation, repeats, seconds - spent)
         )
+    tasks.sort(
+        key=lambda task: bool((kept.get(task["id"] + LAW) or {"values": []})["values"])
+    )  # checks come last
     _converse(library, environment, kept, tasks, progress)
     return kept
 

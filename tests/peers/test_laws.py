@@ -53,3 +53,21 @@ def test_a_wrong_slope_would_be_noticed():
     draws = random.uniform(law.low[chosen], law.high[chosen])
     assert kstest([law.cdf(x) for x in draws], "uniform").pvalue > 0.01
     assert kstest([wrong.cdf(x) for x in draws], "uniform").pvalue < 1e-4
+
+
+@pytest.mark.parametrize(("low", "high"), [(-np.inf, np.inf), (0.0, 10.0), (-1.0, 50.0)])
+def test_cut_laplace_noise_has_its_law(low, high):
+    draws = np.clip(1.5 + np.random.default_rng(4).laplace(0, 3, 400_000), low, high) - 1.5
+    law = laws.Noise(3.0, low, high)
+    assert law.rmse(1.5) == pytest.approx(np.sqrt(np.mean(draws**2)), rel=0.01)
+    assert law.median_error(1.5) == pytest.approx(np.median(abs(draws)), rel=0.02)
+
+
+def test_two_sided_geometric_noise_has_its_law():
+    plain = laws.Whole(1.0)
+    decay = np.exp(-1.0)
+    assert plain.rmse(7) == pytest.approx(
+        np.sqrt(2 * decay) / (1 - decay)
+    )  # 1.357, less than the square root of 2
+    assert plain.median_error(7) == 1
+    assert laws.Whole(0.1, 0, 201).rmse(2) < laws.Whole(0.1).rmse(2)
