@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sordino.papers import excess_variance, experiments
-from sordino.papers.excess_variance import HIGH, LOW, smooth_squares, trimming_cost
+from sordino.papers.excess_variance import HIGH, LOW, smooth_squares, trimming_costs
 from sordino.papers.noise_lines import LIMIT, PRINTED, printed_gaussian, variances
 from sordino.papers.trimmed_mean import trimmed_means
 
@@ -68,7 +68,7 @@ STORED_EXCESS = {
 @pytest.fixture(scope="module")
 def simulated():
     mean, error = smooth_squares(rows=201, trimmed=37, smoothings=(0.191,), samples=400, seed=11)
-    return mean[0], error[0], *trimming_cost(rows=201, trimmed=37, samples=20_000, seed=12)
+    return mean[0], error[0], *trimming_costs(rows=201, trimmed=(37,), samples=20_000, seed=12)[37]
 
 
 @pytest.mark.statistical

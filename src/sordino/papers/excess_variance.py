@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,16 +40,16 @@ SETTINGS = {
         201, 1.0, (3, 5, 8, 12, 16, 19, 25, 30, 37, 41, 45, 52, 59, 66, 72, 80, 90, 98), (19, 37, 59), 8_000, 200_000
     ),
     "004-figure-3": Setting(
-        501, 1.0, (4, 6, 8, 12, 17, 22, 28, 35, 42, 52, 62, 70, 80, 100, 130, 150, 170, 220), (22, 42), 2_000, 100_000
+        501, 1.0, (4, 6, 8, 12, 17, 22, 28, 35, 42, 52, 62, 70, 80, 100, 130, 150, 170, 220), (22, 42), 1_200, 100_000
     ),
     "004-figure-4": Setting(
-        1001, 1.0, (4, 7, 10, 14, 18, 25, 32, 42, 50, 58, 74, 91, 120, 160, 220, 300, 420), (25, 58), 1_500, 60_000
+        1001, 1.0, (4, 7, 10, 14, 18, 25, 32, 42, 50, 58, 74, 91, 120, 160, 220, 300, 420), (25, 58), 800, 60_000
     ),
     "004-figure-5": Setting(
-        5001, 1.0, (5, 9, 14, 20, 28, 41, 56, 72, 87, 105, 127, 170, 210, 250, 400, 700), (28, 72), 800, 30_000
+        5001, 1.0, (5, 9, 14, 20, 28, 41, 56, 72, 87, 105, 127, 170, 210, 250, 400, 700), (28, 72), 250, 30_000
     ),
     "004-figure-6": Setting(
-        5001, 0.2, (60, 100, 140, 180, 224, 300, 400, 480, 579, 700, 800, 1000, 1300, 1600), (224,), 400, 30_000
+        5001, 0.2, (60, 100, 140, 180, 224, 300, 400, 480, 579, 700, 800, 1000, 1300, 1600), (224,), 120, 30_000
     ),
 }
 # fmt: on
@@ -85,23 +85,29 @@ def smooth_squares(
     return found.mean(axis=0), found.std(axis=0, ddof=1) / math.sqrt(samples)
 
 
-def trimming_cost(*, rows: int, trimmed: int, samples: int, seed: int) -> tuple[float, float]:
-    """Estimate n E[(trimmed mean - mean)^2] of Gaussian data, and the standard error of the estimate.
+@lru_cache(maxsize=16)
+def trimming_costs(
+    *, rows: int, trimmed: tuple[int, ...], samples: int, seed: int
+) -> dict[int, tuple[float, float]]:
+    """Estimate n E[(trimmed mean - mean)^2] of Gaussian data with standard errors, for every trimming at once.
 
     Example:
-        >>> cost, error = trimming_cost(rows=21, trimmed=5, samples=400, seed=1)
+        >>> cost, error = trimming_costs(rows=21, trimmed=(3, 5), samples=400, seed=1)[5]
         >>> 0 < error < cost < 0.5
         True
     """
-    generator = np.random.default_rng([seed, rows, trimmed])
+    generator = np.random.default_rng([seed, rows])
     chunk = 200
-    found = []
+    totals = np.zeros((2, len(trimmed)))
     for _ in range(samples // chunk):
         ordered = np.sort(generator.standard_normal((chunk, rows)), axis=1)
-        both = trimmed_means(ordered, (0, trimmed))
-        found.append(rows * (both[:, 1] - both[:, 0]) ** 2)
-    squares = np.concatenate(found)
-    return float(squares.mean()), float(squares.std(ddof=1)) / math.sqrt(squares.size)
+        means = trimmed_means(ordered, (0, *trimmed))
+        squares = rows * (means[:, 1:] - means[:, :1]) ** 2
+        totals += squares.sum(axis=0), (squares**2).sum(axis=0)
+    count = samples // chunk * chunk
+    mean, fourth = totals / count
+    errors = np.sqrt((fourth - mean**2) / count)
+    return {m: (float(a), float(b)) for m, a, b in zip(trimmed, mean, errors, strict=True)}
 
 
 def _parts(name: str, scale: str, data: Path | None) -> list[Part]:  # noqa: ARG001
@@ -110,18 +116,20 @@ def _parts(name: str, scale: str, data: Path | None) -> list[Part]:  # noqa: ARG
     count = 8 if smoke else 49
     ends = (0.05, 0.5) if smoke else SMOOTHINGS
     smoothings = [float(f"{epsilon * x:.4g}") for x in np.geomspace(*ends, count)]
+    asked = setting.smoke if smoke else setting.full
     samples, costs = (40, 2_000) if smoke else (setting.samples, setting.trimming_samples)
     return [
         {
             "rows": rows,
             "epsilon": epsilon,
             "trimmed": trimmed,
+            "all_trimmed": list(asked),
             "smoothings": smoothings,
             "samples": samples,
             "trimming_samples": costs,
             "seed": 4002,
         }
-        for trimmed in (setting.smoke if smoke else setting.full)
+        for trimmed in asked
     ]
 
 
@@ -131,9 +139,13 @@ def _compute(part: Part) -> list[Row]:
     squares, errors = smooth_squares(
         rows=rows, trimmed=trimmed, smoothings=smoothings, samples=part["samples"], seed=part["seed"]
     )
-    cost, doubt = trimming_cost(
-        rows=rows, trimmed=trimmed, samples=part["trimming_samples"], seed=part["seed"] + 1
+    costs = trimming_costs(
+        rows=rows,
+        trimmed=tuple(part["all_trimmed"]),
+        samples=part["trimming_samples"],
+        seed=part["seed"] + 1,
     )
+    cost, doubt = costs[trimmed]
     table = [variances(epsilon, t) for t in smoothings]
     found: list[Row] = []
     for name in table[0]:
@@ -174,34 +186,37 @@ def _draw(result: Result) -> Any:
     low = min(curves[LIMIT][1])
     noises = [name for name in curves if name not in (LIMIT, NOT_PRIVATE, PRINTED)]
     top = 12 * float(np.median([min(curves[name][1]) for name in noises]))
-
-    def label(name: str) -> str:
-        height = min(curves[name][1])
-        return f"{name} ({PROMISES[name]})" + (f", above: {height:.3g}" if height > top else "")
-
     with plots.style() as plt:
-        figure, axes = plt.subplots(figsize=(10.4, 5.6))
-        for name, line in zip(noises, plots.lines(), strict=False):
-            axes.plot(*curves[name], label=label(name), **line)
-        if PRINTED in curves:  # crosses only: not a mechanism that anybody should use
-            axes.plot(
-                *curves[PRINTED], color="#000000", linestyle="", marker="x", markersize=5, label=PRINTED
+        figure, axes = plt.subplots(1, 2, figsize=(10.4, 7.6), sharey=True)
+        for axis, concentrated in zip(axes, (False, True), strict=True):
+            shown = [name for name in noises if (PROMISES[name] == "concentrated") is concentrated]
+            for name, line in zip(shown, plots.lines(), strict=False):
+                least = min(curves[name][1])
+                label = name if concentrated else f"{name} ({PROMISES[name]})"
+                above = f": above, {least:.3g}" if least > top else ""
+                axis.plot(*curves[name], label=label + above, **line)
+            if PRINTED in curves and not concentrated:  # crosses only: nobody should use it
+                axis.plot(
+                    *curves[PRINTED], color="#000000", linestyle="", marker="x", markersize=5, label=PRINTED
+                )
+            if concentrated:
+                axis.plot(*curves[LIMIT], color="#000000", linewidth=1.0, label=LIMIT)
+            axis.plot(
+                *curves[NOT_PRIVATE], color="#666666", linewidth=1.2, linestyle=(0, (1, 2)), label=NOT_PRIVATE
             )
-        axes.plot(*curves[LIMIT], color="#000000", linewidth=1.0, label=LIMIT)
-        axes.plot(
-            *curves[NOT_PRIVATE], color="#666666", linewidth=1.2, linestyle=(0, (1, 2)), label=NOT_PRIVATE
-        )
-        axes.set(
-            xlabel=f"rows trimmed on each side, of {rows} (log scale)",
-            ylabel="excess variance\n(n times the squared error, minus 1)",
-            title=f"Private trimmed mean of N(0, 1) in [-50, 1050], n = {rows}, epsilon = {epsilon:g}",
-            xscale="log",
-            yscale="log",
-            ylim=(0.6 * low, top),
-        )
-        plots.plain_ticks(axes.yaxis)
-        plots.plain_ticks(axes.xaxis)
-        figure.legend(loc="outside right center", fontsize=8.5)
+            axis.set(
+                xlabel=f"rows trimmed on each side, of {rows} (log scale)",
+                title="concentrated" if concentrated else "pure, approximate, truncated",
+                xscale="log",
+                yscale="log",
+                ylim=(0.6 * low, top),
+            )
+            plots.plain_ticks(axis.xaxis)
+            axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), fontsize=9)
+        plots.plain_ticks(axes[0].yaxis)
+        axes[0].set_ylabel("excess variance\n(n times the squared error, minus 1)")
+        title = f"Private trimmed mean of N(0, 1) in [-50, 1050], n = {rows}, epsilon = {epsilon:g}"
+        figure.suptitle(title, x=0.01, ha="left", fontsize=11)
         return figure
 
 

@@ -109,37 +109,34 @@ def clipped_error(noise: Any, bound: float, up: float, down: float) -> Error:
     if size == 0:
         return 0.0, 0.0
     square = sum(float(np.interp(end / size, z, below)) for end in (up, down))
-
-    def beyond(r: float) -> float:
-        return sum(float(np.interp(r / size, z, tail)) for end in (up, down) if r < end)
-
-    low, high = 0.0, max(up, down)
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if beyond(middle) > 0.5 else (low, middle)
-    return size * math.sqrt(square), high
+    # Half of the mass lies beyond the quartile; past the nearer bound only one side is left, with less than half.
+    quartile = size * float(np.interp(-0.25, -tail, z))
+    return size * math.sqrt(square), min(quartile, up, down)
 
 
-def piece_error(opened: Opened, form: Interpolation, slope: Fraction) -> Error:
-    """Root mean square and median absolute error of a mechanism on the reachable intervals."""
+def piece_error(opened: Opened, form: Interpolation, slope: Fraction, *, median: bool = False) -> Error:
+    """Root mean square and, if asked, median absolute error of a mechanism on the reachable intervals."""
     law = PieceLaw(line_pieces(intervals_of(opened), form), slope)
     centre, step = Fraction(opened.value), float(opened.units.step)
+    root = step * math.sqrt(law.mean_squared_error(centre))
+    if not median:
+        return root, math.nan
     low, high = 0.0, float(max((opened.top or 0) - centre, centre - (opened.bottom or 0)))
     for _ in range(60):
         middle = (low + high) / 2
         inside = law.cdf(centre + Fraction(middle)) - law.cdf(centre - Fraction(middle))
         low, high = (low, middle) if inside >= 0.5 else (middle, high)
-    return step * math.sqrt(law.mean_squared_error(centre)), step * high
+    return root, step * high
 
 
 def errors_on(opened: Opened, epsilon: Fraction) -> dict[str, Error]:
     """Every mechanism's errors on one reading at one price; piecewise Laplace itself under its two prices."""
     pure, concentrated = Pure(epsilon), Concentrated(epsilon * epsilon / 2)
     linear = Interpolation.linear()
-    found = {"PLM": piece_error(opened, linear, slope_of(pure))}
+    found = {"PLM": piece_error(opened, linear, slope_of(pure), median=True)}
     found["PLM, zCDP"] = piece_error(opened, linear, slope_of(concentrated))
     for name, form in FORMS.items():
-        found[name] = piece_error(opened, form, slope_of(pure))
+        found[name] = piece_error(opened, form, slope_of(pure), median=name == "INV")
     found["INV, zCDP"] = piece_error(opened, FORMS["INV"], slope_of(concentrated))
     step = float(opened.units.step)
     up = step * float((opened.top or 0) - opened.value)
@@ -225,7 +222,7 @@ def _draw(result: Result) -> Any:
     names = result.values("statistic")
     with plots.style() as plt:
         figure, axes = plt.subplots(
-            1, len(names), figsize=(2.2 * len(names) + 1, 4.6), sharey=True, squeeze=False
+            1, len(names), figsize=(max(2.2 * len(names), 7.0), 5.0), sharey=True, squeeze=False
         )
         markers = dict(zip(lines, "osv^DPX", strict=True))
         for axis, name in zip(axes[0], names, strict=True):
@@ -243,12 +240,11 @@ def _draw(result: Result) -> Any:
                     label=line,
                 )
             axis.axhline(1.0, color="#666666", linewidth=0.8)
-            axis.set(yscale="log", title=name, ylim=(0.05, 2e5))
+            axis.set(yscale="log", title=name, ylim=(0.02, 2e5), xlabel="rows, epsilon")
             axis.set_xticks(range(len(cells)), [f"{n}, {e:g}" for n, e in cells], rotation=90)
         axes[0][0].set_ylabel("root mean square error\n(piecewise Laplace = 1)")
         handles, labels = axes[0][0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=7, fontsize=9)
-        figure.supxlabel("rows, epsilon", fontsize=10)
+        figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=9)
         return figure
 
 

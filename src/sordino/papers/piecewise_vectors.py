@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ROWS, TRIMMED, LOW, HIGH = 5001, 500, -50, 1050
 GRID = Grid(-30)
 #: Dimension: draws at full scale, and at smoke scale.
-DIMENSIONS = {1: (2000, 150), 2: (2000, 150), 5: (1000, 60), 20: (300, 0)}
+DIMENSIONS = {1: (800, 150), 2: (800, 150), 5: (300, 60), 20: (60, 0)}
 NORMS = {"1": 1.0, "2": 2.0, "inf": math.inf}
 
 
@@ -130,7 +130,7 @@ def _radius_draw(result: Result) -> Any:
 
 
 def _plane_parts(scale: str, data: Path | None) -> list[Part]:  # noqa: ARG001
-    draws = 100 if scale == "smoke" else 1500
+    draws = 100 if scale == "smoke" else 600
     return [{"norm": norm, "draws": draws, "epsilon": 1, "seed": 3004 + i} for i, norm in enumerate(NORMS)]
 
 
