@@ -225,3 +225,42 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     counted, megabytes = map(int, done.stdout.split())
     assert counted == rows * groups
     assert megabytes < 120
+
+
+LIMITED = """
+import resource, sys
+limit = int(sys.argv[2])
+import duckdb, pyarrow, pyarrow.csv, narwhals
+import sordino as sd
+from sordino.data import open_source
+from sordino.source import Grid, Rank, Request, Window
+resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))  # anonymous memory: what a process allocates
+try:
+    bytearray(limit)
+    sys.exit("the limit does not hold")
+except MemoryError:
+    pass
+(summary,) = open_source(sys.argv[1]).summary(Request("x", Grid(-5, 5), (Window(Rank(1, 2), 100),), squares=True))
+people = sd.open(sys.argv[1], budget=sd.Pure(1))
+answer = people.release(sd.Median("x", low=-5, high=5), sd.Pure(1))
+print(summary.rows, abs(answer.value) < 0.01)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_file_larger_than_the_memory_that_is_allowed(tmp_path):
+    """The limit is enforced by the system; the file has more bytes of numbers than it allows."""
+    rows, groups, limit = 1_000_000, 100, 700 << 20
+    block = pa.table({"x": np.random.default_rng(2).normal(size=rows)})
+    path = tmp_path / "t.parquet"
+    options = {"compression": "none", "use_dictionary": False}
+    with pq.ParquetWriter(path, block.schema, **options) as writer:
+        for _ in range(groups):
+            writer.write_table(block, row_group_size=122_880)
+    assert path.stat().st_size > limit
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(path), str(limit)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+    assert done.stdout.split() == [str(rows * groups), "True"]

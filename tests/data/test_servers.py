@@ -236,7 +236,7 @@ def spark():
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_spark_reads_alike(spark, tmp_path):
-    """To the bit, on every column of numbers, and with units, conditions and groups."""
+    """To the bit, on every column of numbers."""
     for column in NUMBERS:
         _, values, grid = COLUMNS[column]
         if column == "uint64":
@@ -245,6 +245,12 @@ def test_spark_reads_alike(spark, tmp_path):
         frame = spark.read.parquet(str(tmp_path / f"{column.replace(',', '')}.parquet"))
         (summary,) = open_source(frame).summary(asked(grid))
         assert shown(summary) == defined(values, asked(grid)), column
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_spark_bounds_filters_and_groups_alike(spark, tmp_path):
+    """As PostgreSQL does, by the same queries."""
     pq.write_table(pa.table(PEOPLE), tmp_path / "people.parquet")
     frame = spark.read.parquet(str(tmp_path / "people.parquet"))
     refused(frame)
