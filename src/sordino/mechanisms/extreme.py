@@ -18,7 +18,6 @@ from sordino.mechanisms.extreme_plan import ExtremePlan, plan_extreme
 from sordino.mechanisms.law import Cell, LatticeLaw
 from sordino.mechanisms.nested_mechanism import NATS, intervals_of
 from sordino.mechanisms.price import bounded_range
-from sordino.mechanisms.quantile_plan import Lattice
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.mechanisms import Asking
+    from sordino.mechanisms.quantile_plan import Lattice
     from sordino.privacy import Guarantee
     from sordino.profile import Opened, Reading
     from sordino.statistics import Statistic
@@ -46,6 +46,7 @@ class Extreme(Mechanism):
 
     Example:
         >>> from fractions import Fraction
+        >>> from sordino.mechanisms.quantile_plan import Lattice
         >>> from sordino.privacy import Pure
         >>> lattice = Lattice(Fraction(0), Fraction(1), 120)
         >>> Extreme(price=Pure(1), lattice=lattice, upper=True, rows=1001).trusted

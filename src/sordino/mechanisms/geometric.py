@@ -86,7 +86,7 @@ class Geometric(Mechanism):
 
     Example:
         >>> Geometric(price=Pure(1)).guarantee
-        Pure(epsilon=Fraction(1, 1))
+        Pure(epsilon=1)
     """
 
     price: Guarantee

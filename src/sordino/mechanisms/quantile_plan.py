@@ -81,13 +81,13 @@ class QuantilePlan:
     flip: bool = False
 
 
-def spread_measure(lattice: Lattice, *, anchor: int) -> Measure:
+def spread_measure(lattice: Lattice, *, anchor: int, flat: Fraction = Fraction(1, 3)) -> Measure:
     """The measure for quantiles without much data: uniform, logarithmic around the anchor, and round numbers."""
     logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> OCTAVES, 1))
     heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last)
     rest = 1 - HEAPS
     uniform = Measure.uniform(lattice.last)
-    return mixture([(rest / 3, uniform), (rest * 2 / 3, logarithmic), (HEAPS, heaps)])
+    return mixture([(rest * flat, uniform), (rest * (1 - flat), logarithmic), (HEAPS, heaps)])
 
 
 @lru_cache(maxsize=256)
@@ -127,8 +127,8 @@ def plan_quantile(
 
     Example:
         >>> lattice = Lattice(Fraction(-50), Fraction(1100, 2**31), 2**31)
-        >>> plan_quantile(lattice, epsilon=Fraction(1), rows=1001, rank=991).magnitude_share
-        Fraction(15, 256)
+        >>> plan_quantile(lattice, epsilon=Fraction(1), rows=101, rank=100).magnitude_share
+        Fraction(51, 256)
         >>> plan_quantile(lattice, epsilon=Fraction(1), rows=1001).magnitude_share
         Fraction(0, 1)
     """
@@ -160,7 +160,9 @@ def plan_quantile(
     tilted = _tilted(lattice, anchor=anchor, below=below, above=above, strength=strength)
     if tilted is not None:
         return QuantilePlan(tilted, nothing, nothing, anchor, trusted=strength >= 64)
-    if runaway >= 20 or strength < 64:
+    if support >= WEAK:  # both sides hold: what is left of the error is the mass far away
+        wide = spread_measure(lattice, anchor=anchor, flat=SPREAD)
+    if runaway >= WEAK or strength < 64:
         return QuantilePlan(wide, nothing, nothing, anchor, trusted=strength >= 64)
     spent = min(max(60 / strength, 0.01), 0.2)
     fallback = min(max(math.exp(-strength * spent / 4), 1e-6), 0.3)
