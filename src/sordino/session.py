@@ -284,13 +284,11 @@ class Session:
         groups: list[list[Answer]] = []
         together = max(1, CODES // max(1, sum(_width(request) for request in requests)))
 
-        def again(request: Ask, key: Key) -> Summary:
-            return next(iter(source.summaries(column, (key,), request)))[0]
-
+        again = _follow_up(source, column, keys)
         for start in range(0, len(keys), together):
             some = keys[start : start + together]
             these = list(itertools.islice(reads, len(some)))
-            agains = [functools.partial(again, key=key) for key in some]
+            agains = [functools.partial(again, start + place) for place in range(len(some))]
             groups += _converse(question.parts, these, agains)
         return groups
 
@@ -309,6 +307,20 @@ def _converse(
             part.mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution)
         )
     return [list(group) for group in zip(*answers, strict=True)]
+
+
+def _follow_up(source: Source, column: str, keys: tuple[Key, ...]) -> Callable[[int, Ask], Summary]:
+    """Further questions of single groups; a source that can split its rows once for all of them does so when asked."""
+    found: list[Callable[[int, Ask], Summary]] = []
+
+    def again(place: int, request: Ask) -> Summary:
+        if not hasattr(source, "conversation"):
+            return next(iter(source.summaries(column, (keys[place],), request)))[0]
+        if not found:
+            found.append(source.conversation(column, keys))
+        return found[0](place, request)
+
+    return again
 
 
 def _width(request: Ask) -> int:

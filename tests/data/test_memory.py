@@ -14,6 +14,7 @@ from sordino.data import kernel
 from sordino.data.memory import Memory
 from sordino.data.table import column_of
 from sordino.errors import DataError, ParameterError
+from sordino.privacy import Unit
 from sordino.source import FIRST, LAST, Bundle, Cells, Columns, Condition, Grid, Links, Rank, Request, Window
 
 NAN, INF = math.nan, math.inf
@@ -277,3 +278,34 @@ def test_many_groups_take_one_sort():
         middle = (len(codes) + 1) // 2
         assert summary.runs[0].at(middle) == codes[middle - 1]
         assert summary.total == codes.sum()
+
+
+@pytest.mark.parametrize("unit", [Unit(), Unit("who", 2)], ids=["rows", "units"])
+@pytest.mark.parametrize("missing", [0, "drop"])
+def test_a_conversation_about_groups_hears_what_one_pass_would(unit, missing):
+    """Group by group from one split, or key by key from the whole table: the same summaries."""
+    rng = np.random.default_rng(11)
+    x = np.where(rng.random(300) < 0.2, NAN, rng.normal(0, 3, 300))
+    table = {"g": rng.integers(0, 6, 300), "who": rng.integers(0, 90, 300), "x": x, "y": rng.random(300)}
+    source = Memory(table, unit=unit).where(Condition("y", "<", 0.8))
+    grid = Grid(-5, 5, missing=missing)
+    requests = [
+        Request("x", grid, (Window(Rank(1, 2), 3),), squares=True, cuts=(5, 10**9)),
+        Cells("who", (1, 2, 3)),
+        Columns(("x", "y"), (grid, Grid(0, 1))),
+    ]
+    keys = (4, 1, 9, 0)  # one key has no rows
+    talk = source.conversation("g", keys)
+    for request in requests:
+        (*together,) = source.summaries("g", keys, request)
+        for place, key in enumerate(keys):
+            (alone,) = next(iter(source.summaries("g", (key,), request)))
+            for other in (talk(place, request), together[place][0]):
+                assert (other.rows, other.total, other.squares, other.below, other.counts) == (
+                    alone.rows, alone.total, alone.squares, alone.below, alone.counts,
+                )  # fmt: skip
+                assert [run.codes.tolist() for run in other.runs] == [
+                    run.codes.tolist() for run in alone.runs
+                ]
+                if alone.codes is not None:
+                    assert sorted(map(tuple, other.codes.T)) == sorted(map(tuple, alone.codes.T))

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 BLOCK = 1 << 16
 """Rows per block: codes of a block stay in the cache."""
 
+COMPARED = 128
+"""Up to so many cuts a comparison each is faster than a search in their list."""
+
 
 def key_index(column: Column, keys: tuple[str | int, ...]) -> NDArray[np.intp]:
     """The place of each row's key in the public list, -1 where it is not in it; no value raises.
@@ -204,6 +207,19 @@ def counts_below(codes: NDArray[Any], cuts: tuple[int, ...]) -> tuple[int, ...]:
     if len(cuts) < 8:
         return tuple(int(np.count_nonzero(codes < cut)) for cut in cuts)
     levels = np.unique(np.asarray(cuts, np.int64))
+    if (
+        len(levels) <= COMPARED
+        and len(codes)
+        and levels[0] >= 0
+        and int(levels[-1]) <= np.iinfo(codes.dtype).max
+    ):
+        below = np.zeros(len(levels), np.int64)
+        marks = levels.astype(codes.dtype).tolist()
+        for start in range(0, len(codes), BLOCK):
+            block = codes[start : start + BLOCK]
+            below += [np.count_nonzero(block < mark) for mark in marks]
+        found = dict(zip(levels.tolist(), below.tolist(), strict=True))
+        return tuple(found[cut] for cut in cuts)
     counts = np.zeros(len(levels) + 1, np.int64)
     for start in range(0, len(codes), BLOCK):
         cells = np.searchsorted(levels, codes[start : start + BLOCK].astype(np.int64), side="right")

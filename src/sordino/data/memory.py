@@ -108,15 +108,7 @@ class Memory:
         """Answer per public key, in the order of the keys; units are bounded over all keys together."""
         self._check((Cells(by, ()), *requests))
         group = key_index(self._column(by), keys)
-        splits: dict[tuple[str, ...], tuple[Rows, list[int]]] = {}
-
-        def split(dropping: tuple[str, ...]) -> tuple[Rows, list[int]]:
-            if dropping not in splits:
-                rows = self._rows_of(dropping)
-                order, starts = divided(group if rows is None else group[rows], len(keys))
-                splits[dropping] = (order if rows is None else rows[order], starts)
-            return splits[dropping]
-
+        split = self._splitter(group, len(keys))
         answers = []
         for (column, grid), together in by_column(requests).items():
             kept = self._rows_of(drops(together[0]))
@@ -136,6 +128,43 @@ class Memory:
                 return rows[starts[place] : starts[place + 1]]
 
             yield tuple(self._answer(request, shared, rows_of) for request in requests)
+
+    def conversation(self, by: str, keys: tuple[str | int, ...]) -> Callable[[int, Ask], Summary]:
+        """Answer one request of one group at a time, as `summaries` would: the table is split once for all of them.
+
+        For mechanisms whose next question depends on what was released; groups are counted in the order of the keys.
+        """
+        self._check((Cells(by, ()),))
+        split = self._splitter(key_index(self._column(by), keys), len(keys))
+
+        def ask(place: int, request: Ask) -> Summary:
+            def rows_of(dropping: tuple[str, ...]) -> Rows:
+                rows, starts = split(dropping)
+                return rows[starts[place] : starts[place + 1]]
+
+            self._check((request,))
+            shared: dict[Request, Summary] = {}
+            for (column, grid), together in by_column((request,)).items():
+                codes = coded(self._numeric(column, rows_of(drops(together[0]))), grid)
+                shared |= summarise_together(codes, together)
+            return self._answer(request, shared, rows_of)
+
+        return ask
+
+    def _splitter(
+        self, group: NDArray[np.intp], groups: int
+    ) -> Callable[[tuple[str, ...]], tuple[Rows, list[int]]]:
+        """Rows in the order of their groups and where each group starts, by the columns whose missing rows drop."""
+        splits: dict[tuple[str, ...], tuple[Rows, list[int]]] = {}
+
+        def split(dropping: tuple[str, ...]) -> tuple[Rows, list[int]]:
+            if dropping not in splits:
+                rows = self._rows_of(dropping)
+                order, starts = divided(group if rows is None else group[rows], groups)
+                splits[dropping] = (order if rows is None else rows[order], starts)
+            return splits[dropping]
+
+        return split
 
     def where(self, *conditions: Condition) -> Memory:
         """The rows that fulfil all conditions; missing values fulfil none."""
@@ -159,8 +188,9 @@ class Memory:
         return column if self._chosen is None else column[self._chosen]
 
     def _numeric(self, name: str, rows: Rows | None) -> NDArray[Any]:
-        column = self._column(name)
-        return (column if rows is None else column[rows]).numeric()
+        if rows is None:
+            return self._column(name).numeric()
+        return self._table[name][rows if self._chosen is None else self._chosen[rows]].numeric()
 
     def _rows_of(self, dropping: tuple[str, ...]) -> Rows | None:
         """The rows that count once missing ones are dropped and units bounded; None for all."""
