@@ -10,28 +10,25 @@ import contextlib
 import functools
 import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino import __version__
+from sordino.conversation import converse, follow_up, groups_together
 from sordino.errors import DataError, LedgerError, ParameterError, SordinoError
 from sordino.ledger import Entry, Ledger
 from sordino.opening import book_for, rows_for, source_for
-from sordino.question import Part, Question, prepare
+from sordino.question import Question, prepare
 from sordino.release import Interval, Release, real
-from sordino.source import Bundle, Cells, Condition, Request, Source
+from sordino.source import Cells, Condition, Source
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
-    from sordino.source import Ask, Summary
     from sordino.statistics import Statistic
 
 Key = str | int
-
-CODES = 1 << 21
-"""Codes of all windows that are read before they are answered: so many groups at a time fit into memory."""
 
 
 def open(  # noqa: A001
@@ -278,69 +275,22 @@ class Session:
         source, requests = self._source, question.requests
         if question.event.by is None:
             read = source.summary(*requests)
-            return _converse(question.parts, [read], [lambda request: source.summary(request)[0]])
+            return converse(question.parts, [read], [lambda request: source.summary(request)[0]])
         column, keys = question.event.by["column"], tuple(question.event.by["keys"])
         reads = source.summaries(column, keys, *requests)
         groups: list[list[Answer]] = []
-        together = max(1, CODES // max(1, sum(_width(request) for request in requests)))
+        together = groups_together(requests)
 
-        again = _follow_up(source, column, keys)
+        again = follow_up(source, column, keys)
         for start in range(0, len(keys), together):
             some = keys[start : start + together]
             these = list(itertools.islice(reads, len(some)))
             agains = [functools.partial(again, start + place) for place in range(len(some))]
-            groups += _converse(question.parts, these, agains)
+            groups += converse(question.parts, these, agains)
         return groups
 
     def __repr__(self) -> str:
         return f"<Session on {self.ledger!r}, {self.neighbors.value}>"
-
-
-def _converse(
-    parts: tuple[Part, ...], reads: list[tuple[Summary, ...]], agains: Sequence[Callable[[Ask], Summary]]
-) -> list[list[Answer]]:
-    """Let every mechanism ask, for all groups: its first request has been read with all others in one pass."""
-    answers = []
-    for place, part in enumerate(parts):
-        asks = [_Asked(part.first, read[place], again) for read, again in zip(reads, agains, strict=True)]
-        answers.append(
-            part.mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution)
-        )
-    return [list(group) for group in zip(*answers, strict=True)]
-
-
-def _follow_up(source: Source, column: str, keys: tuple[Key, ...]) -> Callable[[int, Ask], Summary]:
-    """Further questions of single groups; a source that can split its rows once for all of them does so when asked."""
-    found: list[Callable[[int, Ask], Summary]] = []
-
-    def again(place: int, request: Ask) -> Summary:
-        if not hasattr(source, "conversation"):
-            return next(iter(source.summaries(column, (keys[place],), request)))[0]
-        if not found:
-            found.append(source.conversation(column, keys))
-        return found[0](place, request)
-
-    return again
-
-
-def _width(request: Ask) -> int:
-    """How many codes the windows of a request hold at most; public."""
-    if isinstance(request, Bundle):
-        return sum(_width(part) for part in request.parts)
-    windows = request.windows if isinstance(request, Request) else ()
-    return 64 + sum(2 * window.reach + 1 for window in windows)
-
-
-class _Asked:
-    """What a mechanism may ask about one group: the first request has its answer already."""
-
-    __slots__ = ("_again", "_first", "_summary")
-
-    def __init__(self, first: Ask, summary: Summary, again: Callable[[Ask], Summary]) -> None:
-        self._first, self._summary, self._again = first, summary, again
-
-    def __call__(self, request: Ask) -> Summary:
-        return self._summary if request == self._first else self._again(request)
 
 
 def _release(question: Question, entry: Entry, groups: list[list[Answer]]) -> Release:
