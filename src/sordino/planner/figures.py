@@ -6,6 +6,7 @@ Everything is worked out again on generated columns; colours and dashes come fro
 from __future__ import annotations
 
 import dataclasses
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ FACTORS = (Fraction(1, 8), Fraction(1, 3), Fraction(1), Fraction(3), Fraction(8)
 SHOWN = 4  # options in a picture: the default and the best others
 TABLES, DRAWS = 2, 8
 CELLS = 161
+COARSE = 50  # a cell of fewer steps of the grid is made of whole ones
 SIMULATED = 240  # answers behind a simulated picture
 
 
@@ -93,9 +95,10 @@ def answer_densities(plan: Plan) -> tuple[np.ndarray[Any, Any], dict[str, np.nda
     truth = float(next(iter(laws.values())).truth)
     reach = 1.5 * max(plan.default.most, plan.default.rms) or 1.0
     step = max((law.step or 0.0 for law in laws.values()), default=0.0)
-    if step * CELLS > 2 * reach:  # a coarse grid: one cell per point
-        points = step * np.arange(np.floor((truth - reach) / step) - 1, np.ceil((truth + reach) / step) + 2)
-        edges = np.append(points - step / 2, points[-1] + step / 2)
+    if step * CELLS * COARSE > 2 * reach:  # cells of whole steps, or points would fall unevenly into them
+        width = step * max(1, round(2 * reach / (CELLS * step)))
+        around = math.ceil(reach / width)
+        edges = truth + width * (np.arange(-around, around + 2) - 0.5)
     else:
         edges = np.linspace(truth - reach, truth + reach, CELLS)
     densities = {

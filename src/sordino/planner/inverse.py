@@ -44,8 +44,8 @@ def expected_error(
 
     Example:
         >>> from sordino.statistics.count import Count
-        >>> round(expected_error(Count("x"), Pure(1), rows=100), 2)
-        1.44
+        >>> round(expected_error(Count("x"), Concentrated(0.005), rows=100))
+        10
     """
     relation = neighbors or statistic.neighbors
     shape = assumed(assume, statistic)
@@ -76,8 +76,8 @@ def needed_price(
 
     Example:
         >>> from sordino.statistics.count import Count
-        >>> needed_price(Count("x"), error=14.2, rows=1000)
-        Pure(epsilon=0.0998)
+        >>> needed_price(Count("x"), error=10.1, rows=1000, like=Concentrated(1))
+        Concentrated(rho=0.00492)
     """
     wanted = float(checks.positive("needed price", error=error))
     kind = Pure if like is None else type(like)
