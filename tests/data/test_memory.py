@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sordino.data import kernel
+from sordino.data import kernel, open_source
 from sordino.data.memory import Memory
 from sordino.data.table import column_of
 from sordino.errors import DataError, ParameterError
@@ -309,3 +309,21 @@ def test_a_conversation_about_groups_hears_what_one_pass_would(unit, missing):
                 ]
                 if alone.codes is not None:
                     assert sorted(map(tuple, other.codes.T)) == sorted(map(tuple, alone.codes.T))
+
+
+@pytest.mark.parametrize("lazily", [False, True])
+@pytest.mark.parametrize("bits", [31, 32, 33])
+def test_groups_are_sorted_where_the_largest_code_is_a_power_of_two(bits, lazily):
+    """The code 2^32 needs 33 bits: beside a key it would be taken for the first code of the next one."""
+    import polars as pl
+
+    columns = {"x": [1.0, 0.0, 1.0, 0.5, 1.0, 0.0], "k": [0, 0, 1, 1, 2, 2]}
+    grid = Grid(0, 1, bits=bits)
+    assert grid.top == 2**bits
+    request = Request("x", grid, (Window(Rank(1, 2), 5),))
+    source = open_source(pl.LazyFrame(columns) if lazily else columns)
+    groups = [group for (group,) in source.summaries("k", (0, 1, 2), request)]
+    assert [group.total for group in groups] == [grid.top, grid.top + grid.top // 2, grid.top]
+    assert [group.runs[0].codes.tolist() for group in groups] == [
+        [0, grid.top], [grid.top // 2, grid.top], [0, grid.top],
+    ]  # fmt: skip
