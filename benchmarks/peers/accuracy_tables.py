@@ -100,13 +100,15 @@ def said(good):
     return "held" if good else "**missed**"
 
 
+def judged(found, relation, variant):
+    """The cells in which a variant is compared: `tight` where the bounds fit, for elsewhere it is not true."""
+    rows = [row for row in main_rows(found, relation) if row.ratio(variant) is not None]
+    return [row for row in rows if variant != "tight" or row.cell.column in FITTING]
+
+
 def better_peers(found, relation, variant, bar=1.0):
     """Cells where the best peer is better by more than twice the simulation error, the worst first."""
-    rows = [
-        row
-        for row in main_rows(found, relation)
-        if (one := row.ratio(variant)) is not None and one.above(bar)
-    ]
+    rows = [row for row in judged(found, relation, variant) if row.ratio(variant).above(bar)]
     return sorted(rows, key=lambda row: -row.ratio(variant).value)
 
 

@@ -70,7 +70,7 @@ def better(found):
     for relation in (REPLACE_ONE, ADD_REMOVE):
         for variant, shown in figures.SHOWN.items():
             count = len(accuracy_tables.better_peers(found, relation, variant))
-            rows = [row for row in accuracy_tables.main_rows(found, relation) if row.ratio(variant)]
+            rows = accuracy_tables.judged(found, relation, variant)
             parts.append(f"### {relation}, {shown}: {count} of {len(rows)} cells\n")
             parts.append(accuracy_tables.better_table(found, relation, variant))
     return "\n".join(parts)
