@@ -18,9 +18,9 @@ import numpy as np
 from sordino.data.memory import Memory
 from sordino.errors import Unsupported
 from sordino.mechanisms.additive import profile_points
-from sordino.mechanisms.law import PieceLaw
-from sordino.mechanisms.nested import Interpolation, line_pieces
-from sordino.mechanisms.nested_mechanism import intervals_of
+from sordino.mechanisms.law import Piece, PieceLaw
+from sordino.mechanisms.nested import Interpolation, Intervals, line_pieces
+from sordino.mechanisms.nested_mechanism import NATS, intervals_of
 from sordino.mechanisms.price import slope_of
 from sordino.noise.gaussian import Gaussian
 from sordino.noise.laplace import Laplace
@@ -45,7 +45,7 @@ REPEATS = {201: 12, 1001: 5, 10001: 2}
 #: Smoothings per epsilon among which ``best`` chooses.
 SHARES = ("0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.35", "0.4", "0.45")
 DEPTH = 2500
-FORMS = {"INV": Interpolation.step(0), "STAIR": Interpolation.step(Fraction(1, 2))}
+FORMS = (Interpolation.linear(), Interpolation.step(0), Interpolation.step(Fraction(1, 2)))
 Error = tuple[float, float]
 
 
@@ -114,9 +114,9 @@ def clipped_error(noise: Any, bound: float, up: float, down: float) -> Error:
     return size * math.sqrt(square), min(quartile, up, down)
 
 
-def piece_error(opened: Opened, form: Interpolation, slope: Fraction, *, median: bool = False) -> Error:
+def piece_error(opened: Opened, pieces: list[Piece], slope: Fraction, *, median: bool = False) -> Error:
     """Root mean square and, if asked, median absolute error of a mechanism on the reachable intervals."""
-    law = PieceLaw(line_pieces(intervals_of(opened), form), slope)
+    law = PieceLaw(pieces, slope)
     centre, step = Fraction(opened.value), float(opened.units.step)
     root = step * math.sqrt(law.mean_squared_error(centre))
     if not median:
@@ -132,12 +132,17 @@ def piece_error(opened: Opened, form: Interpolation, slope: Fraction, *, median:
 def errors_on(opened: Opened, epsilon: Fraction) -> dict[str, Error]:
     """Every mechanism's errors on one reading at one price; piecewise Laplace itself under its two prices."""
     pure, concentrated = Pure(epsilon), Concentrated(epsilon * epsilon / 2)
-    linear = Interpolation.linear()
-    found = {"PLM": piece_error(opened, linear, slope_of(pure), median=True)}
-    found["PLM, zCDP"] = piece_error(opened, linear, slope_of(concentrated))
-    for name, form in FORMS.items():
-        found[name] = piece_error(opened, form, slope_of(pure), median=name == "INV")
-    found["INV, zCDP"] = piece_error(opened, FORMS["INV"], slope_of(concentrated))
+    whole = intervals_of(opened)
+    levels = math.ceil(NATS / slope_of(pure)) + 1
+    family = Intervals.of(whole.low[:levels], whole.high[:levels], first=whole.first, last=whole.last)
+    linear, inverse, stair = (line_pieces(family, form) for form in FORMS)
+    found = {
+        "PLM": piece_error(opened, linear, slope_of(pure), median=True),
+        "PLM, zCDP": piece_error(opened, linear, slope_of(concentrated)),
+        "INV": piece_error(opened, inverse, slope_of(pure), median=True),
+        "STAIR": piece_error(opened, stair, slope_of(pure)),
+        "INV, zCDP": piece_error(opened, inverse, slope_of(concentrated)),
+    }
     step = float(opened.units.step)
     up = step * float((opened.top or 0) - opened.value)
     down = step * float(opened.value - (opened.bottom or 0))
@@ -163,8 +168,8 @@ def errors_on(opened: Opened, epsilon: Fraction) -> dict[str, Error]:
     found["LLN best, zCDP"] = best(
         lambda share: smooth(LaplaceLogNormal, concentrated, share, method="analytic")
     )
-    for name, family, target in (("Laplace GS", Laplace, pure), ("Gauss GS, zCDP", Gaussian, concentrated)):
-        found[name] = clipped_error(_noise(family, target, Fraction(0), ()), float(sizes[-1]), up, down)
+    for name, law, target in (("Laplace GS", Laplace, pure), ("Gauss GS, zCDP", Gaussian, concentrated)):
+        found[name] = clipped_error(_noise(law, target, Fraction(0), ()), float(sizes[-1]), up, down)
     return found
 
 
