@@ -101,6 +101,11 @@ COLUMNS = {
         [Decimal(int(k)) / 10**18 for k in RNG.integers(0, 10**18, 200)],
         Grid(0, 1, bits=50),
     ),
+    "decimal(38,0)": (  # where a cast in DuckDB rounds twice
+        pa.decimal128(38, 0),
+        [Decimal(2**64 + int(k)) for k in RNG.integers(0, 2**64, 400, dtype=np.uint64)],
+        Grid(2**64, 2**65, step=2**15),
+    ),
     "text": (pa.string(), TEXTS, DROP),
     "text, fixed": (pa.string(), TEXTS, Grid(-10, 10, missing=-3)),
 }

@@ -137,6 +137,14 @@ def test_a_record_that_is_too_long_ends_where_it_should(tmp_path, monkeypatch):
     assert limit == 131072  # as it was
 
 
+def test_a_quote_that_meets_one_of_another_record_is_told_by_the_number_of_fields(tmp_path):
+    """Somebody else's field begins with a separator, so its quote looks like the end of the open one."""
+    others = [["5", ",x"], ["6", "y"]]
+    source = opened(tmp_path, b'1,"a', place=0, others=others)
+    assert codes(source) == [1, 5, 6]
+    assert source.counts("g", ("a", ",x", "y")) == (1, 1, 1)
+
+
 def test_units_keep_the_order_of_the_file_and_broken_names_are_people_too(tmp_path):
     """Of a person whose name is no UTF-8 as many rows are used as of others."""
     source = opened(tmp_path, b"1,\xff\n2,\xff\n3,\xff", unit=Unit("g", 2))

@@ -23,6 +23,7 @@ TYPES = {
     pa.bool_(): "boolean",
     pa.decimal128(18, 3): "numeric(18, 3)",
     pa.decimal128(38, 18): "numeric(38, 18)",
+    pa.decimal128(38, 0): "numeric(38, 0)",
     pa.uint64(): "numeric(20, 0)",
     pa.string(): "text",
 }
