@@ -41,13 +41,16 @@ def accuracy(options, places):
         list(pool.map(one, places))
 
 
-def kept(options, step, measure):
-    """Measure and keep as JSON, or read what was kept."""
+def kept(options, step, measure, merge):
+    """Measure, merge with what was kept and keep as JSON; or read what was kept."""
     path = options.cache / f"{step}-{options.scale}.json"
-    if measure:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(measure(), indent=1))
-    return json.loads(path.read_text()) if path.exists() else None
+    old = json.loads(path.read_text()) if path.exists() else None
+    if measure is None:
+        return old
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = merge(old, measure())
+    path.write_text(json.dumps(new, indent=1))
+    return new
 
 
 def parse(words=None):
@@ -80,12 +83,10 @@ def main(words=None):
         places[OURS.name] = environments.ours(options.cache, options.snapshot)
     if "accuracy" in steps:
         accuracy(options, places)
-    measured = kept(
-        options, "speed", (lambda: speed.measure(places, options.scale, say)) if "speed" in steps else None
-    )
-    outcomes = kept(
-        options, "behaviour", (lambda: behaviour.measure(places, say)) if "behaviour" in steps else None
-    )
+    timing = (lambda: speed.measure(places, options.scale, say)) if "speed" in steps else None
+    trying = (lambda: behaviour.measure(places, say)) if "behaviour" in steps else None
+    measured = kept(options, "speed", timing, speed.merge)
+    outcomes = kept(options, "behaviour", trying, lambda old, new: (old or {}) | new)
     if "report" in steps:
         found = comparison.rows(options.cache, places, cells(options.scale), options.relation)
         if options.csv:

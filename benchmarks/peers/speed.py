@@ -105,6 +105,18 @@ def measure(places, scale="full", say=print):
     return found
 
 
+def merge(old, new):
+    """Newer measurements in the place of older ones; the machine is the newer one's."""
+    if old is None:
+        return new
+    key = ("query", "rows", "library")
+    known = {tuple(row[k] for k in key): row for row in old["times"] + new["times"]}
+    return {
+        "times": list(known.values()), "imports": old["imports"] | new["imports"],
+        "samplers": old["samplers"] | new["samplers"], "machine": new["machine"],
+    }  # fmt: skip
+
+
 def machine():
     """What the reader must know to compare."""
     with open("/proc/cpuinfo") as file:  # noqa: PTH123

@@ -1,7 +1,7 @@
 """The pages: bars, the cells where a peer is better first and bold, what is missing, times."""
 
 import pytest
-from benchmarks.peers import accuracy_tables, comparison, pages, speed_tables
+from benchmarks.peers import accuracy_tables, comparison, pages, speed, speed_tables
 from benchmarks.peers.cells import Cell
 from benchmarks.peers.scores import Score
 
@@ -155,3 +155,13 @@ def test_a_table_for_spreadsheets(tmp_path):
     lines = (tmp_path / "cells.csv").read_text().splitlines()
     assert len(lines) == 1 + len(FOUND)
     assert lines[1].startswith("main,replace-one,median,gauss,201,1,diffprivlib tools,1,")
+
+
+def test_newer_times_take_the_place_of_older_ones():
+    newer = MEASURED | {"times": [TIMES[1] | {"again": 0.5}], "imports": {"sordino": 0.1}}
+    both = speed.merge(MEASURED, newer)
+    assert len(both["times"]) == len(TIMES)
+    assert speed.seconds(both, "median", 10**6, "sordino") == 0.5
+    assert speed.seconds(both, "median", 10**6, "opendp") == 0.11
+    assert both["imports"] == {"sordino": 0.1, "numpy": 0.1}
+    assert speed.merge(None, newer) is newer
