@@ -148,7 +148,10 @@ def check(statistic, price, relation, *, draws, tables=40, shape=None, hints=Non
     return option, errors
 
 
-LONG = {"standard-deviation", "variance", "minimum-spanning-tree", "output-trimmed-mean", "trimmed-mean"}
+LONG = {
+    "standard-deviation", "variance", "minimum-spanning-tree", "output-trimmed-mean", "trimmed-mean", "theil-sen",
+    "vector", "winsorized-mean", "quantiles",
+}  # fmt: skip
 """Statistics whose slow definition or many-sided envelopes take long: fewer answers in the quick run."""
 
 
@@ -178,17 +181,15 @@ def test_every_plan_rejects_an_error_of_thirty_per_cent(name, relation, price):
 BOUNDS = {"low": 0, "high": 500_000}
 REPLACE, ADD = sd.Neighbors.REPLACE_ONE, sd.Neighbors.ADD_REMOVE_ONE
 SHAPED = [
-    (sd.Median("x", **BOUNDS), sd.Concentrated(0.125), REPLACE, "bimodal", {}),
+    (sd.Median("x", **BOUNDS), sd.Concentrated(0.125), REPLACE, "normal", {}),
     (sd.Median("x", **BOUNDS), sd.Pure(1), ADD, "log-normal", {}),
     (sd.Median("x", missing="drop", **BOUNDS), sd.Approx(1, 1e-6), REPLACE, "log-normal", {}),
     (sd.Mean("x", **BOUNDS), sd.Pure(1), REPLACE, "heaped-pay", {}),
-    (sd.Mean("x", **BOUNDS), sd.Pure(1), REPLACE, "uniform", {"tight": True}),
     (sd.TrimmedMean("x", trim=0.1, **BOUNDS), sd.Pure(1), REPLACE, "log-normal", {}),
-    (sd.TrimmedMean("x", trim=0.1, **BOUNDS), sd.Concentrated(0.5), REPLACE, "normal", {}),
     (sd.Sum("x", **BOUNDS), sd.Pure(1), ADD, "log-normal", {}),
     (sd.Count("x"), sd.Pure(0.1), ADD, "uniform", {}),
     (sd.Categories("c", keys=("a", "b", "c", "d")), sd.Pure(0.1), REPLACE, "weights:a=5,d=1", {}),
-    (sd.Triangles(vertices=24), sd.Pure(1), sd.Neighbors.EDGE, "communities:size=8", {}),
+    (sd.Triangles(vertices=14), sd.Pure(1), sd.Neighbors.EDGE, "communities:size=7", {}),
     (sd.MaximumDegree(vertices=24), sd.Pure(0.1), sd.Neighbors.EDGE, "scale-free", {}),
 ]
 
@@ -200,7 +201,7 @@ SHAPED = [
     ids=[f"{case[0].name}-{case[3]}-{case[1].kind}" for case in SHAPED],
 )
 def test_predicted_errors_are_those_of_real_answers_on_fresh_data(statistic, price, relation, shape, hints):
-    option, errors = check(statistic, price, relation, draws=800, tables=60, shape=shape, hints=hints)
+    option, errors = check(statistic, price, relation, draws=1500, tables=60, shape=shape, hints=hints)
     for planted in (1.3, 1 / 1.3):
         assert not agree(option, errors, planted=planted)
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sordino.mechanisms.additive import AdditiveLaw
+from sordino.mechanisms.geometric import GeometricLaw
 from sordino.mechanisms.law import LatticeLaw, MixtureLaw
 
 COARSE = 20  # a grid of more than a twentieth of the scale is summed point by point
@@ -59,8 +60,12 @@ class ErrorLaw:
             origin, step = self._lattice
             reach = Fraction(distance)
             below = math.ceil((self.truth - reach - origin) / step) - 1
-            under = self.law.cdf(origin + step * below + step / 2)
-            return float(self.law.cdf(self.truth + reach) - under)
+            under, over = 0.0, 1.0
+            if self.truth - reach > self.low:
+                under = self.law.cdf(origin + step * below + step / 2)
+            if self.truth + reach < self.high:
+                over = self.law.cdf(self.truth + reach)
+            return float(over - under)
         upper, lower = float(self.truth) + distance, float(self.truth) - distance
         return self.at_most(upper) - self.less_than(lower)
 
@@ -83,6 +88,8 @@ class ErrorLaw:
     @property
     def mean_square(self) -> float:
         """Expected squared error."""
+        if isinstance(self.law, GeometricLaw) and math.isfinite(self.high - self.low):
+            return self._whole()
         if not isinstance(self.law, AdditiveLaw):
             rounding = 0.0 if self.step is None else self.step**2 / 12
             return float(self.law.mean_squared_error(self.truth)) + rounding
@@ -94,6 +101,20 @@ class ErrorLaw:
                 return self._summed(math.ceil(reach) + 1)
         rounding = 0.0 if self.step is None else self.step**2 / 12
         return self._integral(upward=True) + self._integral(upward=False) + rounding
+
+    def _whole(self) -> float:
+        """Point by point for whole-number noise; what lies outside the range counts at its ends."""
+        law = self.law
+        reach = math.ceil(40 / law.rate)
+        first, last = (
+            max(law.value - reach, math.ceil(self.low)),
+            min(law.value + reach, math.floor(self.high)),
+        )
+        points = np.arange(first, last + 1)
+        chances = math.tanh(law.rate / 2) * np.exp(-law.rate * np.abs(points - law.value))
+        inside = float(np.sum(chances * (points - float(self.truth)) ** 2))
+        ends = ((law.cdf_point(first - 1), self.low), (1 - law.cdf_point(last), self.high))
+        return inside + sum(chance * (end - float(self.truth)) ** 2 for chance, end in ends)
 
     def _summed(self, reach: int) -> float:
         """Point by point on the grid."""
@@ -164,8 +185,14 @@ class Spread:
     most_error: float
 
 
-def summarise(parts: Sequence[ErrorLaw | ShortfallLaw] | np.ndarray[Any, Any]) -> Spread:
+def summarise(
+    parts: Sequence[ErrorLaw | ShortfallLaw] | np.ndarray[Any, Any], *, tables: int | None = None
+) -> Spread:
     """Sum up exact laws on several columns, or simulated errors; one column and one answer count alike.
+
+    Args:
+        parts: Laws, or one row of errors per simulated answer.
+        tables: Over how many tables the simulated answers went in turn: answers from one table vary less.
 
     Example:
         >>> found = summarise(np.array([1.0, -1.0, 3.0, -3.0]))
@@ -173,7 +200,7 @@ def summarise(parts: Sequence[ErrorLaw | ShortfallLaw] | np.ndarray[Any, Any]) -
         (2.0, 2.236)
     """
     if isinstance(parts, np.ndarray):
-        return _simulated(np.abs(parts))
+        return _simulated(np.abs(parts), tables or len(parts))
     squares = np.array([part.mean_square for part in parts])
     rms = math.sqrt(squares.mean())
     median, median_error = _quantile(parts, 0.5)
@@ -214,11 +241,18 @@ def _standard_error(values: np.ndarray[Any, Any]) -> float:
     return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
 
 
-def _simulated(sizes: np.ndarray[Any, Any]) -> Spread:
-    """Sizes of simulated errors, with bootstrap standard errors."""
+def _simulated(sizes: np.ndarray[Any, Any], tables: int) -> Spread:
+    """Sizes of simulated errors, with bootstrap standard errors: whole tables are drawn again."""
     random = np.random.default_rng(20_000)
-    again = random.choice(sizes, (200, len(sizes)))
-    figures = (np.median(again, axis=1), np.sqrt(np.mean(again**2, axis=1)), np.quantile(again, 0.9, axis=1))
-    errors = [float(figure.std()) for figure in figures]
-    rms = float(np.sqrt(np.mean(sizes**2)))
-    return Spread(float(np.median(sizes)), rms, float(np.quantile(sizes, 0.9)), *errors)
+    table = np.arange(len(sizes)) % tables
+    rows = [np.flatnonzero(table == one) for one in range(min(tables, len(sizes)))]
+    figures = []
+    for _ in range(200):
+        chosen = np.concatenate([rows[one] for one in random.integers(len(rows), size=len(rows))])
+        figures.append(_figures(sizes[chosen].ravel()))
+    errors = np.std(figures, axis=0)
+    return Spread(*_figures(sizes.ravel()), *map(float, errors))
+
+
+def _figures(sizes: np.ndarray[Any, Any]) -> tuple[float, float, float]:
+    return float(np.median(sizes)), float(np.sqrt(np.mean(sizes**2))), float(np.quantile(sizes, 0.9))

@@ -150,7 +150,7 @@ def _answers(axes: Any, plan: Plan, looks: dict[str, dict[str, Any]]) -> None:
         return
     for candidate in found:
         if candidate.name in looks:
-            errors = trial.errors(candidate.part, draws=SIMULATED, tables=4)
+            errors = trial.errors(candidate.part, draws=SIMULATED, tables=4).ravel()
             reach = 1.5 * plan.default.most or 1.0
             heights, edges = np.histogram(errors, bins=41, range=(-reach, reach))
             share = heights / len(errors) / np.diff(edges)

@@ -20,6 +20,7 @@ from sordino.exact.bits import SeededBits
 from sordino.mechanisms import Mechanism, matched
 from sordino.mechanisms.additive import Additive, AdditiveLaw
 from sordino.mechanisms.auto_clip import AutoClip
+from sordino.mechanisms.geometric import Geometric
 from sordino.mechanisms.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.order_interval import OrderInterval
 from sordino.mechanisms.quantile import PrivateQuantile
@@ -195,7 +196,7 @@ class Trial:
                 )
             value = np.atleast_1d(np.asarray(self._floats(answer.value), dtype=np.float64))
             found.append(value - np.atleast_1d(np.asarray(self._floats(self.truth(table)))))
-        return np.concatenate(found)
+        return np.array(found)
 
     def width(self, part: Part, *, draws: int, tables: int) -> float | None:
         """The median width of the error bars of simulated answers; None where none is bought."""
@@ -241,7 +242,8 @@ def _read(part: Part, ask: Asking) -> tuple[Mechanism, Reading]:
 
 def _range(mechanism: Mechanism, opened: Opened) -> tuple[float, float]:
     """Where answers are clipped."""
-    if isinstance(mechanism, Additive) and mechanism.clip and None not in (opened.bottom, opened.top):
+    clips = isinstance(mechanism, Geometric) or (isinstance(mechanism, Additive) and mechanism.clip)
+    if clips and None not in (opened.bottom, opened.top):
         assert opened.bottom is not None
         assert opened.top is not None
         return float(opened.units.real(opened.bottom)), float(opened.units.real(opened.top))
