@@ -10,6 +10,7 @@ from benchmarks.peers.libraries import ADD_REMOVE, QUERIES, REPLACE_ONE
 
 FITTING = ("unif", "bimodal", "bimodal50")  # columns of which "the bounds are tight" is true
 SHOWN_AT_MOST = 20  # of the cells where a peer is better; the others are on the page of all cells
+NOTICED = 1.01  # a ratio up to here is no difference
 RIVALS = ("tmlt core", "pydp plain", "pydp tree")  # against whom add/remove is judged
 
 
@@ -106,13 +107,13 @@ def judged(found, relation, variant):
     return [row for row in rows if variant != "tight" or row.cell.column in FITTING]
 
 
-def better_peers(found, relation, variant, bar=1.0):
-    """Cells where the best peer is better by more than twice the simulation error, the worst first."""
+def better_peers(found, relation, variant, bar=NOTICED):
+    """Cells where the best peer is better, by more than a bar and twice the simulation error, the worst first."""
     rows = [row for row in judged(found, relation, variant) if row.ratio(variant).above(bar)]
     return sorted(rows, key=lambda row: -row.ratio(variant).value)
 
 
-def better_table(found, relation, variant, bar=1.0):
+def better_table(found, relation, variant, bar=NOTICED):
     """The same as Markdown, or a sentence where there is none."""
     rows = better_peers(found, relation, variant, bar)
     if not rows:

@@ -5,9 +5,9 @@ How everybody was asked, and what the comparison cannot say, is in {doc}`peers_r
 {doc}`peers_cells`.
 """
 BETTER = """\
-Cells in which the best peer's error is smaller than ours by more than twice the simulation error, the worst first.
-`tight` is judged here on the columns whose bounds fit (unif, bimodal, bimodal50); of the others it would be untrue, and
-what it costs there is on the page of all cells. *Grid luck*: OpenDP's error is below the rounding error of its own
+Cells in which the best peer's error is smaller than ours by more than 1 % and twice the simulation error, the worst
+first. `tight` is judged here on the columns whose bounds fit (unif, bimodal, bimodal50); of the others it would be
+untrue, and what it costs there is on the page of all cells. *Grid luck*: OpenDP's error is below the rounding error of its own
 candidates, because one of them happens to lie on the answer.
 """
 ACCURACY = "Error is the root mean square against the statistic of the sample itself. A dot is one cell.\n"
@@ -42,8 +42,8 @@ After a change of ours, `python -m benchmarks.peers accuracy --only sordino` and
 smoke` takes a few minutes, `--share 0.2` a fifth of the repetitions.
 """
 CELLS = """\
-Three numbers with slashes are: {shown}. Ratios above 1 beyond twice the simulation error are bold; ± is the simulation
-error of the first ratio. See {{doc}}`peers` for the summary and {{doc}}`peers_rules` for the rules.
+Three numbers with slashes are: {shown}. Ratios above 1.01 beyond twice the simulation error are bold; ± is the
+simulation error of the first ratio. See {{doc}}`peers` for the summary and {{doc}}`peers_rules` for the rules.
 """
 LAWS = """
 For {count} of our answers (quantiles, counts, means with tight bounds) the error is that of the exact output law. So it
