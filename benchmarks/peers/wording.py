@@ -7,8 +7,8 @@ How everybody was asked, and what the comparison cannot say, is in {doc}`peers_r
 BETTER = """\
 Cells in which the best peer's error is smaller than ours by more than 1 % and twice the simulation error, the worst
 first. `tight` is judged here on the columns whose bounds fit (unif, bimodal, bimodal50); of the others it would be
-untrue, and what it costs there is on the page of all cells. *Grid luck*: OpenDP's error is below the rounding error of its own
-candidates, because one of them happens to lie on the answer.
+untrue, and what it costs there is on the page of all cells. *Grid luck*: OpenDP's error is below the rounding error of
+its own candidates, because one of them happens to lie on the answer.
 """
 ACCURACY = "Error is the root mean square against the statistic of the sample itself. A dot is one cell.\n"
 MEANS = "Geometric means of our error over the best peer's, with the simulation error:\n"
