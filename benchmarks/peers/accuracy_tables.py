@@ -26,7 +26,9 @@ def number(value):
 
 
 def table(names, lines):
-    """A Markdown table."""
+    """A Markdown table; every line has all cells."""
+    lines = [tuple(line) for line in lines]
+    assert all(len(line) == len(names) for line in lines), names
     head = ["| " + " | ".join(names) + " |", "|" + " --- |" * len(names)]
     return "\n".join([*head, *("| " + " | ".join(map(str, line)) + " |" for line in lines)])
 

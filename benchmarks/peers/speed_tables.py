@@ -10,15 +10,17 @@ def verdicts(found):
     """The bars of speed and what was measured."""
     lines, million = [], 1_000_000
     for query, bar, words in (("median", 5.0, "at least 5"), ("mean", 1.0, "at least 1 (not slower)")):
-        safe = {name: cost for name in SAFE if (cost := seconds(found, query, million, name))}
-        mine = seconds(found, query, million, "sordino", "fresh")
-        if not safe or not mine:
-            continue
-        fastest = min(safe, key=safe.get)
-        text = (
-            f"{query} of a million floats: next answer of the fastest float-safe peer ({fastest}) over ours"
-        )
-        lines.append((text, words, number(safe[fastest] / mine), said(safe[fastest] / mine >= bar)))
+        shares = {}
+        for kind in ("fresh", "again"):
+            safe = {name: cost for name in SAFE if (cost := seconds(found, query, million, name, kind))}
+            mine = seconds(found, query, million, "sordino", kind)
+            if safe and mine:
+                fastest = min(safe, key=safe.get)
+                shares[kind] = (safe[fastest] / mine, fastest)
+        if len(shares) == 2:
+            text = f"{query} of a million floats: CPU of the fastest float-safe peer over ours; array to answer, one more"
+            told = " and ".join(f"{number(share)} ({name})" for share, name in shares.values())
+            lines.append((text, words, told, said(min(share for share, _ in shares.values()) >= bar)))
     cost = found["imports"].get("sordino")
     if cost:
         lines.append(("CPU seconds of `import sordino`", "at most 0.3", number(cost), said(cost <= 0.3)))
@@ -55,8 +57,9 @@ def times(found):
             names = (
                 "rows",
                 "library",
-                "one more answer, CPU s",
-                "first answer, CPU s",
+                "array to answer",
+                "one more",
+                "first of the process",
                 "times ours",
                 "peak MB",
             )
