@@ -23,7 +23,7 @@ def say(text):
 
 def accuracy(options, places):
     """Ask everybody what is missing, several libraries at a time if wanted."""
-    chosen = cells(options.scale)
+    chosen = [cell for cell in cells(options.scale) if cell.table in options.tables]
 
     def one(name):
         library = OURS if name == OURS.name else PEERS[name]
@@ -62,6 +62,7 @@ def parse(words=None):
     parser.add_argument("--jobs", type=int, default=1, help="libraries asked at the same time")
     parser.add_argument("--only", nargs="+", default=[], help="libraries, e.g. opendp pydp sordino")
     parser.add_argument("--relation", nargs="+", default=[REPLACE_ONE, ADD_REMOVE])
+    parser.add_argument("--tables", nargs="+", default=["main", "ties", "real"], help="which cells are asked")
     parser.add_argument("--cache", type=Path, default=environments.cache_folder())
     parser.add_argument("--snapshot", default=None, help="an earlier copy of our code, by its key")
     parser.add_argument("--csv", type=Path, default=None, help="where all cells go as a table")

@@ -70,7 +70,7 @@ def times(measured, rows=1_000_000):
         axes.set_title("median of 1,000 groups" if query == "groupby" else query, loc="left", fontsize=10)
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
-    every[0][0].set_xlabel("CPU seconds from the array to an answer, 1,000,000 rows", fontsize=8)
+    figure.supxlabel("CPU seconds from the array to an answer, 1,000,000 rows", fontsize=9)
     return figure
 
 

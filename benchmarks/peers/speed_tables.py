@@ -18,7 +18,9 @@ def verdicts(found):
                 fastest = min(safe, key=safe.get)
                 shares[kind] = (safe[fastest] / mine, fastest)
         if len(shares) == 2:
-            text = f"{query} of a million floats: CPU of the fastest float-safe peer over ours; array to answer, one more"
+            text = (
+                f"{query} of a million floats: fastest float-safe peer over ours; array to answer, one more"
+            )
             told = " and ".join(f"{number(share)} ({name})" for share, name in shares.values())
             lines.append((text, words, told, said(min(share for share, _ in shares.values()) >= bar)))
     cost = found["imports"].get("sordino")
