@@ -25,6 +25,7 @@ from sordino.statistics.standard_deviation import StandardDeviation
 from sordino.statistics.sum import Sum
 from sordino.statistics.trimmed_mean import TrimmedMean
 from sordino.statistics.variance import Variance
+from sordino.statistics.vector import Vector
 
 PRICES = [Pure(1), Concentrated(0.5)]
 
@@ -186,3 +187,19 @@ def test_descriptions_are_plain():
     for statistic, options in ((Median("x", low=0, high=9), {}), (Mean("x", low=0, high=9), {"rows": 100})):
         described = choose(statistic, Pure(1), **options).to_dict()
         assert json.loads(json.dumps(described))["kind"]
+
+
+def test_a_vector_is_read_as_far_as_its_volume_grows():
+    rows = np.random.default_rng(5).normal(size=(501, 16))
+    names = [f"x{i}" for i in range(16)]
+    parts = tuple(TrimmedMean(name, trim=Fraction(1, 5), low=-50, high=1050) for name in names)
+    statistic = Vector(parts, order=2)
+    mechanism = choose(statistic, Pure(4), rows=501)
+    source = Memory(dict(zip(names, rows.T, strict=True)))
+
+    def distance(depth: int) -> float:
+        (summary,) = source.summary(statistic.request(depth=depth))
+        return mechanism.law(statistic.read(summary)).mean_squared_radius()
+
+    assert distance(mechanism.depth) < 1.001 * distance(2 * mechanism.depth)
+    assert distance(35) > 2 * distance(mechanism.depth)  # what one dimension needs is not enough

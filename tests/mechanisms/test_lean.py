@@ -90,8 +90,8 @@ def test_a_variance_within_tight_bounds_has_less_noise_than_its_range(relation):
 def test_a_mean_with_few_rows_keeps_most_of_its_price_for_the_noise():
     plan = plan_auto_clip(rows=201, price=Pure(0.1), low=0, high=1)
     assert not plan.trusted
-    assert plan.noise_share > Fraction(13, 20)
-    assert plan.floor == Fraction(1, 4)
+    assert plan.noise_share == 1  # no scale can be found: plain noise for the declared bounds
+    assert plan.floor == plan.reach
     middling = plan_auto_clip(rows=1001, price=Pure(0.1), low=0, high=1)
     assert middling.trusted
     assert middling.noise_share >= Fraction(59, 100)

@@ -159,7 +159,7 @@ class AutoClip(Mechanism):
         from sordino.mechanisms.clip_search import count_away, radius_search, search_centre, search_radius
 
         plan, units, top = self.plan, column.grid.units, column.grid.top
-        if self.tight:
+        if self.tight or not plan.radius_share:
             return Interval(0, top, self.price, {})
         anchor = column.grid.code(float(plan.anchor))
         spacing = max(math.ceil(plan.smallest / units.step), 1)

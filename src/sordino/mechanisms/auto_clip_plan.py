@@ -19,9 +19,7 @@ GUARDED = 400  # rows times strength from which the count of rows away from the 
 LARGEST = (
     0.4  # of the price for the radius: where the bounds fit the answer is then 5/3 as far off as plain noise
 )
-NARROWEST = (
-    4  # too few rows to find a scale: clip to no less than a quarter of the reach, which caps the bias
-)
+CHEAP = 0.06  # of the price: what finding the centre may cost at most
 RESOLUTION = 2.0**-20  # the smallest radius, as a share of the largest
 
 
@@ -33,7 +31,7 @@ class AutoClipPlan:
         outer_share: For the radius around the anchor within which the centre is looked for; 0 skips both.
         centre_share: For the centre.
         count_share: For the number of rows away from the centre, by which the next two are set; 0 skips it.
-        radius_share: For the radius around the centre.
+        radius_share: For the radius around the centre; 0 skips every search, and the bounds are taken as they are.
         exponent: Prior of the radius, ``radius^-exponent``.
         anchor: Where the search starts: zero, the bound nearer to it, or the caller's centre.
         reach: Largest distance from the anchor inside the bounds.
@@ -127,8 +125,8 @@ def plan_auto_clip(
         low: Public lower bound.
         high: Public upper bound.
         step: Declared lattice of the data.
-        centre: A public guess of the centre.
-        spread: A public guess of the spread.
+        centre: A public guess of the centre; with many rows it is where the search starts.
+        spread: A public guess of the spread, for few rows.
         occupied: A public guess of the share of rows that differ from the usual value (1 for ordinary columns, 0.1 for
             a column that is nine tenths zeros).
 
@@ -146,42 +144,50 @@ def plan_auto_clip(
     smallest = reach * Fraction(RESOLUTION)
     if step is not None:
         smallest = max(smallest, Fraction(step))
-    if spread is not None:
-        smallest = max(smallest, checks.positive("mean", spread=spread) / 4)
     smallest = min(smallest, reach)
     strength = Strength.of(price)
     share, base, count = strength.share, strength.base, max(rows, 1)
     margin = search_margin(count, strength)
-    trusted_hint = centre is not None and spread is not None
-    wide = min(reach, 8 * Fraction(spread)) if trusted_hint and spread is not None else reach
-    lam = math.log(max(float(wide / smallest), 1.0))
+    steepest, dearest = strength.steepest
+    lam = math.log(max(float(reach / smallest), 1.0))
+    outer, middle = max(share((OUTER_EXPONENT * lam + 12) / count), 0.005), max(share(48 / count), 0.005)
+    # Hints are for few rows: where a search is cheap it beats a guess that is off by a factor of three.
+    plenty = share((steepest * lam + margin) / count) <= dearest and max(outer, middle) <= CHEAP
+    wide, hinted = reach, False
+    if spread is not None:
+        width = checks.positive("mean", spread=spread)
+        if not plenty or occupied is not None:
+            hinted = centre is not None
+            smallest = min(max(smallest, width / 4), reach)
+            wide = min(reach, 8 * width) if hinted else reach
+            lam = math.log(max(float(wide / smallest), 1.0))
     if occupied is not None:
         votes = count * float(checks.between("mean", 0, 1, closed=True, occupied=occupied))
         radius_share, exponent = radius_rule(strength, votes=votes, octaves=lam, margin=margin)
         trusted = votes * strength.slope(radius_share) >= exponent * lam
-    elif trusted_hint:
+    elif hinted:
         exponent = 4.0
         radius_share = min(max(share((4 * lam + margin) / count), base), 0.30)
         trusted = share((4 * lam + margin) / count) <= 0.6
     else:
-        radius_share, exponent, trusted = 1 / 3, 1.5, False
+        radius_share, exponent, trusted = 0.0, 1.5, False
         for candidate, cap in (strength.steepest, (3.0, 0.35), (2.0, 0.45)):
             needed = max(base, share((candidate * lam + margin) / count))
             if needed <= cap:
                 radius_share, exponent, trusted = min(needed, LARGEST), candidate, True
                 break
+    if not radius_share:  # too few rows to find a scale: no search, the bounds as they are
+        return AutoClipPlan(
+            *[Fraction(0)] * 4, Fraction(exponent), anchor, reach, smallest, reach, trusted
+        )  # fmt: skip
     floor = radius_floor(
         smallest, wide, bid=count * strength.slope(radius_share), margin=margin, exponent=exponent
     )
-    if not trusted and not trusted_hint and occupied is None:
-        floor = max(floor, reach / NARROWEST)
-    outer = max(share((OUTER_EXPONENT * lam + 12) / count), 0.005)
-    middle = max(share(48 / count), 0.005)
-    if centre is not None or exponent != strength.steepest[0] or max(outer, middle) > 0.06:
+    if not plenty or occupied is not None:
         outer = middle = 0.0
     counted = 20 / (count * strength.nats)
     counted = min(max(counted**2 if strength.concentrated else counted, 0.005), 0.04)
-    if count * strength.nats < GUARDED or trusted_hint or occupied is not None:
+    if count * strength.nats < GUARDED or hinted or occupied is not None:
         counted = 0.0
     return AutoClipPlan(
         _short(outer), _short(middle), _short(counted), _short(radius_share), Fraction(exponent), anchor, reach,

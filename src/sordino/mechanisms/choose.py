@@ -194,12 +194,7 @@ def _quantiles(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
 
 
 def _mean(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
-    width = Fraction(statistic.high) - Fraction(statistic.low)
-    fits = (
-        hints.tight
-        or hints.rows is None
-        or (hints.spread is not None and width <= 10 * Fraction(hints.spread))
-    )
+    fits = hints.rows is None or _fits(statistic, hints)
     total = statistic.name == "sum"
     replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
     if replace_one and (fits or hints.interval is not None):
@@ -216,8 +211,14 @@ def _mean(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     )  # fmt: skip
 
 
+def _fits(statistic: Any, hints: Hints) -> bool:
+    """Whether the caller says so, or says that the bounds are no more than ten spreads apart."""
+    width = Fraction(statistic.high) - Fraction(statistic.low)
+    return hints.tight or (hints.spread is not None and width <= 10 * Fraction(hints.spread))
+
+
 def _variance(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
-    """Clipped squares where the bounds are loose; smooth noise where they fit or the number of rows is private.
+    """Clipped squares where the bounds are loose; smooth noise where they fit, rows are too few to search, or private.
 
     Moving k rows moves the mean by k/n of the range, and it lies at least half the range from the farther end, so the
     local sensitivity grows by at most ``(1 + 2k/n)^2 <= exp(4k/n)``: a smoothing of 4/n does not feel the bounds.
@@ -225,11 +226,14 @@ def _variance(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     """
     replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
     root = statistic.name == "standard-deviation"
-    if hints.rows and replace_one and not (hints.tight and not root):
-        return VarianceClip(
+    fits = _fits(statistic, hints)
+    if hints.rows and replace_one and (root or not fits):
+        clip = VarianceClip(
             price=price, rows=hints.rows, low=statistic.low, high=statistic.high, step=statistic.step,
-            centre=hints.centre, spread=hints.spread, tight=hints.tight, root=root,
+            centre=hints.centre, spread=hints.spread, tight=fits, root=root,
         )  # fmt: skip
+        if root or clip.trusted or hints.spread is not None:
+            return clip
     if root or not hints.rows:
         return _nested(statistic, price, hints)
     strength = strength_of(price)
@@ -315,7 +319,7 @@ def _cells(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa
 
 
 def _vector(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001
-    return RadialLaplace(price=price, norm=statistic.norm)
+    return RadialLaplace(price=price, norm=statistic.norm, dimension=statistic.dimension)
 
 
 def _triangles(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:

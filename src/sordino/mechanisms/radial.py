@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.balls import Undecided, floor, precision, rational
 from sordino.exact.bits import Bits
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 NORMS = (1, 2, math.inf)
 NATS = 70
+NATS_PER_DIMENSION = 12  # volume grows with the power of the dimension, so far shells matter longer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +38,17 @@ class RadialLaplace(Mechanism):
     Args:
         price: What the answer costs.
         norm: The norm in which the profile of the statistic is given: 1, 2 or inf.
+        dimension: How many numbers the statistic has; sets how far the reading looks, not the promise.
 
     Example:
         >>> from sordino.privacy import Pure
-        >>> RadialLaplace(price=Pure(1), norm=2).depth
-        140
+        >>> RadialLaplace(price=Pure(1), norm=2, dimension=3).depth
+        188
     """
 
     price: Guarantee
     norm: float = 2
+    dimension: int = 1
 
     name: ClassVar[str] = "radial-laplace"
     needs: ClassVar[tuple[str, ...]] = ("profile",)
@@ -52,6 +56,7 @@ class RadialLaplace(Mechanism):
 
     def __post_init__(self) -> None:
         slope_of(self.price)
+        checks.whole(self.name, at_least=1, dimension=self.dimension)
         if self.norm not in NORMS:
             raise ParameterError(self.name, "norm must be 1, 2 or inf", got={"norm": self.norm})
 
@@ -68,7 +73,7 @@ class RadialLaplace(Mechanism):
     @property
     def depth(self) -> int:
         """Levels up to which the mass matters."""
-        return math.ceil(NATS / self.slope)
+        return math.ceil((NATS + NATS_PER_DIMENSION * (self.dimension - 1)) / self.slope)
 
     def _shells(self, reading: Reading) -> tuple[list[Fraction], Fraction, int]:
         """Radii ``R_l = LS^(l-1)`` (paper 003, Cor. 5.1 with the smaller index), the tail radius and the dimension."""

@@ -177,6 +177,8 @@ class VarianceClip(Mechanism):
         # The search runs over radii; squares double every logarithm, hence twice the exponent on a table twice as fine.
         # Squares have the heavier tail, so a prior steeper than 4 would clip too much.
         plan = plan_auto_clip(rows=self.rows, price=spent, low=0, high=(units.step * reach) ** 2, centre=0)
+        if not plan.radius_share:
+            return reach, Fraction(0)
         smallest = max(math.isqrt(math.ceil(plan.floor / units.step**2)), 1)
         search = radius_search(
             smallest=smallest, largest=reach, exponent=2 * min(plan.exponent, Fraction(4)), growth=ROOT_GROWTH,

@@ -67,7 +67,7 @@ def _radius_parts(scale: str, data: Path | None) -> list[Part]:  # noqa: ARG001
 
 
 def _radius_compute(part: Part) -> list[Row]:
-    mechanism = RadialLaplace(price=Pure(part["epsilon"]), norm=2)
+    mechanism = RadialLaplace(price=Pure(part["epsilon"]), norm=2, dimension=part["dimension"])
     d = part["dimension"]
     reading = reading_of(d, 2.0, seed=part["seed"], mechanism=mechanism)
     law = mechanism.law(reading)

@@ -54,6 +54,11 @@ class TailCounts(Numeric):
         object.__setattr__(self, "radii", radii)
 
     @property
+    def dimension(self) -> int:
+        """How many numbers it is."""
+        return len(self.radii)
+
+    @property
     def units(self) -> Units:
         """Whole rows."""
         return Units()

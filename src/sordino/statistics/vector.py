@@ -63,6 +63,11 @@ class Vector(Statistic):
         return float(self.order)
 
     @property
+    def dimension(self) -> int:
+        """How many numbers it is."""
+        return len(self.parts)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns, each once."""
         return tuple(dict.fromkeys(part.column for part in self.parts))
