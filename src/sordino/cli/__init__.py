@@ -16,7 +16,7 @@ import click
 from sordino import __version__
 from sordino.errors import AuditFailed, BudgetExceeded, LedgerError, MissingExtra, SordinoError
 
-NOT_VERBS = {"__init__", "__main__", "render", "options", "hints", "demo"}
+NOT_VERBS = {"__init__", "__main__", "render", "options", "hints", "demo", "plan_budget"}
 
 # Exit codes of the architecture, section 8.
 EXIT_BUG, EXIT_USAGE, EXIT_BUDGET, EXIT_AUDIT, EXIT_LEDGER = 1, 2, 3, 4, 5

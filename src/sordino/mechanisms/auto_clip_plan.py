@@ -177,9 +177,10 @@ def plan_auto_clip(
                 radius_share, exponent, trusted = min(needed, LARGEST), candidate, True
                 break
     if not radius_share:  # too few rows to find a scale: no search, the bounds as they are
+        none = Fraction(0)
         return AutoClipPlan(
-            *[Fraction(0)] * 4, Fraction(exponent), anchor, reach, smallest, reach, trusted
-        )  # fmt: skip
+            none, none, none, none, Fraction(exponent), anchor, reach, smallest, reach, trusted
+        )
     floor = radius_floor(
         smallest, wide, bid=count * strength.slope(radius_share), margin=margin, exponent=exponent
     )

@@ -7,6 +7,7 @@ interrupted run goes on where it stopped and changed code is never mistaken for 
 from __future__ import annotations
 
 import csv
+import functools
 import hashlib
 import json
 import math
@@ -106,11 +107,21 @@ def _computed(
 
 
 def _place(out: Path, experiment: Experiment, part: Part) -> Path:
-    """Name the file of a part by its settings and by the source of the module that computes it."""
-    source = Path(sys.modules[experiment.compute.__module__].__file__ or "").read_bytes()
+    """Name the file of a part by its settings and by the code that computes it."""
+    computing = Path(sys.modules[experiment.compute.__module__].__file__ or "").read_bytes()
     said = json.dumps([experiment.name, __version__, part], sort_keys=True).encode()
-    digest = hashlib.sha256(source + said).hexdigest()[:20]
+    digest = hashlib.sha256(_product() + computing + said).hexdigest()[:20]
     return out / "parts" / experiment.name / f"{digest}.json"
+
+
+@functools.cache
+def _product() -> bytes:
+    """Digest every source file of the product: an experiment may call any of them."""
+    folder = Path(__file__).resolve().parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.digest()
 
 
 def _write(path: Path, text: str) -> None:
