@@ -5,27 +5,17 @@ Processor seconds of all threads. PyDP is measured where it is installed, from t
 """
 
 import resource
-import time
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+from benchmarks.data.clock import seconds
 
 import sordino as sd
 
 MEDIAN = sd.Median("x", low=0, high=500_000)
 AGES = sd.Median("x", low=0, high=120, step=1)
 PRICE = sd.Pure(1)
-
-
-def seconds(work, repeats):
-    """The best of a few runs, in processor seconds."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best
 
 
 def columns(groups, each):

@@ -1,28 +1,18 @@
 """What an exact reading costs beside DuckDB's own median, from a Parquet file: processor seconds of all threads."""
 
 import tempfile
-import time
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from benchmarks.data.clock import seconds
 
 from sordino.data import open_source
 from sordino.statistics.median import Median
 
 ROWS, GROUPS, EACH = 10_000_000, 1000, 1000
-
-
-def seconds(work, repeats=3):
-    """The best of a few runs, in processor seconds."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best
 
 
 def tables():

@@ -1,5 +1,6 @@
 """The verb `explain`: from a file or from a book, for readers who are no specialists."""
 
+import functools
 import json
 from pathlib import Path
 
@@ -7,26 +8,15 @@ import numpy as np
 import pytest
 
 import sordino as sd
-from sordino.cli import main
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
     people = sd.open({"age": np.arange(90.0)}, ledger="people.ledger", budget=sd.Pure(3))
     release = people.release(sd.Median("age", low=0, high=120, step=1), sd.Pure(1))
     Path("release.json").write_text(release.to_json())
-
-    def call(*words):
-        code = 0
-        try:
-            main(["explain", *words])
-        except SystemExit as stop:
-            code = stop.code or 0
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
+    return functools.partial(call, "explain")
 
 
 def test_a_file_and_a_number_say_the_same(run):

@@ -5,24 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from sordino.cli import main
 from sordino.ledger import Ledger, verify_export
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure, Unit
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        code = 0
-        try:
-            main(list(words))
-        except SystemExit as stop:
-            code = stop.code or 0
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
     return call
 
 

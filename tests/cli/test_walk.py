@@ -7,7 +7,6 @@ import re
 
 import pytest
 
-from sordino.cli import main
 from sordino.cli.hints import typed
 from sordino.ledger import Ledger
 from sordino.privacy import Pure, Unit
@@ -29,7 +28,7 @@ PAID = ["--epsilon", "0.5", "--ledger", "people.ledger", "--yes"]
 
 
 @pytest.fixture
-def walk(tmp_path, monkeypatch, capsys):
+def walk(tmp_path, monkeypatch, call):
     """Type a command in a folder with these files: exit code, stdout, stderr."""
     monkeypatch.chdir(tmp_path)
     for name, content in FILES.items():
@@ -42,16 +41,6 @@ def walk(tmp_path, monkeypatch, capsys):
     (tmp_path / "cut.csv.gz").write_bytes((tmp_path / "cut.csv.gz").read_bytes()[:-200])
     Ledger.create("people.ledger", Pure(3), reason="a walk").close()
     Ledger.create("persons.ledger", Pure(3), reason="a walk", unit=Unit("person", 3)).close()
-
-    def call(*words):
-        code = 0
-        try:
-            main(list(words))
-        except SystemExit as stop:
-            code = stop.code or 0
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
     return call
 
 

@@ -149,14 +149,7 @@ def _sweep(statistic: Statistic, price: Any, options: dict[str, Any], given: dic
         else:
             given.pop("neighbors", None)
             found = add_remove_cost(statistic, price, **given)
-    if options["as_json"]:
-        render.as_json(found.to_dict())
-    else:
-        click.echo("\n".join("  " + line for line in str(found).splitlines()))
-    if options["plot"]:
-        from sordino import plots
-
-        render.note(f"wrote {plots.save(found.plot(), options['plot'])}")
+    render.report(found, structured=options["as_json"], plot=options["plot"])
 
 
 def _back(

@@ -109,11 +109,4 @@ def command(asks: tuple[str, ...], **options: Any) -> None:
             tables=options["tables"], draws=options["draws"], seed=options["seed"],
             progress=render.percent(advance),
         )  # fmt: skip
-    if options["as_json"]:
-        render.as_json(found.to_dict())
-    else:
-        click.echo("\n".join("  " + line for line in str(found).splitlines()))
-    if options["plot"]:
-        from sordino import plots
-
-        render.note(f"wrote {plots.save(found.plot(), options['plot'])}")
+    render.report(found, structured=options["as_json"], plot=options["plot"])

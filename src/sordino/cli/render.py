@@ -42,6 +42,18 @@ def number(value: Any, digits: int = 4) -> str:
     return f"{as_float:.{digits - 1}e}"
 
 
+def report(found: Any, *, structured: bool, plot: str | None) -> None:
+    """Print something that knows its own words, dictionary and figure; save the figure where one is asked for."""
+    if structured:
+        as_json(found.to_dict())
+    else:
+        click.echo("\n".join("  " + line for line in str(found).splitlines()))
+    if plot:
+        from sordino import plots
+
+        note(f"wrote {plots.save(found.plot(), plot)}")
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = "", note: str = "") -> None:
     """Print an aligned table; text columns to the left, numbers to the right."""
     cells = [[number(cell) for cell in row] for row in rows]
