@@ -9,10 +9,12 @@ import pytest
 from sordino.mechanisms.additive import AdditiveLaw
 from sordino.mechanisms.law import Cell, LatticeLaw, MixtureLaw
 from sordino.mechanisms.measure import Measure
+from sordino.mechanisms.radial_law import RadialLaw
 from sordino.noise.gaussian import Gaussian
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
-from sordino.planner.error_law import ErrorLaw, summarise
+from sordino.planner.error_law import ErrorLaw, _invert, _together, summarise
+from sordino.planner.radial_error import RadialError
 
 CASES = [
     # noise, value, scale, truth, step, low, high
@@ -98,3 +100,65 @@ def test_the_stated_simulation_error_is_that_of_repetition():
         stated = np.mean([getattr(one, f"{name}_error") for one in found])
         real = np.std([getattr(one, name) for one in found])
         assert 0.75 < stated / real < 1.3
+
+
+def directions(norm, dimension, size, random):
+    """First coordinates of directions with the cone measure, from their definition."""
+    if norm == 2:
+        points = random.normal(size=(size, dimension))
+    elif norm == 1:
+        points = random.laplace(size=(size, dimension))
+    else:  # uniform in the cube, brought to its surface along the ray
+        points = random.uniform(-1, 1, size=(size, dimension))
+    return points[:, 0] / np.linalg.norm(points, ord=norm, axis=1)
+
+
+@pytest.mark.parametrize("norm", [1, 2, math.inf])
+@pytest.mark.parametrize("step", [2.0**-20, 1.0])
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+def test_coordinates_of_a_vector_err_as_radius_and_direction_say(norm, step, dimension):
+    law = RadialLaw([0.5, 0.75, 0.0, 1.0, 3.0], tail=4.0, dimension=dimension, slope=0.7)
+    random, size = np.random.default_rng(8), 200_000
+    levels = np.linspace(0, 1, 4001)[1:-1]
+    places = np.geomspace(1e-3, 400, 6000)
+    radii = np.interp(random.choice(levels, size=size), [law.cdf(place) for place in places], places)
+    found = np.abs(step * np.rint(radii * directions(norm, dimension, size, random) / step))
+    error = RadialError(law, norm=norm, step=step)
+    assert math.sqrt(error.mean_square) == pytest.approx(np.sqrt(np.mean(found**2)), rel=0.015)
+    for distance in (0.0, 0.4, 1.0, 2.5, 7.0):
+        assert error.within(distance) == pytest.approx(np.mean(found <= distance), abs=0.006)
+    assert error.within(1e9) == pytest.approx(1)
+
+
+def test_quantiles_are_found_whatever_the_law_looks_like():
+    """A smooth law, one with a jump at the quantile, one far from the root mean square, one on whole numbers."""
+    laws = {
+        "smooth": (lambda t: 1 - math.exp(-t), math.log(2)),
+        "jump": (lambda t: 0.3 + 0.4 * (t >= 5), 5.0),
+        "small": (lambda t: min(t / 1e-9, 1.0), 5e-10),
+        "large": (lambda t: t / (t + 1e7), 1e7),
+        "whole": (lambda t: 1 - 0.9 ** (math.floor(t) + 1), 6.0),
+    }
+    for rises, expected in laws.values():
+        looked = []
+        found = _invert(lambda t, rises=rises, looked=looked: looked.append(t) or rises(t), 0.5, 1.0)
+        assert found == pytest.approx(expected, rel=2e-6)
+        assert rises(found) >= 0.5
+        assert len(looked) < 60
+
+
+def test_laws_of_one_family_are_asked_together_as_one_by_one():
+    random = np.random.default_rng(2)
+    laws = [
+        ErrorLaw(
+            AdditiveLaw(Laplace(), value=value, scale=scale),
+            truth=Fraction(round(value)),
+            step=0.25,
+            low=-4,
+            high=3.0,
+        )
+        for value, scale in zip(random.normal(size=30), random.uniform(0.1, 5, size=30), strict=True)
+    ]
+    together = _together(laws)
+    for distance in (0.0, 0.1, 0.25, 0.8, 2.0, 3.5, 9.0):
+        assert together(distance) == pytest.approx([law.within(distance) for law in laws], abs=1e-12)

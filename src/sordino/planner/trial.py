@@ -19,14 +19,17 @@ from sordino.errors import Unsupported
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms import Mechanism, matched
 from sordino.mechanisms.additive import Additive, AdditiveLaw
+from sordino.mechanisms.additive_vector import AdditiveVector
 from sordino.mechanisms.auto_clip import AutoClip
 from sordino.mechanisms.geometric import Geometric
 from sordino.mechanisms.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.order_interval import OrderInterval
 from sordino.mechanisms.quantile import PrivateQuantile
+from sordino.mechanisms.radial import RadialLaplace
 from sordino.mechanisms.selection import Selection
 from sordino.mechanisms.symmetric_mean import SymmetricMean
 from sordino.planner.error_law import ErrorLaw, ShortfallLaw
+from sordino.planner.radial_error import RadialError
 from sordino.planner.subject import Subject
 from sordino.planner.table import drawn
 from sordino.privacy import Neighbors
@@ -101,7 +104,9 @@ class Trial:
     def _floats(value: Any) -> Any:
         return [float(one) for one in value] if isinstance(value, tuple) else float(value)
 
-    def laws(self, part: Part, *, tables: int, draws: int) -> Sequence[ErrorLaw | ShortfallLaw] | None:
+    def laws(
+        self, part: Part, *, tables: int, draws: int
+    ) -> Sequence[ErrorLaw | ShortfallLaw | RadialError] | None:
         """Error laws on several tables, or None where no law is known and answers must be simulated.
 
         A clipped mean has a law given its clipping interval, which is released; intervals are simulated, ``draws`` in
@@ -110,7 +115,7 @@ class Trial:
         if isinstance(part.mechanism, Selection) and part.contribution == 1:
             return [self._shortfall(part, place) for place in range(tables)]
         if part.statistic.vector:
-            return None
+            return self._coordinates(part, tables=tables)
         if isinstance(part.mechanism, AutoClip):
             return self._clipped(part, tables=tables, draws=draws)
         found = []
@@ -143,6 +148,39 @@ class Trial:
         own = isinstance(law, LatticeLaw | MixtureLaw)
         step = None if own else float(part.grid.step)
         return ErrorLaw(law, truth=Fraction(self.truth(place)), step=step, low=low, high=high)
+
+    def _coordinates(self, part: Part, *, tables: int) -> list[ErrorLaw] | list[RadialError] | None:
+        """Laws of single coordinates, for noise that is independent of them or alike on all."""
+        mechanism, step = part.mechanism, float(part.grid.step)
+        if isinstance(mechanism, AdditiveVector):
+            return [law for place in range(tables) for law in self._independent(part, mechanism, place)]
+        if not isinstance(mechanism, RadialLaplace) or type(mechanism).answer is not Mechanism.answer:
+            return None
+        found = []
+        for place in range(tables):
+            reading = _read(part, self.ask(place))[1]
+            law = RadialError(mechanism.law(reading), norm=mechanism.norm, step=step)
+            opened = reading.open()
+            if law.coarse and any(opened.units.real(one) % part.grid.step for one in opened.value):
+                return None  # rounding moves every coordinate by its own amount
+            found.append(law)
+        return found
+
+    def _independent(self, part: Part, mechanism: AdditiveVector, place: int) -> list[ErrorLaw]:
+        reading = part.statistic.read(self.ask(place)(part.statistic.request(depth=0)))
+        law, opened = mechanism.law(reading), reading.open()
+        values = [Fraction(opened.units.real(one)) for one in opened.value]
+        if len({value % part.grid.step for value in values}) == 1:
+            values = values[:1]  # all are rounded alike
+        scale = law.scale * part.contribution
+        return [
+            ErrorLaw(
+                AdditiveLaw(law.noise, value=float(value), scale=scale),
+                truth=value,
+                step=float(part.grid.step),
+            )
+            for value in values
+        ]
 
     def _shortfall(self, part: Part, place: int) -> ShortfallLaw:
         """By how many rows the chosen category is rarer than the most frequent one."""
