@@ -14,7 +14,7 @@ import numpy as np
 from sordino.source import RAISED, Grid, Request, Run, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 16
 """Rows per block: codes of a block stay in the cache."""
+
+_RAISED_BITS = np.array(RAISED).view(np.int64)[()]
 
 COMPARED = 128
 """Up to so many cuts a comparison each is faster than a search in their list."""
@@ -79,15 +81,19 @@ def sorted_by_group(
     index: NDArray[Any], codes: NDArray[Any], groups: int, top: int
 ) -> tuple[NDArray[Any], list[int]]:
     """Codes in the order of group and code, and where each group starts; rows of no group (-1) are left out."""
-    if top >= 2**32:
+    shift = top.bit_length()
+    if groups.bit_length() + shift > 63:
         order = np.lexsort((codes, index))
         index, inner = index[order], codes[order]
         places = np.searchsorted(index, np.arange(groups + 1))
-    else:  # one sort of whole numbers is several times faster than one of pairs
-        both = (index.astype(np.int64) << 32) | codes
+    else:  # one sort of whole numbers is many times faster than one of pairs
+        both = index.astype(np.int64)
+        both <<= shift
+        both |= codes
         both.sort()
-        places = np.searchsorted(both, np.arange(groups + 1) << 32)
-        inner = (both & (2**32 - 1)).astype(np.uint32)
+        places = np.searchsorted(both, np.arange(groups + 1) << shift)
+        both &= (1 << shift) - 1
+        inner = both.astype(np.uint32) if top < 2**32 else both
     return inner[places[0] :], (places - places[0]).tolist()
 
 
@@ -96,23 +102,40 @@ def summarise_groups(
 ) -> Iterator[tuple[Summary, ...]]:
     """Answer requests on one grid for each group of codes that `sorted_by_group` has put in order."""
     top = requests[0].grid.top
-    sums = np.zeros(len(codes) + 1, object if top * len(codes) >= 2**63 else np.int64)
-    np.cumsum(codes, dtype=sums.dtype, out=sums[1:])
+    between = running_sums(codes, top, max((b - a for a, b in pairwise(starts)), default=0))
     for start, stop in pairwise(starts):
-        group, before = codes[start:stop], int(sums[start])
-        rows, total = stop - start, int(sums[stop]) - before
+        group, rows, total = codes[start:stop], stop - start, between(start, stop)
         answers = []
         for request in requests:
             runs = []
             for window in request.windows:
                 first, last = window.ranks(rows)
-                below = int(sums[start + first - 1]) - before if first <= last else 0
+                below = between(start, start + first - 1) if first <= last else 0
                 some = group[first - 1 : last].astype(np.int64) if first <= last else np.zeros(0, np.int64)
                 runs.append(Run(first if first <= last else 1, some, below, rows, top))
             cuts = tuple(np.searchsorted(group, request.cuts).tolist()) if request.cuts else ()
             squares = exact_squares(group, top) if request.squares else 0
             answers.append(Summary(request, rows, total, squares, tuple(runs), cuts))
         yield tuple(answers)
+
+
+def running_sums(codes: NDArray[Any], top: int, longest: int) -> Callable[[int, int], int]:
+    """A function that gives the exact sum of the codes from one place to another, at most ``longest`` rows apart.
+
+    Running sums may wrap: their differences modulo 2^64 are right wherever the sum itself is below 2^64. Where so many
+    rows could exceed that, both halves of the codes are summed.
+    """
+    parts = [(codes, 0)] if top * longest < 2**64 else [(codes & (2**32 - 1), 0), (codes >> 32, 32)]
+    sums = []
+    for part, shift in parts:
+        running = np.zeros(len(codes) + 1, np.uint64)
+        np.cumsum(part, dtype=np.uint64, out=running[1:])
+        sums.append((running, shift))
+
+    def between(start: int, stop: int) -> int:
+        return sum(((int(running[stop]) - int(running[start])) % 2**64) << shift for running, shift in sums)
+
+    return between
 
 
 def groups_in_order(
@@ -244,7 +267,7 @@ def coded(values: NDArray[Any], grid: Grid) -> NDArray[Any]:
         elif narrow:
             found = raised.view(np.uint32)[::2]  # the low half of the mantissa is the code
         else:
-            found = (raised - RAISED).astype(np.int64)
+            found = raised.view(np.int64) - _RAISED_BITS  # the mantissa is the code
         codes[filled : filled + len(found)] = found
         filled += len(found)
     return codes[:filled]

@@ -18,7 +18,7 @@ from sordino.data.bounding import hashed
 from sordino.data.expressions import code, fulfils, key, number, present
 from sordino.data.kernel import groups_in_order, summarise_groups
 from sordino.data.memory import Memory
-from sordino.data.passes import CODE, ROWS, collected, two_passes
+from sordino.data.passes import CODE, ROWS, collected, summarise_frame
 from sordino.data.schema import by_column, check_condition, check_requests, drops, needed, parts
 from sordino.data.table import kind_of
 from sordino.errors import DataError, Unsupported
@@ -123,14 +123,14 @@ class Lazy:
                 )  # fmt: skip
 
     def summary(self, *requests: Ask) -> tuple[Summary, ...]:
-        """Answer all requests: two scans per column and grid, whatever the number of windows."""
+        """Answer all requests: two or three scans per column and grid, whatever the number of windows."""
         self._check(requests)
         with self.snapshot():
             self._unchanged()
             shared: dict[Request, Summary] = {}
             for (column, grid), together in by_column(requests).items():
                 codes = self._counting(drops(together[0])).select(self._code(column, grid).alias(CODE))
-                shared |= two_passes(codes, together, self._name)
+                shared |= summarise_frame(codes, together, self._name)
             answers = tuple(self._answer(request, shared) for request in requests)
             self._unchanged()
         return answers

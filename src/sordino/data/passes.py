@@ -1,7 +1,8 @@
-"""Two group-bys: all summaries of a column of codes in an engine, in constant memory.
+"""Two or three group-bys: all summaries of a column of codes in an engine, in constant memory.
 
-The first groups by the top bits of the code: rows, sums and sums of squares of the low bits. The second groups by
-the whole code, inside the buckets that hold wanted ranks. Numbers are put together in Python's integers.
+The first groups by the top bits of the code: rows, sums and sums of squares of the low bits. The last groups by the
+whole code, inside the buckets that hold wanted ranks; on a fine lattice one between them makes these buckets smaller.
+Numbers are put together in Python's integers.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 CODE, BUCKET, ROWS, LOW, HIGH_SQUARES, LOW_SQUARES = (
     f"sordino_{word}" for word in ("code", "bucket", "rows", "low", "high_squares", "low_squares")
 )
-BUCKET_BITS = 12
-"""Balances the two passes: 4096 groups in the first, at most 2^20 codes per wanted bucket in the second."""
+BUCKET_BITS, CODE_BITS = 12, 20
+"""Balances the passes: 4096 groups in the first, at most 2^20 per wanted bucket in each later one."""
 
 CUTS = 256
 """Counts below cuts that one scan takes."""
@@ -41,14 +42,24 @@ def changed(subject: str) -> DataError:
     return DataError(
         subject,
         "the data changed while they were read",
-        why="A summary takes two passes, and the second did not fit the first.",
+        why="A summary takes several passes, and a later one did not fit the first.",
         hint="read from a snapshot or a file that nobody writes to; ask again with the same token, it costs nothing",
     )
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
+class _Span:
+    """Codes ``first .. after - 1`` that hold a window's ranks; number and sum of the rows before them; private."""
+
+    first: int
+    after: int
+    rows: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class _Buckets:
-    """The answer of the first pass, ordered by bucket; private."""
+    """The answer of one pass, ordered by bucket; private."""
 
     shift: int
     bucket: Codes
@@ -63,16 +74,48 @@ class _Buckets:
         """The sum of the codes of the first ``stop`` buckets."""
         return (_dot(self.bucket[:stop], self.rows[:stop]) << self.shift) + sum(self.low[:stop].tolist())
 
+    def within(self, span: _Span) -> _Buckets:
+        """The buckets of a span, which ends where buckets do."""
+        ends = [span.first >> self.shift, -(-span.after >> self.shift)]
+        part = slice(*np.searchsorted(self.bucket, ends))
+        return _Buckets(self.shift, self.bucket[part], self.rows[part], self.low[part])
 
-def two_passes(
+    def narrowed(self, span: _Span, low: int, high: int) -> _Span:
+        """The buckets of a span that hold the ranks from low to high."""
+        part = self.within(span)
+        until = span.rows + part.until()
+        start, stop = np.searchsorted(until, [low, high]).tolist()
+        return _Span(
+            int(part.bucket[start]) << self.shift,
+            (int(part.bucket[stop]) + 1) << self.shift,
+            int(until[start] - part.rows[start]),
+            span.total + part.total(start),
+        )
+
+
+def shifts(top: int) -> tuple[int, ...]:
+    """How many low bits of the code each pass leaves out; public, so the number of scans tells nothing.
+
+    Example:
+        >>> shifts(100), shifts(2**31), shifts(2**44)
+        ((0,), (20, 0), (33, 16, 0))
+    """
+    first = max(0, top.bit_length() - BUCKET_BITS)
+    if first == 0:
+        return (0,)
+    return (first, 0) if first <= CODE_BITS else (first, first // 2, 0)
+
+
+def summarise_frame(
     codes: nw.LazyFrame[Any], requests: tuple[Request, ...], subject: str
 ) -> dict[Request, Summary]:
     """Answer requests on one grid from a frame with the one column of codes (doubles that hold integers)."""
     grid = requests[0].grid
     windows = tuple(dict.fromkeys(window for request in requests for window in request.windows))
     cuts = tuple(dict.fromkeys(cut for request in requests for cut in request.cuts))
-    shift = max(0, grid.top.bit_length() - BUCKET_BITS)
-    first, squares = _first(codes, shift, squares=any(request.squares for request in requests))
+    first, squares = _by_bucket(
+        codes, shifts(grid.top)[0], squares=any(request.squares for request in requests)
+    )
     rows = int(first.rows.sum())
     runs = _runs(codes, first, windows, rows, grid.top, subject)
     below = _below(codes, first, cuts, rows, subject)
@@ -90,8 +133,8 @@ def two_passes(
     }
 
 
-def _first(codes: nw.LazyFrame[Any], shift: int, *, squares: bool) -> tuple[_Buckets, int]:
-    """Group by the top bits. Squares of low bits are summed in two halves: 64 bits then hold 2^43 rows."""
+def _by_bucket(codes: nw.LazyFrame[Any], shift: int, *, squares: bool = False) -> tuple[_Buckets, int]:
+    """Group by all but the low bits. Squares of low bits are summed in two halves: 64 bits then hold 2^43 rows."""
     width = 2.0**shift
     frame = codes.with_columns((nw.col(CODE) * (1 / width)).floor().alias(BUCKET))
     low = nw.col(CODE) - nw.col(BUCKET) * width
@@ -108,14 +151,14 @@ def _first(codes: nw.LazyFrame[Any], shift: int, *, squares: bool) -> tuple[_Buc
     )
     order = np.argsort(found[BUCKET])
     column = {name: integers(found[name][order]) for name in found}
-    first = _Buckets(shift, column[BUCKET], column[ROWS], column[LOW])
+    level = _Buckets(shift, column[BUCKET], column[ROWS], column[LOW])
     if not squares:
-        return first, 0
+        return level, 0
     # (b 2^s + r)^2 = b^2 4^s + 2 b r 2^s + r^2
     parts = zip(
         *(column[name].tolist() for name in (BUCKET, ROWS, LOW, HIGH_SQUARES, LOW_SQUARES)), strict=True
     )
-    return first, sum(
+    return level, sum(
         (b * b * n << 2 * shift) + (b * r << shift + 1) + (high << 20) + rest for b, n, r, high, rest in parts
     )
 
@@ -128,61 +171,47 @@ def _runs(
     top: int,
     subject: str,
 ) -> dict[Window, Run]:
-    """Group by the whole code inside the buckets that hold wanted ranks, and cut the windows out."""
-    until = first.until()
-    spans: dict[Window, tuple[int, int]] = {}
-    for window in windows:
-        low, high = window.ranks(rows)
-        if low <= high:
-            start, stop = np.searchsorted(until, [low, high]).tolist()
-            spans[window] = (start, stop + 1)
-    inside = _second(codes, first, merged(list(spans.values())), subject)
-    runs = {}
-    for window in windows:
-        if window not in spans:
-            runs[window] = Run(1, np.zeros(0, np.int64), 0, rows, top)
-            continue
-        start, stop = spans[window]
-        low, high = window.ranks(rows)
-        before = int(until[start] - first.rows[start])
-        chosen = slice(*np.searchsorted(inside[0], [first.bucket[start] << first.shift,
-                                                    (first.bucket[stop - 1] + 1) << first.shift]))  # fmt: skip
-        value, count = inside[0][chosen], inside[1][chosen]
-        last = before + np.cumsum(count)
+    """Group by more and more bits inside the buckets that hold wanted ranks, and cut the windows out of the codes."""
+    nothing = np.zeros(0, np.int64)
+    runs = {window: Run(1, nothing, 0, rows, top) for window in windows}
+    ranks = {window: window.ranks(rows) for window in windows}
+    spans = {window: _Span(0, top + 1, 0, 0) for window in windows if ranks[window][0] <= ranks[window][1]}
+    if not spans:
+        return runs
+    level = first
+    for shift in shifts(top)[1:]:
+        spans = {window: level.narrowed(span, *ranks[window]) for window, span in spans.items()}
+        level = _inside(codes, level, [(span.first, span.after) for span in spans.values()], shift, subject)
+    for window, span in spans.items():
+        low, high = ranks[window]
+        part = level.within(span)
+        value, count, last = part.bucket, part.rows, span.rows + part.until()
         taken = np.minimum(last, high) - np.maximum(last - count, low - 1)
         ahead = np.minimum(count, np.maximum(low - 1 - (last - count), 0))
-        below = first.total(start) + _dot(value, ahead)
+        below = span.total + _dot(value, ahead)
         runs[window] = Run(low, np.repeat(value, np.maximum(taken, 0)), below, rows, top)
     return runs
 
 
-def _second(
-    codes: nw.LazyFrame[Any], first: _Buckets, spans: list[tuple[int, int]], subject: str
-) -> tuple[Codes, Codes]:
-    """Codes and how often each occurs, ordered, in the given spans of buckets."""
-    if not spans:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    if first.shift == 0:
-        return first.bucket, first.rows
+def _inside(
+    codes: nw.LazyFrame[Any], outer: _Buckets, spans: list[tuple[int, int]], shift: int, subject: str
+) -> _Buckets:
+    """The smaller buckets of the given spans of codes, which end where buckets of the level before do."""
     chosen: Any = None
-    for start, stop in spans:
-        low = float(int(first.bucket[start]) << first.shift)
-        high = float((int(first.bucket[stop - 1]) + 1) << first.shift)
-        here = (nw.col(CODE) >= low) & (nw.col(CODE) < high)
+    wanted = np.zeros(len(outer.bucket), bool)
+    for low, high in merged(spans):
+        here = (nw.col(CODE) >= float(low)) & (nw.col(CODE) < float(high))
         chosen = here if chosen is None else chosen | here
-    frame = codes.filter(chosen).select(nw.col(CODE).cast(nw.Int64))
-    found = collected(frame.group_by(CODE).agg(nw.len().alias(ROWS)))
-    order = np.argsort(found[CODE])
-    value, count = integers(found[CODE][order]), integers(found[ROWS][order])
-    expected = np.concatenate([np.arange(start, stop) for start, stop in spans])
-    bucket = value >> first.shift
-    place = np.searchsorted(first.bucket, bucket)
-    fits = len(value) > 0 and bool(np.all(first.bucket[np.minimum(place, len(first.bucket) - 1)] == bucket))
-    if not fits or not np.array_equal(
-        np.bincount(place, count, len(first.bucket))[expected].astype(np.int64), first.rows[expected]
+        wanted |= (outer.bucket >= low >> outer.shift) & (outer.bucket < high >> outer.shift)
+    found, _ = _by_bucket(codes.filter(chosen), shift)
+    parent = found.bucket >> (outer.shift - shift)
+    place = np.minimum(np.searchsorted(outer.bucket, parent), len(outer.bucket) - 1)
+    counted = np.bincount(place, found.rows, len(outer.bucket)).astype(np.int64)
+    if not np.array_equal(outer.bucket[place], parent) or not np.array_equal(
+        counted, np.where(wanted, outer.rows, 0)
     ):
         raise changed(subject)
-    return value, count
+    return found
 
 
 def _below(

@@ -34,6 +34,7 @@ from sordino.mechanisms.smoothing import noise_at, smooth_noise, strength_of
 from sordino.mechanisms.symmetric_mean import SymmetricMean
 from sordino.mechanisms.variance_clip import VarianceClip
 from sordino.privacy import Concentrated, Guarantee, Neighbors, Pure
+from sordino.source import BITS
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Mechanism
@@ -110,19 +111,19 @@ def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
 
 
 def output_grid(statistic: Statistic) -> Grid:
-    """The public lattice of the answer: whole numbers for counts, a fine power of two otherwise.
+    """The public lattice of the answer: whole numbers for counts, otherwise a power of two finer than the rows' own.
 
     Example:
         >>> from sordino.statistics.median import Median
         >>> output_grid(Median("x", low=0, high=100))
-        Grid(exponent=-25)
+        Grid(exponent=-38)
     """
     units = statistic.units
     low, high = getattr(statistic, "low", None), getattr(statistic, "high", None)
     if low is not None and high is not None:
         if statistic.name == "sum":
             return Grid.for_range(0, max(abs(Fraction(low)), abs(Fraction(high))))
-        return Grid.for_range(low, high)
+        return Grid.for_range(low, high, bits=max(getattr(statistic, "bits", 0), BITS) + 1)
     parts = getattr(statistic, "parts", None)
     if parts:
         return min((output_grid(part) for part in parts), key=lambda grid: grid.exponent)
@@ -163,7 +164,8 @@ def _quantile(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     )  # fmt: skip
     if not barred or hints.interval is None:
         return point
-    blur = Fraction(hints.spread) / 50 if hints.spread else Fraction(0)
+    # Without a guess of the spread the ends may be off by what nobody can see of the range: near points save ranks.
+    blur = Fraction(hints.spread) / 50 if hints.spread else lattice.step * (lattice.last >> BITS)
     return OrderInterval(
         price=part, lattice=lattice, level=hints.interval, radius=blur, rows=hints.rows, point=point
     )

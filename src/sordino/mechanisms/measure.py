@@ -18,6 +18,12 @@ from typing import Self
 from sordino.errors import ParameterError
 from sordino.mechanisms.mass_table import MassTable
 
+DECADES = 10
+"""Decades of round numbers below the largest bound: people do not write smaller ones, however fine the lattice."""
+
+_LONGEST = 128  # bits of a common denominator that are kept exactly
+_DIGITS = 49  # bits of the least size otherwise
+
 Block = tuple[int, int, Fraction]  # first point, last point, mass
 
 
@@ -83,13 +89,13 @@ class Measure:
         kept = [(first, end, density) for first, end, density in kept if first <= end and density > 0]
         if not kept:
             raise ParameterError("measure", "at least one block must lie on the lattice")
-        scale = math.lcm(*(density.denominator for _, _, density in kept))
+        sizes = in_whole_numbers([density for _, _, density in kept])
         edges = sorted({0, *(first for first, _, _ in kept), *(end + 1 for _, end, _ in kept if end < last)})
         step: dict[int, int] = dict.fromkeys(edges, 0)
-        for first, end, density in kept:
-            step[first] += int(density * scale)
+        for (first, end, _), size in zip(kept, sizes, strict=True):
+            step[first] += size
             if end < last:
-                step[end + 1] -= int(density * scale)
+                step[end + 1] -= size
         return cls.build(
             starts=edges, densities=list(accumulate(step[edge] for edge in edges)), points={}, last=last
         )
@@ -163,6 +169,23 @@ class Measure:
         return f"Measure({len(self.starts)} intervals, {len(self.points)} points on 0..{self.last})"
 
 
+def in_whole_numbers(sizes: Sequence[Fraction]) -> list[int]:
+    """Positive public sizes as whole numbers in the same ratios; within 2^-48 where exact ones would be long.
+
+    A draw takes as many random bits as the mass has, and which measure is used is free, as long as all use it.
+
+    Example:
+        >>> in_whole_numbers([Fraction(1, 2), Fraction(1, 3)])
+        [3, 2]
+    """
+    scale = math.lcm(*(size.denominator for size in sizes))
+    if scale.bit_length() <= _LONGEST:
+        return [int(size * scale) for size in sizes]
+    least = min(sizes)
+    shift = _DIGITS + least.denominator.bit_length() - least.numerator.bit_length()
+    return [round(size * Fraction(2) ** shift) for size in sizes]
+
+
 def mixture(parts: Iterable[tuple[Fraction, Measure]]) -> Measure:
     """Mix measures, each counted as a probability, with the given weights.
 
@@ -171,9 +194,9 @@ def mixture(parts: Iterable[tuple[Fraction, Measure]]) -> Measure:
         >>> mixed.mass(0, 0) / mixed.total
         0.625
     """
-    kept = [(weight / measure.total, measure) for weight, measure in parts if weight > 0]
-    scale = math.lcm(*(factor.denominator for factor, _ in kept))
-    scaled = [measure.scaled(int(factor * scale)) for factor, measure in kept]
+    kept = [(weight, measure) for weight, measure in parts if weight > 0]
+    factors = in_whole_numbers([weight / measure.total for weight, measure in kept])
+    scaled = [measure.scaled(factor) for factor, (_, measure) in zip(factors, kept, strict=True)]
     total = scaled[0]
     for measure in scaled[1:]:
         total = total + measure
@@ -225,7 +248,7 @@ def decimals(*, low: Fraction, step: Fraction, last: int) -> Measure:
     high = low + step * last
     largest = max(abs(low), abs(high), step)
     top = math.floor(math.log10(largest)) + 1
-    bottom = min(math.floor(math.log10(step)), top)
+    bottom = max(min(math.floor(math.log10(step)), top), top - DECADES)
     weights: dict[int, int] = {}
 
     def put(value: Fraction, weight: int) -> None:
@@ -233,7 +256,7 @@ def decimals(*, low: Fraction, step: Fraction, last: int) -> Measure:
             index = round((value - low) / step)
             weights[index] = weights.get(index, 0) + weight
 
-    put(Fraction(0), 90)
+    put(Fraction(0), 180)
     for exponent in range(bottom, top + 1):
         unit = Fraction(10) ** exponent
         for digits in range(1, 10):

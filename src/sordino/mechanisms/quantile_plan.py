@@ -25,6 +25,9 @@ SHORT = 1024  # lattices up to this size are short lists
 HEAPS = Fraction(
     1, 20
 )  # share of the decimals: half a per cent of accuracy for a dozen nats on heaped columns
+FOUND = Fraction(
+    1, 2**20
+)  # the same where rows decide: too little to draw an answer, enough for a heap to be found
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,8 @@ def plan_quantile(
     strength = rows * float(epsilon)
     if support >= 40:
         logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> 12, 1))
-        half = mixture([(Fraction(1, 2), uniform), (Fraction(1, 2), logarithmic)])
+        heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last)
+        half = mixture([(Fraction(1, 2) - FOUND, uniform), (Fraction(1, 2), logarithmic), (FOUND, heaps)])
         return QuantilePlan(half, nothing, nothing, anchor)
     tilted = _tilted(lattice, anchor=anchor, below=below, above=above, strength=strength)
     if tilted is not None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
 DITHER = 16  # bits inside a lattice cell
+_WIDEST = 62  # bits of a point of the dithered lattice at most
 NATS = 70
 
 
@@ -82,7 +83,7 @@ class RecursiveQuantiles(Mechanism):
         rows: Public number of rows, or a declared rough one; None leaves the base measure wide.
         tight: The caller vouches that the bounds fit the column.
         centre: Public guess of the centre of the column.
-        dither: Bits inside a lattice cell; 0 for data without ties.
+        dither: Bits inside a lattice cell, fewer where 64 bits do not hold them; 0 for data without ties.
         neighbors: Which two datasets are neighbours.
 
     Example:
@@ -132,9 +133,14 @@ class RecursiveQuantiles(Mechanism):
         return self.rows is None or self.rows * float(bounded_range(self.price)) >= 64 * len(self.qs)
 
     @property
+    def inside(self) -> int:
+        """Bits inside a lattice cell: as many as asked for, or as 64 bits leave."""
+        return max(min(self.dither, _WIDEST - self.lattice.last.bit_length()), 0)
+
+    @property
     def fine(self) -> int:
         """The last point of the dithered lattice."""
-        return ((self.lattice.last + 1) << self.dither) - 1
+        return ((self.lattice.last + 1) << self.inside) - 1
 
     def measure(self) -> Measure:
         """Base measure on the dithered lattice; public."""
@@ -142,7 +148,7 @@ class RecursiveQuantiles(Mechanism):
         if self.tight:
             return uniform
         anchor = self.lattice.anchor if self.centre is None else self.lattice.index(self.centre)
-        place = (anchor << self.dither) + (1 << self.dither) // 2
+        place = (anchor << self.inside) + (1 << self.inside) // 2
         near = shells(last=self.fine, centre=min(place, self.fine), core=max(self.fine >> 20, 1))
         return mixture([(Fraction(1, 3), uniform), (Fraction(2, 3), near)])
 
@@ -158,11 +164,11 @@ class RecursiveQuantiles(Mechanism):
         """Release all quantiles of known-to-the-mechanism codes, as lattice points."""
         from sordino.exact.bits import Bits as Fresh
 
-        source = Fresh() if bits is None else bits
-        rows = np.asarray(codes, dtype=np.int64) << self.dither
-        if self.dither and len(rows):
+        source, inside = Fresh() if bits is None else bits, self.inside
+        rows = np.asarray(codes, dtype=np.int64) << inside
+        if inside and len(rows):
             # Independent of the values, one per row: neighbours stay neighbours for every dither.
-            rows = rows + (source.words(len(rows)) & ((1 << self.dither) - 1))
+            rows = rows + (source.words(len(rows)) & ((1 << inside) - 1))
         rows = np.sort(rows)
         answers: dict[int, int] = {}
         measure = self.measure()
@@ -179,7 +185,7 @@ class RecursiveQuantiles(Mechanism):
             split = int(np.searchsorted(node, point, side="right"))
             pending.append((left, middle - 1, first, point, bottom, q, node[:split]))
             pending.append((middle + 1, right, min(point + 1, last), last, q, top, node[split:]))
-        return [answers[place] >> self.dither for place in range(len(self.qs))]
+        return [answers[place] >> inside for place in range(len(self.qs))]
 
     def _release(
         self,

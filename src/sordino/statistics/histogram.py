@@ -10,7 +10,7 @@ from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.profile import Opened, Profile
-from sordino.source import Grid, Request
+from sordino.source import FINE_BITS, Grid, Request
 from sordino.statistics import DEPTH, Case, Statistic
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ class Histogram(Statistic):
         if any(a >= b for a, b in pairwise(codes)):
             raise ParameterError(
                 self.name, "edges must be farther apart", got={"edges": edges},
-                why="The range is divided into 2^31 steps.",
+                why=f"The range is divided into 2^{FINE_BITS} steps.",
             )  # fmt: skip
 
     @property
     def grid(self) -> Grid:
         """From the first to the last edge."""
-        return Grid(self.edges[0], self.edges[-1], missing="drop")
+        return Grid(self.edges[0], self.edges[-1], bits=FINE_BITS, missing="drop")
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.profile import Exact, Profile, Reach
-from sordino.source import Rank
+from sordino.source import FINE_BITS, Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
 from sordino.statistics.reaches import Reaches, ranks_among, reachable_ranks
@@ -62,6 +62,7 @@ class Quantile(Ordered):
     q: Fraction | float
     rule: str = "lower"
     shift: int = 0
+    bits: int = FINE_BITS
 
     def check(self) -> None:
         """The quantile lies in [0, 1] and the rule is known."""

@@ -12,7 +12,7 @@ from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.profile import Opened, Profile
-from sordino.source import Request, Window
+from sordino.source import FINE_BITS, Request, Window
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import codes_between
@@ -45,6 +45,7 @@ class Quantiles(Numeric):
     norm: ClassVar[float] = math.inf
 
     qs: tuple[Fraction | float, ...]
+    bits: int = FINE_BITS
 
     def check(self) -> None:
         """At least one, increasing."""
