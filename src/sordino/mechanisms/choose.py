@@ -111,19 +111,21 @@ def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
 
 
 def output_grid(statistic: Statistic) -> Grid:
-    """The public lattice of the answer: whole numbers for counts, otherwise a power of two finer than the rows' own.
+    """The public lattice of answers with noise: whole numbers for counts, a fine power of two otherwise.
+
+    No finer by default, although rows may be: the sampler decides in floats what is not too small beside the noise.
 
     Example:
         >>> from sordino.statistics.median import Median
         >>> output_grid(Median("x", low=0, high=100))
-        Grid(exponent=-38)
+        Grid(exponent=-25)
     """
     units = statistic.units
     low, high = getattr(statistic, "low", None), getattr(statistic, "high", None)
     if low is not None and high is not None:
         if statistic.name == "sum":
             return Grid.for_range(0, max(abs(Fraction(low)), abs(Fraction(high))))
-        return Grid.for_range(low, high, bits=max(getattr(statistic, "bits", 0), BITS) + 1)
+        return Grid.for_range(low, high)
     parts = getattr(statistic, "parts", None)
     if parts:
         return min((output_grid(part) for part in parts), key=lambda grid: grid.exponent)
