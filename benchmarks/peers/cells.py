@@ -45,9 +45,10 @@ class Cell:
     def task(self, identifier, path, variant, relation, repeats, seconds):
         """The question as an adapter reads it."""
         known = self.public
+        low, high = known.hinted() if variant == "hinted" else (known.low, known.high)
         task = {
             "id": identifier, "variant": variant, "relation": relation, "query": self.query, "column": str(path),
-            "low": known.low, "high": known.high, "threshold": known.threshold, "centre": known.centre,
+            "low": low, "high": high, "threshold": known.threshold, "centre": known.centre,
             "spread": known.spread, "epsilon": self.epsilon, "magnitude": magnitude(self.rows),
             "repeats": repeats, "seconds": seconds,
         }  # fmt: skip

@@ -12,6 +12,9 @@ from pathlib import Path
 import numpy as np
 
 SEED = 20190519
+PRUDENT = (
+    10  # spreads about a centre when both may be wrong by three: three deviations, three times, and one more
+)
 ROWS = (201, 1001, 10_001)
 DATA = Path(os.environ.get("SORDINO_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 
@@ -31,6 +34,12 @@ class Column:
     centre: float
     spread: float
     step: float | None = None
+
+    def hinted(self, times=PRUDENT):
+        """The rough hint as bounds: the centre and so many spreads on either side, within the declared bounds."""
+        return max(self.low, self.centre - times * self.spread), min(
+            self.high, self.centre + times * self.spread
+        )
 
 
 COLUMNS = {

@@ -43,7 +43,8 @@ class Library:
 OURS = Library(
     name="sordino",
     requirements=(),
-    variants=dict.fromkeys(("none", "rough", "tight"), (REPLACE_ONE, ADD_REMOVE)),
+    variants=dict.fromkeys(("none", "rough", "tight"), (REPLACE_ONE, ADD_REMOVE))
+    | {"hinted": (REPLACE_ONE,)},
     module="sordino",
     queries=tuple(
         query for query in QUERIES if query != "mean_auto"
@@ -85,8 +86,8 @@ PEERS = {
             name="tmlt",
             requirements=("tmlt.analytics==0.21.0",),
             variants={"core": (ADD_REMOVE,)},
-            queries=tuple(QUANTILES),
             repeats={201: 60, 1001: 30, 10_001: 6},
+            fewer={"mean_auto": 12},
             needs="java",
             module="tmlt.analytics",
         ),
@@ -112,4 +113,5 @@ LABELS = {
     "sordino none": "Sordino",
     "sordino rough": "Sordino, rough hint",
     "sordino tight": "Sordino, tight",
+    "sordino hinted": "Sordino, the hint as bounds",
 }

@@ -3,16 +3,16 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.peers import accuracy_tables, figures, speed_tables, wording
+from benchmarks.peers import accuracy_tables, figures, informed_tables, speed_tables, summary, wording
 from benchmarks.peers.accuracy_tables import number, table
 from benchmarks.peers.libraries import ADD_REMOVE, LABELS, OURS, REPLACE_ONE
 
-PAGE, CELLS = "peers.md", "peers_cells.md"
+PAGE, CELLS, SPEED = "peers.md", "peers_cells.md", "peers_speed.md"
 PICTURES = {REPLACE_ONE: "peers-replace-one.png", ADD_REMOVE: "peers-add-remove.png"}
 
 
-def write(folder, found, measured, outcomes, versions, failed):
-    """Write both pages and the pictures into a folder; returns the paths.
+def write(folder, found, measured, outcomes, versions, failed, *, made=None, checks=None):
+    """Write the pages and the pictures into a folder; returns the paths.
 
     Args:
         folder: Where the documentation's explanations are.
@@ -21,20 +21,23 @@ def write(folder, found, measured, outcomes, versions, failed):
         outcomes: What `behaviour.measure` returned, or None.
         versions: What is installed, by library.
         failed: Why a library is missing, by library.
+        made: What `informed.informed` returned, or None.
+        checks: What `law_checks.check` returned, or None.
     """
     folder = Path(folder)
-    made = []
+    files = []
     for relation, name in PICTURES.items():
-        made.append(_save(figures.ratios(found, relation), folder / name))
+        files.append(_save(figures.ratios(found, relation), folder / name))
     if measured:
-        made.append(_save(figures.times(measured), folder / "peers-times.svg"))
+        files.append(_save(figures.times(measured), folder / "peers-times.svg"))
     for name, text in (
-        (PAGE, main_page(found, measured, outcomes, versions, failed)),
+        (PAGE, main_page(found, measured, versions, failed, made, checks)),
         (CELLS, cells_page(found)),
+        (SPEED, speed_page(measured, outcomes)),
     ):
         (folder / name).write_text(text)
-        made.append(folder / name)
-    return made
+        files.append(folder / name)
+    return files
 
 
 def _save(figure, path):
@@ -48,20 +51,20 @@ def _save(figure, path):
     return path
 
 
-def head(versions, failed, measured):
-    """Title, versions, date and machine."""
+def head(found, measured, made):
+    """Title, date, and where we stand."""
     today = datetime.now(UTC).strftime("%Y-%m-%d")
-    lines = [(name, version) for name, version in versions.items()]
-    lines += [(name, f"**not measured**: {reason}") for name, reason in failed.items()]
     text = (
         f"# Sordino beside its peers\n\nMeasured on {today}; `python -m benchmarks.peers` wrote this page.\n"
     )
-    text += wording.HOW
-    if measured:
-        told = measured["machine"]
-        text += f"\nPython {told['python']}, {told['cores']} cores of {told['processor']}. "
-        text += wording.SHARED.format(load=told["load"])
-    return text + "\n" + table(("library", "version"), lines) + "\n"
+    return text + wording.HOW + "\n" + summary.lines(found, made, measured)
+
+
+def asked(versions, failed):
+    """Who was asked, at which version."""
+    lines = [(name, version) for name, version in versions.items()]
+    lines += [(name, f"**not measured**: {reason}") for name, reason in failed.items()]
+    return "## Who was asked\n\n" + table(("library", "version"), lines) + "\n"
 
 
 def better(found):
@@ -82,33 +85,61 @@ def checked(found):
     return wording.LAWS.format(count=count) if count else ""
 
 
-def main_page(found, measured, outcomes, versions, failed):
+def law_table(checks):
+    """The peers' laws beside their draws."""
+    lines = [
+        (name, kind, count, draws, number(uniform), number(least))
+        for (name, kind), (count, draws, uniform, least) in checks.items()
+    ]
+    names = ("library", "question", "cells", "draws", "p-value of all", "least p-value, corrected")
+    return table(names, lines) + "\n"
+
+
+def main_page(found, measured, versions, failed, made=None, checks=None):
     """The report."""
     bars = accuracy_tables.verdicts(found) + (speed_tables.verdicts(measured) if measured else [])
-    parts = [head(versions, failed, measured), better(found), "## The bars\n"]
-    parts += [
-        table(("what", "bar", "measured", ""), bars) + "\n" + checked(found),
-        "## Accuracy\n",
-        wording.ACCURACY,
-    ]
+    parts = [head(found, measured, made), better(found), "## The bars\n"]
+    parts += [table(("what", "bar", "measured", ""), bars) + "\n" + checked(found)]
+    if made:
+        parts += ["## Peers that are given the hint\n", wording.HINTED, informed_tables.by_width(made)]
+        parts += [wording.SAME, informed_tables.by_query(made)]
+        parts += ["Where a peer is better although we have the same bounds, the worst first:\n"]
+        parts += [informed_tables.better(made, "hinted")]
+        parts += ["### A grid for skewed columns\n", wording.GEOMETRIC, informed_tables.by_grid(made)]
+    parts += ["## Accuracy\n", wording.ACCURACY]
     for relation, picture in PICTURES.items():
         parts += [f"### {relation}\n", f"![Ratio of our error to the best peer's, {relation}]({picture})\n"]
         parts += [wording.MEANS, accuracy_tables.breakdown(found, relation)]
     parts += ["## Ties\n", wording.TIES, accuracy_tables.ties(found)]
     parts += ["## Real columns\n", wording.REAL, accuracy_tables.real(found)]
-    if measured:
-        parts += ["## Time and memory\n", "![CPU seconds of one answer of a million rows](peers-times.svg)\n"]
-        parts += [
-            wording.TIMES,
-            speed_tables.times(measured),
-            "### Importing\n",
-            speed_tables.imports(measured),
-        ]
-        parts += ["### Noise\n", wording.NOISE, speed_tables.samplers(measured)]
-    if outcomes:
-        parts += ["## Bad input\n", wording.INPUT, speed_tables.behaviour(outcomes)]
+    parts += [asked(versions, failed)]
+    if checks:
+        parts += ["## Laws and draws\n", wording.CHECKED, law_table(checks)]
     parts += ["## Run it again\n", wording.AGAIN]
     return "\n".join(parts)
+
+
+def speed_page(measured, outcomes):
+    """Times, memory, importing, noise, bad input."""
+    parts = ["# Time, memory and bad input beside the peers\n"]
+    if measured:
+        told = measured["machine"]
+        machine = f"Python {told['python']}, {told['cores']} cores of {told['processor']}. "
+        parts += [machine + wording.SHARED.format(load=loads(told))]
+        parts += ["![CPU seconds of one answer of a million rows](peers-times.svg)\n", wording.TIMES]
+        parts += [speed_tables.times(measured), "## Importing\n", speed_tables.imports(measured)]
+        parts += ["## Noise\n", wording.NOISE, speed_tables.samplers(measured)]
+    else:
+        parts += ["Times were not measured in this run.\n"]
+    if outcomes:
+        parts += ["## Bad input\n", wording.INPUT, speed_tables.behaviour(outcomes)]
+    return "\n".join(parts)
+
+
+def loads(machine):
+    """The load at the start of the timings, and at their end where it was kept."""
+    text = f"{machine['load']:.1f} at the start of the timings"
+    return text + (f", {machine['load_after']:.1f} at their end" if "load_after" in machine else "")
 
 
 def cells_page(found):

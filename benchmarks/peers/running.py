@@ -10,11 +10,13 @@ import time
 from pathlib import Path
 
 import numpy as np
+from benchmarks.peers import cell_laws
 from benchmarks.peers.answers import Answers
-from benchmarks.peers.laws import LAWS
+from benchmarks.peers.cells import truth
 from benchmarks.peers.libraries import OURS, QUANTILES
 
 LAW = "|law"  # the suffix of an answer that is an exact error, not a draw
+EXACT = 2  # numbers of an exact error: root mean square, median
 CHECKS = 20  # our draws beside an exact law
 CHECKED = 60  # a peer's draws beside the law of its mechanism; a tenth of them with many rows
 SECONDS = 25.0  # CPU seconds a cell may take at most; three repetitions are always made
@@ -33,7 +35,7 @@ def wanted(library, cell, share):
     """How many repetitions a cell gets; a share of the full number for a first look."""
     known = library.repeats.get(cell.rows) or library.repeats[10_001 if cell.rows > 3000 else 1001]
     most = library.fewer.get(cell.query, known)
-    if library.name in LAWS and cell.table == "main" and cell.query in (*QUANTILES, "mean", "count"):
+    if cell_laws.known(library.name, cell):
         most = min(most, CHECKED if cell.rows < 3000 else CHECKED // 10)  # draws only check the law
     return max(3, math.ceil(min(known, most) * share))
 
@@ -45,9 +47,17 @@ def questions(library, chosen, relations):
             continue
         for variant, kept in library.variants.items():
             for relation in kept:
-                if relation not in relations or (cell.table != "main" and variant == "rough"):
+                if relation not in relations or (cell.table != "main" and variant in ("rough", "hinted")):
+                    continue
+                if variant == "hinted" and not narrowed(cell):
                     continue
                 yield cell, variant, relation
+
+
+def narrowed(cell):
+    """Whether a quantile or mean would be asked within other bounds if the hint were made bounds."""
+    known = cell.public
+    return cell.query in (*QUANTILES, "mean") and known.hinted() != (known.low, known.high)
 
 
 def ask(library, environment, cache, chosen, relations, *, share=1.0, seconds=SECONDS, progress=None):
@@ -60,9 +70,9 @@ def ask(library, environment, cache, chosen, relations, *, share=1.0, seconds=SE
         laws = []
         for cell, variant, relation in questions(library, chosen, relations):
             name = cell.name(library.name, variant, relation) + LAW
-            if kept.missing(name, 1) and (values := cell.values()) is not None:
-                task = cell.task(name, column_file(cache, cell, values), variant, relation, 1, seconds)
-                laws.append(task | {"law": True})
+            if kept.missing(name, EXACT) and (values := cell.values()) is not None:
+                task = cell.task(name, column_file(cache, cell, values), variant, relation, EXACT, seconds)
+                laws.append(task | {"law": True, "truth": truth(cell.query, values, cell.public.threshold)})
         _converse(library, environment, kept, laws, progress)
     tasks = []
     for cell, variant, relation in questions(library, chosen, relations):

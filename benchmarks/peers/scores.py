@@ -86,9 +86,3 @@ def geometric(ratios):
     logs = [math.log(one.value) for one in finite]
     doubt = math.sqrt(sum(one.doubt**2 for one in finite)) / len(finite)
     return Ratio(value=math.exp(sum(logs) / len(logs)), doubt=doubt)
-
-
-def lucky(rmse, low, high, candidates):
-    """A grid of candidates beat the rounding error of its own step: a candidate happens to lie on the answer."""
-    step = (high - low) / (candidates - 1)
-    return rmse < step / math.sqrt(12)

@@ -1,7 +1,8 @@
 """CPU seconds, memory, import time and noise throughput, measured in one run with the libraries taking turns.
 
-Times are CPU seconds of the process; on a shared machine trust the ratios. What would take over a minute is not run
-and is given as an estimate from a tenth of the rows.
+Times are CPU seconds of the process and of those it starts; on a shared machine trust the ratios. What would take over
+a minute is not run and is given as an estimate from a tenth of the rows. Tumult on Spark takes many minutes and is
+measured by itself, once.
 """
 
 import json
@@ -15,20 +16,27 @@ from benchmarks.peers.libraries import ADAPTERS, ADD_REMOVE, OURS, PEERS, QUANTI
 SIZES = {"full": (100_000, 1_000_000, 10_000_000), "smoke": (10_000,)}
 LONGEST = 60.0
 CAN = {
-    "median": ("numpy", "sordino", "opendp", "pydp", "diffprivlib", "pipelinedp", "tmlt"),
+    "median": ("numpy", "sordino", "opendp", "pydp", "diffprivlib", "pipelinedp", "tmlt", "tmlt_spark"),
     "q99": ("numpy", "sordino", "opendp", "pydp", "diffprivlib", "pipelinedp", "tmlt"),
-    "mean": ("numpy", "sordino", "opendp", "pydp", "diffprivlib", "pipelinedp", "smartnoise"),
-    "groupby": ("numpy", "sordino", "opendp", "pydp", "diffprivlib", "pipelinedp"),
+    "mean": ("numpy", "sordino", "opendp", "pydp", "diffprivlib", "pipelinedp", "smartnoise", "tmlt_spark"),
+    "groupby": ("numpy", "sordino", "opendp", "pydp", "diffprivlib", "pipelinedp", "tmlt_spark"),
 }
+ON_SPARK = (  # question, rows: within the limit below
+    ("median", 100_000), ("mean", 100_000), ("groupby", 100_000), ("mean", 1_000_000), ("median", 1_000_000),
+)  # fmt: skip
+LIMIT = 900  # seconds after which a question on Spark is given up
 SAFE = ("opendp", "pydp", "pipelinedp", "tmlt")  # whose noise withstands the attacks on floating point
 
 
-def clocked(place, name, task):
+def clocked(place, name, task, limit=None):
     """One measurement in a fresh process, so that peak memory is its own."""
-    done = subprocess.run(
-        place.command(ADAPTERS / "clock.py", name),
-        input=json.dumps(task) + "\n", capture_output=True, text=True, check=False, env=place.variables(),
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            place.command(ADAPTERS / "clock.py", name), input=json.dumps(task) + "\n",
+            capture_output=True, text=True, check=False, env=place.variables(), timeout=limit,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return {"failed": f"no answer within {limit} s"}
     if done.returncode:
         return {"failed": (done.stderr.strip().splitlines() or ["no message"])[-1][:160]}
     return json.loads(done.stdout.splitlines()[-1])
@@ -102,6 +110,18 @@ def measure(places, scale="full", say=print):
         say(f"{name}: import {found['imports'][name]}, {found['samplers'][name]}")
     found["imports"]["numpy"] = imports(places["sordino"], "numpy")
     found["samplers"]["numpy"] = samplers(places["sordino"], "numpy")
+    found["machine"]["load_after"] = os.getloadavg()[0]
+    return found
+
+
+def on_spark(places, scale="full", say=print):
+    """Times of Tumult through Spark, in the shape of the others; one answer each, for each takes long."""
+    found = []
+    for query, rows in ON_SPARK if scale == "full" else (("mean", 10_000),):
+        asked = task(query, rows, "tmlt") | {"patience": 60.0, "repeats": 1}
+        got = clocked(places["tmlt"], "tmlt_spark", asked, LIMIT)
+        found.append({"query": query, "rows": rows, "library": "tmlt_spark"} | got)
+        say(f"{query} {rows} tmlt_spark: {got}")
     return found
 
 

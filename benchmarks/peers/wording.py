@@ -2,13 +2,14 @@
 
 HOW = """\
 How everybody was asked, and what the comparison cannot say, is in {doc}`peers_rules`; every single cell is in
-{doc}`peers_cells`.
+{doc}`peers_cells`, times, memory and bad input in {doc}`peers_speed`.
 """
 BETTER = """\
 Cells in which the best peer's error is smaller than ours by more than 1 % and twice the simulation error, the worst
 first. `tight` is judged here on the columns whose bounds fit (unif, bimodal, bimodal50); of the others it would be
-untrue, and what it costs there is on the page of all cells. *Grid luck*: OpenDP's error is below the rounding error of
-its own candidates, because one of them happens to lie on the answer.
+untrue, and what it costs there is on the page of all cells. *Over shifted grids*: OpenDP answers with one of its
+candidates; here is the ratio when they lie anywhere, averaged over 32 shifts of its grid. *Grid luck*: with shifted
+candidates no peer is better.
 """
 ACCURACY = "Error is the root mean square against the statistic of the sample itself. A dot is one cell.\n"
 MEANS = "Geometric means of our error over the best peer's, with the simulation error:\n"
@@ -34,7 +35,7 @@ AGAIN = """\
 ```
 python -m benchmarks.peers environments      # one virtual environment per library, outside the repository
 python -m benchmarks.peers accuracy          # resumes; answers are kept by library, version and adapter
-python -m benchmarks.peers speed behaviour   # best on a quiet machine
+python -m benchmarks.peers speed behaviour   # best on a quiet machine; Tumult on Spark is timed once and kept
 python -m benchmarks.peers report            # writes this page
 ```
 
@@ -47,10 +48,29 @@ simulation error of the first ratio. See {{doc}}`peers` for the summary and {{do
 """
 LAWS = """
 For {count} of our answers (quantiles, counts, means with tight bounds) the error is that of the exact output law. So it
-is for the quantiles of OpenDP, diffprivlib and Tumult, whose laws were checked against their draws: a simulation misses
-rare far answers. All else is simulated.
+is for all quantiles, means and counts of the peers for which the table names a law: a simulation misses rare far
+answers. All else is simulated.
+"""
+CHECKED = """\
+Each law was tested against the library's own draws in every cell (Kolmogorov and Smirnov). If the laws are right, the
+p-values are uniform, which the fourth column tests; the last is the least of them times their number.
+"""
+HINTED = """\
+No peer takes a centre and a spread, but its user can turn the same wrong hint into bounds. The table has replace-one,
+quantiles and means, the best of OpenDP, diffprivlib and PyDP at ε/2 (its mean), all by exact law. Somebody who may be
+wrong by a factor of three in either direction has to leave about ten spreads on either side; narrower bounds look
+better here because this hint happens to be too wide, and would cut the column if it were as much too narrow.
+"""
+SAME = """\
+With ten spreads, question by question: Sordino with the hint as a hint, and Sordino within the very bounds that the
+peers get. A hint is weaker than bounds, for it may be wrong without harm: where the declared bounds reach to a million
+and the hint says five, rare far answers remain possible with a hint and are cut off by bounds.
+"""
+GEOMETRIC = """\
+A user who knows that a column is positive and skewed would space OpenDP's candidates in equal ratios (from a hundred-
+millionth of the upper bound). Geometric means over sizes and prices; no part of the bars.
 """
 SHARED = """\
-The machine was shared (load {load:.1f} at the start of the timings), so times are CPU seconds, and ratios say more than
-seconds.
+The machine was shared (load {load}), so times are CPU seconds, the libraries took turns within each question, and
+ratios say more than seconds.
 """

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.peers import laws
+from benchmarks.peers import law_checks, laws
 from scipy.stats import kstest
 
 VALUES = np.array([1.0, 2.0, 2.5, 4.0, 4.0, 7.0, 9.0])
@@ -40,7 +40,7 @@ def noisy_winners(points, values, q, epsilon, count):
 def test_the_noisy_maximum_has_its_law(q, epsilon):
     points = np.linspace(0, 10, 21)
     draws = noisy_winners(points, VALUES, q, epsilon, 200_000)
-    law = laws.opendp(VALUES, 0, 10, q, epsilon, 21)
+    law = laws.opendp(VALUES, points, q, epsilon)
     assert law.chance.sum() == pytest.approx(1)
     assert law.chance == pytest.approx([np.mean(draws == point) for point in points], abs=0.004)
 
@@ -55,19 +55,38 @@ def test_a_wrong_slope_would_be_noticed():
     assert kstest([wrong.cdf(x) for x in draws], "uniform").pvalue < 1e-4
 
 
-@pytest.mark.parametrize(("low", "high"), [(-np.inf, np.inf), (0.0, 10.0), (-1.0, 50.0)])
-def test_cut_laplace_noise_has_its_law(low, high):
-    draws = np.clip(1.5 + np.random.default_rng(4).laplace(0, 3, 400_000), low, high) - 1.5
-    law = laws.Noise(3.0, low, high)
-    assert law.rmse(1.5) == pytest.approx(np.sqrt(np.mean(draws**2)), rel=0.01)
-    assert law.median_error(1.5) == pytest.approx(np.median(abs(draws)), rel=0.02)
+def test_a_law_is_tested_by_where_draws_fall_in_it():
+    random = np.random.default_rng(6)
+    points = np.linspace(0, 10, 21)
+    law, wrong = laws.opendp(VALUES, points, 0.5, 1.0), laws.opendp(VALUES, points, 0.5, 1.6)
+    draws = random.choice(points, p=law.chance, size=1500)
+    assert law_checks.p_value(law, draws, random) > 0.01
+    assert law_checks.p_value(wrong, draws, random) < 1e-4
 
 
-def test_two_sided_geometric_noise_has_its_law():
-    plain = laws.Whole(1.0)
-    decay = np.exp(-1.0)
-    assert plain.rmse(7) == pytest.approx(
-        np.sqrt(2 * decay) / (1 - decay)
-    )  # 1.357, less than the square root of 2
-    assert plain.median_error(7) == 1
-    assert laws.Whole(0.1, 0, 201).rmse(2) < laws.Whole(0.1).rmse(2)
+def test_shifting_takes_luck_away_and_misfortune_too():
+    values = np.concatenate([np.linspace(0, 4.9, 100), [5.0], np.linspace(5.1, 10, 100)])
+    on, between = (
+        np.linspace(0, 10, 11),
+        np.linspace(0, 10, 12),
+    )  # 5 is a candidate of the first and not of the second
+    told = {}
+    for name, points in (("on", on), ("between", between)):
+        asked = laws.opendp(values, points, 0.5, 2.0).rmse(5.0)
+        told[name] = (asked, laws.shifted_rmse(values, points, 0.5, 2.0, 5.0))
+    assert told["on"][0] < 0.01 * told["on"][1]
+    assert told["between"][1] < told["between"][0]
+    step = 1.0  # the nearest of candidates a step apart is off by a uniform half
+    assert told["on"][1] == pytest.approx(step / np.sqrt(12), rel=0.05)
+
+
+def test_shifted_candidates_stay_within_the_bounds(monkeypatch):
+    seen = []
+    law = laws.opendp
+    monkeypatch.setattr(
+        laws, "opendp", lambda values, points, *rest: seen.append(points) or law(values, points, *rest)
+    )
+    laws.shifted_rmse(VALUES, np.linspace(0, 10, 21), 0.5, 1.0, 4.0, shifts=8)
+    assert len(seen) == 8
+    assert all(points.min() >= 0 and points.max() <= 10 and len(points) == 21 for points in seen)
+    assert np.mean([points[10] for points in seen]) == pytest.approx(5.0)

@@ -1,7 +1,18 @@
 """The pages: bars, the cells where a peer is better first and bold, what is missing, times."""
 
 import pytest
-from benchmarks.peers import accuracy_tables, comparison, pages, speed, speed_tables
+from benchmarks.peers import (
+    accuracy_tables,
+    cell_laws,
+    comparison,
+    informed,
+    informed_tables,
+    law_checks,
+    pages,
+    speed,
+    speed_tables,
+    summary,
+)
 from benchmarks.peers.cells import Cell
 from benchmarks.peers.scores import Score
 
@@ -10,18 +21,18 @@ def score(who, rmse, *, doubt=0.01, answered=100, raised=0):
     return Score(who=who, rmse=rmse, median=rmse / 2, doubt=doubt, answered=answered, raised=raised)
 
 
-def row(query, column, ours, peers, *, relation="replace-one", table="main", rows=201):
+def row(query, column, ours, peers, *, relation="replace-one", table="main", rows=201, shifted=None):
     return comparison.Row(
         cell=Cell(table, query, column, rows, 1), relation=relation, truth=1.0,
         ours={variant: score(f"sordino {variant}", value) for variant, value in ours.items()},
-        peers={who: score(who, value) for who, value in peers.items()},
+        peers={who: score(who, value) for who, value in peers.items()}, shifted=shifted,
     )  # fmt: skip
 
 
 FOUND = [
     row("median", "gauss", {"none": 0.1, "rough": 0.05, "tight": 1.0}, {"opendp grid": 2.0, "diffprivlib tools": 1.0}),
     row("mean", "unif", {"none": 3.0, "rough": 1.0, "tight": 1.0}, {"diffprivlib tools": 1.0}),
-    row("max", "unif", {"none": 1.8e-4, "tight": 1.0e-4}, {"opendp grid": 1e-4, "pydp half": 1.0}),
+    row("max", "unif", {"none": 1.8e-4, "tight": 1.0e-4}, {"opendp grid": 1e-4, "pydp half": 1.0}, shifted=2e-4),
     row(
         "median", "gauss", {"none": 0.2}, {"tmlt core": 1.0, "pydp plain": 0.4, "pipelinedp local": 0.1},
         relation="add/remove",
@@ -65,8 +76,33 @@ def test_the_best_peer_and_the_ratio():
     assert FOUND[0].best.who == "diffprivlib tools"
     assert FOUND[0].ratio("none").value == pytest.approx(0.1)
     assert FOUND[1].ratio("absent") is None
-    assert FOUND[2].lucky
-    assert not FOUND[0].lucky
+    assert FOUND[2].ratio("none").value == pytest.approx(1.8)
+    assert FOUND[2].ratio("none", shifted=True).value == pytest.approx(0.9)
+    assert FOUND[2].lucky("none", 1.7)
+    assert not FOUND[2].lucky("tight", 1.7)  # no bar is missed, so nothing is excused
+    assert not FOUND[0].lucky("none", 1.7)
+
+
+def test_luck_excuses_no_cell_in_which_another_peer_is_above_the_bar():
+    other = row("max", "unif", {"none": 1.8e-4}, {"opendp grid": 1e-4, "pydp half": 1.2e-4}, shifted=2e-4)
+    assert other.ratio("none", shifted=True).value == pytest.approx(1.5)
+    assert not other.lucky("none", 1.45)
+    assert other.lucky("none", 1.6)
+    little = row("max", "unif", {"none": 1.8e-4}, {"opendp grid": 1e-4}, shifted=1.01e-4)
+    assert not little.lucky("none", 1.7)  # shifting hardly changes it: that was no luck
+
+
+def test_shifts_are_looked_at_where_opendp_is_the_best_and_we_are_behind():
+    cell = Cell("main", "min", "unif", 201, 1)
+    values = cell.values()
+    behind = row("min", "unif", {"none": 1.0}, {"opendp grid": 1e-4, "pydp half": 1.0})
+    assert comparison.with_shifts(behind, values).shifted > 0
+    for same in (
+        row("min", "unif", {"none": 1e-5}, {"opendp grid": 1e-4}),
+        row("min", "unif", {"none": 1.0}, {"opendp grid": 1e-4, "pydp half": 1e-5}),
+        row("mean", "unif", {"none": 1.0}, {"opendp grid": 1e-4}),
+    ):
+        assert comparison.with_shifts(same, values) is same
 
 
 def test_bars_are_judged():
@@ -94,32 +130,42 @@ def test_cells_where_a_peer_is_better_come_worst_first_and_bold():
 
 
 def test_a_page_is_whole(tmp_path):
-    made = pages.write(
+    files = pages.write(
         tmp_path,
         FOUND,
         MEASURED,
         OUTCOMES,
         {"opendp": "opendp 0.16.0", "sordino": "sordino 1"},
         {"tmlt": "needs java"},
+        made=informed.informed(FOUND[:2]),
+        checks={("opendp", "mean"): (36, 6239, 0.5, 0.9)},
     )
-    assert all(path.stat().st_size > 200 for path in made)
+    assert all(path.stat().st_size > 200 for path in files)
     text = (tmp_path / pages.PAGE).read_text()
-    assert text.index("## Where a peer is better") < text.index("## Accuracy")
+    assert (
+        text.index("0.814** of the best")
+        < text.index("## Where a peer is better")
+        < text.index("## The bars")
+    )
+    assert "| opendp | mean | 36 | 6239 | 0.5 | 0.9 |" in text
     assert "opendp 0.16.0" in text
     assert "**not measured**: needs java" in text
     for part in (
         "## The bars",
         "## Ties",
         "## Real columns",
-        "## Time and memory",
-        "## Bad input",
+        "## Peers that are given the hint",
+        "## Laws and draws",
         "## Run it again",
     ):
         assert part in text
+    slow = (tmp_path / pages.SPEED).read_text()
+    assert "load 0.5 at the start" in slow
+    assert "## Bad input" in slow
     assert "3 cells" in text
     cells = (tmp_path / pages.CELLS).read_text()
     assert "**3**" in cells  # the lost cell stands out here too
-    assert "grid luck" in cells
+    assert "over shifted grids" in cells
 
 
 def test_the_same_numbers_give_the_same_picture(tmp_path):
@@ -165,3 +211,44 @@ def test_newer_times_take_the_place_of_older_ones():
     assert speed.seconds(both, "median", 10**6, "opendp") == 0.11
     assert both["imports"] == {"sordino": 0.1, "numpy": 0.1}
     assert speed.merge(None, newer) is newer
+
+
+def test_the_summary_is_made_from_the_numbers():
+    told = summary.lines(FOUND, None, MEASURED)
+    assert "**0.814** of the best peer's in the geometric mean of 3 cells" in told
+    assert "A peer is better in 2 of them, by more than 1.7 in 2 (1 of these by grid luck)" in told
+    assert "**0.5** of the better of Tumult and PyDP over 1 cells" in told
+    assert "**5.5** times less CPU" in told
+
+
+def test_peers_with_the_hint_as_bounds_do_better_and_we_are_compared_with_them():
+    hard = row("mean", "pareto", {"none": 9.0, "rough": 1.0, "hinted": 0.5}, {"opendp grid": 1e4})
+    soft = row("mean", "unif", {"none": 0.02, "rough": 0.01}, {"opendp grid": 1.0})
+    made = informed.informed([hard, soft, FOUND[3]])
+    assert len(made) == 2  # add/remove is left out
+    assert made[0].hinted[10].rmse < 1e-3 * made[0].plain.rmse
+    assert made[0].hinted[2].rmse < made[0].hinted[20].rmse
+    assert made[1].hinted[10].rmse == pytest.approx(
+        made[1].plain.rmse
+    )  # the hint says nothing new about unif
+    same = informed.widths(made, "hinted")[10]
+    assert same[0].value == pytest.approx(0.5 / made[0].hinted[10].rmse)
+    assert same[1].value == pytest.approx(
+        0.02 / made[1].hinted[10].rmse
+    )  # the same bounds: nothing else is asked
+    assert "**centre ± 10 spreads**" in informed_tables.by_width(made)
+    assert "mean, pareto" in informed_tables.better(made, "rough")
+
+
+def test_a_geometric_grid_helps_where_an_even_one_has_no_candidate():
+    found = row("median", "pareto", {"none": 1.0, "rough": 1.0}, {"opendp grid": 5e5}, rows=1001)
+    (one,) = informed.informed([found])
+    even = cell_laws.of_cell("opendp", "grid", found.cell, found.cell.values())
+    assert one.geometric.rmse < 1e-3 * even.rmse(found.truth)
+    assert "| median, pareto |" in informed_tables.by_grid([one])
+
+
+def test_many_p_values_are_judged_together():
+    assert law_checks.together([0.1, 0.35, 0.6, 0.9])[0] > 0.5
+    assert law_checks.together([1e-5, 1e-4, 1e-3, 0.9])[0] < 0.05
+    assert law_checks.together([1e-5, 0.3, 0.5, 0.9])[1] == pytest.approx(4e-5)

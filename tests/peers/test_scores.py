@@ -59,9 +59,3 @@ def test_the_best_peer_answers():
     tame = scores.score("tame", [2.0, 0.0], 1.0)
     assert scores.best([wild, tame]).who == "tame"
     assert scores.best([wild]) is None
-
-
-def test_grid_luck_is_an_error_below_the_rounding_of_the_grid():
-    step = 1100 / 10_000
-    assert scores.lucky(0.9 * step / math.sqrt(12), -50, 1050, 10_001)
-    assert not scores.lucky(1.1 * step / math.sqrt(12), -50, 1050, 10_001)

@@ -86,6 +86,19 @@ def pipelinedp(keys, values, groups):
     return ask
 
 
+def tmlt_spark(keys, values, groups):
+    """Natively, on Spark."""
+    import pandas as pd
+    from ask_tmlt import evaluate, session
+    from tmlt.analytics import KeySet, QueryBuilder
+
+    people = session(pd.DataFrame({"g": keys, "x": values}))
+    query = (
+        QueryBuilder("people").groupby(KeySet.from_dict({"g": list(range(groups))})).median("x", LOW, HIGH)
+    )
+    return lambda: evaluate(people, query, 1.0)
+
+
 def sordino(keys, values, groups):
     """Natively, add/remove as the others."""
     import sordino as sd
