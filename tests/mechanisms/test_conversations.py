@@ -107,7 +107,9 @@ def test_the_shares_of_auto_clip_add_up():
     for rows in (20, 201, 1001, 100_000):
         for price in (Pure(1), Pure(0.1), Concentrated(0.5)):
             plan = AutoClip(price=price, rows=rows, **WIDE).plan
-            parts = (plan.outer_share, plan.centre_share, plan.count_share, plan.radius_share)
+            searches = (plan.outer_share, plan.centre_share, plan.count_share, plan.radius_share)
+            parts = (plan.loose_share, *searches)
+            assert 0 <= plan.loose_share <= plan.fit_share < Fraction(1, 4)
             assert sum(parts) + plan.noise_share == 1
             assert min(parts) >= 0
             assert plan.noise_share >= Fraction(2, 5)

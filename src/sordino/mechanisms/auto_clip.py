@@ -1,8 +1,8 @@
-"""AutoClip: mean and sum when the declared bounds are loose.
+"""AutoClip: mean and sum when the declared bounds may be loose.
 
-Finds a clipping interval by private searches (clip_search.py), then releases the clipped mean with noise of that
-width. The interval is part of the answer: it has been paid for, and given it the noise has a known law.
-Privacy is by composition of the parts: docs/proofs/mechanism_auto_clip.md.
+Asks whether the bounds fit (fit_test.py); if not, finds a clipping interval by private searches (clip_search.py); then
+releases the clipped mean with noise of that width. The interval is part of the answer: it has been paid for, and given
+it the noise has a known law. Privacy is by composition of the parts: docs/proofs/mechanism_auto_clip.md.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.auto_clip_plan import (
+    OUTER_EXPONENT,
     AutoClipPlan,
     Strength,
     plan_auto_clip,
@@ -23,7 +25,7 @@ from sordino.mechanisms.auto_clip_plan import (
     radius_rule,
     search_margin,
 )
-from sordino.mechanisms.price import share
+from sordino.mechanisms.price import bounded_range, share
 from sordino.privacy import Guarantee, Neighbors
 
 if TYPE_CHECKING:
@@ -36,16 +38,39 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
 COUNT_PART = Fraction(1, 5)  # of the noise, for the number of rows when it is private
+NEAR_PART = Fraction(
+    1, 10
+)  # the same when rows are counted about a released centre, from which the mean is not far
+HALFWAY_PART = Fraction(3, 10)  # the same about a point between the anchor and the middle of the interval
+SAFETY = 4  # scales of its noise by which a count of rows is taken to be too large
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A released clipping interval, in codes, and what is left of the price."""
+    """A released clipping interval, in codes, and what is left of the price.
+
+    Attributes:
+        low: First code.
+        high: Last code.
+        rest: What is left of the price.
+        public: What else has been released.
+        about: The code about which a mean with a private number of rows is summed; None for the middle.
+        count_part: Share of the rest for that number of rows.
+    """
 
     low: int
     high: int
     rest: Guarantee
     public: dict[str, Any]
+    about: int | None = None
+    count_part: Fraction = COUNT_PART
+
+    def origin(self, sums: Clipped) -> Fraction:
+        """The released point about which rows are summed when their number is private."""
+        middle = (sums.low + sums.high) / 2
+        if self.about is None or self.high == self.low:
+            return middle
+        return sums.low + (sums.high - sums.low) * Fraction(self.about - self.low, self.high - self.low)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,92 +176,122 @@ class AutoClip(Mechanism):
         """Search, clip, add noise."""
         found = self.find_interval(column, contribution=contribution, bits=bits)
         sums = column.clipped(found.low, found.high)
-        value = self._noisy(sums, found.rest, grid, contribution, bits)
+        value = self.noisy(sums, found, grid, contribution, bits)
         return Answer(value, {**found.public, "low": sums.low, "high": sums.high})
 
     def find_interval(self, column: Column, *, contribution: int = 1, bits: Bits | None = None) -> Interval:
         """Release a clipping interval; what is left of the price is for the noise."""
-        from sordino.mechanisms.clip_search import count_away, radius_search, search_centre, search_radius
+        from sordino.mechanisms.clip_search import noisy_count, outside_and_ends, radius_search, search_centre
 
         plan, units, top = self.plan, column.grid.units, column.grid.top
         if self.tight or not plan.radius_share:
             return Interval(0, top, self.price, {})
         anchor = column.grid.code(float(plan.anchor))
-        spacing = max(math.ceil(plan.smallest / units.step), 1)
+        spacing, fine = (max(math.ceil(size / units.step), 1) for size in (plan.smallest, plan.fine))
         centre, far = anchor, max(top - anchor, anchor)
+        outer = radius_search(
+            smallest=spacing, largest=far, exponent=Fraction(OUTER_EXPONENT),
+            price=share(self.price, plan.outer_share or plan.radius_share), contribution=contribution,
+        )  # fmt: skip
         public: dict[str, Any] = {}
+        if plan.fit_share or plan.outer_share:
+            outside, at_ends = outside_and_ends(column, anchor, outer.radii)
+            if plan.fit_share:
+                public["fits"] = self._fits(plan, at_ends, contribution, bits)
+                if public["fits"]:
+                    return Interval(0, top, share(self.price, 1 - plan.fit_share), public)
         if plan.outer_share > 0:
-            outer = radius_search(
-                smallest=spacing, largest=far, exponent=Fraction(2),
-                price=share(self.price, plan.outer_share), contribution=contribution,
-            )  # fmt: skip
-            wide = search_radius(column, anchor, outer, bits=bits)
+            wide = outer.draw(outside, bits=bits)
             centre = search_centre(
-                column, low=max(anchor - wide, 0), high=min(anchor + wide, top), spacing=spacing,
+                column, low=max(anchor - wide, 0), high=min(anchor + wide, top), spacing=fine,
                 price=share(self.price, plan.centre_share), rows=self.rows, contribution=contribution, bits=bits,
             )  # fmt: skip
             public["centre"] = units.real(centre)
+            far = max(top - centre, centre)
         part, exponent, floor = plan.radius_share, plan.exponent, plan.floor
+        # With a count to come the floor is not known yet, and the table begins at the smallest radius of all.
+        first = spacing if plan.count_share else max(math.ceil(floor / units.step), 1)
+        search = partial(radius_search, smallest=first, largest=far, contribution=contribution)
+        radii = search(exponent=exponent, price=share(self.price, part)).radii
+        # One look for both: how many rows are away at all, and how many beyond each radius.
+        (away, *outside), _ = outside_and_ends(column, centre, (Fraction(fine), *radii))
         if plan.count_share > 0:
-            away, noise = count_away(
-                column, centre, beyond=spacing, price=share(self.price, plan.count_share),
-                contribution=contribution, bits=bits,
-            )  # fmt: skip
-            public["rows_away"] = away
-            part, exponent, floor = self._adapt(plan, float(away - Fraction(3, 2) * noise))
-        far = max(top - centre, centre)
-        search = radius_search(
-            smallest=max(math.ceil(floor / units.step), 1), largest=far, exponent=exponent,
-            price=share(self.price, part), contribution=contribution,
-        )  # fmt: skip
-        radius = search_radius(column, centre, search, bits=bits)
-        rest = share(self.price, 1 - plan.outer_share - plan.centre_share - plan.count_share - part)
-        return Interval(max(centre - radius, 0), min(centre + radius, top), rest, public)
+            price = share(self.price, plan.count_share)
+            count, noise = noisy_count(away, price=price, contribution=contribution, bits=bits)
+            public["rows_away"] = count
+            part, exponent, floor = self._adapt(plan, float(count - SAFETY * noise))
+        inner = search(exponent=exponent, price=share(self.price, part))
+        if plan.count_share > 0:
+            inner = inner.from_radius(floor / units.step)
+        radius = inner.draw(outside[-len(inner.radii) :], bits=bits)
+        rest = share(self.price, 1 - plan.search_share - part)
+        low, high = max(centre - radius, 0), min(centre + radius, top)
+        if plan.outer_share > 0:  # the mean lies near the released centre, whatever the radius
+            return Interval(low, high, rest, public, centre, NEAR_PART)
+        if (low, high) == (0, top) or 2 * centre == low + high:
+            return Interval(low, high, rest, public)
+        # The mean may lie near the anchor or in the middle: half-way, a private number of rows costs either alike.
+        return Interval(low, high, rest, public, (2 * centre + low + high) // 4, HALFWAY_PART)
+
+    def _fits(self, plan: AutoClipPlan, at_ends: int, contribution: int, bits: Bits | None) -> bool:
+        """Release whether enough rows lie at both ends of the range."""
+        from sordino.mechanisms.fit_test import FitTest
+
+        slope = bounded_range(self.price) / contribution
+        test = FitTest(Fraction(plan.fit_rows), slope * plan.fit_share, slope * plan.loose_share)
+        return test.passes(at_ends, bits=bits)
 
     def _adapt(self, plan: AutoClipPlan, votes: float) -> tuple[Fraction, Fraction, Fraction]:
         """Share, exponent and floor of the radius once the number of rows away from the centre has been released."""
         strength = Strength.of(self.price)
-        margin = search_margin(self.rows, strength)
         octaves = math.log(max(float(plan.reach / plan.smallest), 1.0))
         voting = min(max(votes, 1.0), float(self.rows))
-        part, exponent = radius_rule(strength, votes=voting, octaves=octaves, margin=margin)
+        part, exponent = radius_rule(strength, votes=voting, octaves=octaves, rows=self.rows)
         floor = radius_floor(
-            plan.smallest, plan.reach, bid=self.rows * strength.slope(part), margin=margin, exponent=exponent
-        )
+            plan.smallest, plan.reach, bid=self.rows * strength.slope(part),
+            margin=search_margin(self.rows, strength), exponent=exponent,
+        )  # fmt: skip
         return Fraction(math.ceil(part * 1024), 1024), Fraction(exponent), min(floor, plan.reach)
 
-    def _noisy(
-        self, sums: Clipped, rest: Guarantee, grid: Grid, contribution: int, bits: Bits | None
+    def noisy(
+        self, sums: Clipped, found: Interval, grid: Grid, contribution: int, bits: Bits | None
     ) -> Fraction:
         """The clipped mean or sum with noise of the width of the interval, cut to what is possible."""
         from sordino.mechanisms.drawing import draw_noise
 
         width = (sums.high - sums.low) * contribution
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
-            return self._noisy_private_rows(sums, rest, grid, contribution, bits)
+            return self._noisy_private_rows(sums, found, grid, contribution, bits)
         count = max(sums.rows, 1)
         scale = Fraction(1) if self.total else Fraction(1, count)
-        value, _ = draw_noise(sums.total * scale, sensitivity=width * scale, price=rest, grid=grid, bits=bits)
+        value, _ = draw_noise(
+            sums.total * scale, sensitivity=width * scale, price=found.rest, grid=grid, bits=bits
+        )
         times = count * scale
         return min(max(value, sums.low * times), sums.high * times)
 
     def _noisy_private_rows(
-        self, sums: Clipped, rest: Guarantee, grid: Grid, contribution: int, bits: Bits | None
+        self, sums: Clipped, found: Interval, grid: Grid, contribution: int, bits: Bits | None
     ) -> Fraction:
-        """Add/remove: a sum has the sensitivity of the largest row; a mean is a sum about the middle over a count."""
+        """Add/remove: a sum has the sensitivity of the largest row; a mean is a sum about a point over a count.
+
+        The point is released or public. Noise in the count moves the answer by its distance from the point, so a point
+        near the mean is worth more than one in the middle of the interval, where the sum has less noise.
+        """
         from sordino.mechanisms.drawing import draw_noise
 
         if self.total:
             largest = max(abs(sums.low), abs(sums.high)) * contribution
-            value, _ = draw_noise(sums.total, sensitivity=largest, price=rest, grid=grid, bits=bits)
+            value, _ = draw_noise(sums.total, sensitivity=largest, price=found.rest, grid=grid, bits=bits)
             return value
-        middle, half = (sums.low + sums.high) / 2, (sums.high - sums.low) / 2
+        origin, part = found.origin(sums), found.count_part
+        largest = max(sums.high - origin, origin - sums.low) * contribution
         about, _ = draw_noise(
-            sums.total - middle * sums.rows, sensitivity=half * contribution, price=share(rest, 1 - COUNT_PART),
+            sums.total - origin * sums.rows, sensitivity=largest, price=share(found.rest, 1 - part),
             grid=grid, bits=bits,
         )  # fmt: skip
         count, _ = draw_noise(
-            Fraction(sums.rows), sensitivity=Fraction(contribution), price=share(rest, COUNT_PART), bits=bits
+            Fraction(sums.rows), sensitivity=Fraction(contribution), price=share(found.rest, part), bits=bits
         )
-        value = middle + about / max(count, Fraction(1))
+        value = origin + about / max(count, Fraction(1))
         return min(max(value, sums.low), sums.high)

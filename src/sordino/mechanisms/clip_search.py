@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sordino.mechanisms.drawing import draw_noise, draw_rings, pick
+from sordino.mechanisms.drawing import draw_noise, draw_rings
+from sordino.mechanisms.fit_test import end_cuts, rows_at_ends
 from sordino.mechanisms.law import LatticeLaw
 from sordino.mechanisms.measure import Measure
 from sordino.mechanisms.nested import Intervals, lattice_cells
 from sordino.mechanisms.price import bounded_range, slope_of
 from sordino.mechanisms.rings import Rings
 from sordino.mechanisms.tail_search import TailSearch
+from sordino.privacy import Pure
 from sordino.source import Rank
 
 if TYPE_CHECKING:
@@ -49,20 +51,26 @@ def radius_search(
     table = TailSearch.geometric(
         smallest=first, largest=max(largest, first), growth=growth, exponent=exponent, slope=slope
     )
-    return TailSearch(tuple(Fraction(math.floor(radius)) for radius in table.radii), table.tilt, table.slope)
+    radii = tuple(Fraction(math.floor(radius)) for radius in table.radii)
+    return TailSearch(radii, table.tilt, table.slope, isinstance(price, Pure))
+
+
+def outside_and_ends(column: Column, centre: int, radii: tuple[Fraction, ...]) -> tuple[list[int], int]:
+    """Rows farther than each radius from a public centre, and rows in the outer thirds of the range; private."""
+    cuts = [cut for radius in radii for cut in (centre - int(radius), centre + int(radius) + 1)]
+    (first, second, *below), rows = column.below([*end_cuts(column.grid), *cuts])
+    outside = [left + rows - right for left, right in zip(below[::2], below[1::2], strict=True)]
+    return outside, rows_at_ends((first, second), rows)
 
 
 def rows_outside(column: Column, centre: int, radii: tuple[Fraction, ...]) -> list[int]:
     """For every radius the number of rows farther than it from a public centre; private."""
-    cuts = [cut for radius in radii for cut in (centre - int(radius), centre + int(radius) + 1)]
-    below, rows = column.below(cuts)
-    return [left + rows - right for left, right in zip(below[::2], below[1::2], strict=True)]
+    return outside_and_ends(column, centre, radii)[0]
 
 
 def search_radius(column: Column, centre: int, search: TailSearch, *, bits: Bits | None) -> int:
     """Release a radius around a public centre, in codes."""
-    exponents = search.exponents(rows_outside(column, centre, search.radii))
-    return int(search.radii[pick(exponents, bits=bits)])
+    return search.draw(rows_outside(column, centre, search.radii), bits=bits)
 
 
 def centre_law(
@@ -119,9 +127,8 @@ def search_centre(
     return min(max(low + spacing * point, low), high)
 
 
-def count_away(
-    column: Column, centre: int, *, beyond: int, price: Guarantee, contribution: int = 1, bits: Bits | None
+def noisy_count(
+    count: int, *, price: Guarantee, contribution: int = 1, bits: Bits | None
 ) -> tuple[Fraction, Fraction]:
-    """Release the number of rows farther than ``beyond`` from the centre, and the scale of its public noise."""
-    (count,) = rows_outside(column, centre, (Fraction(beyond),))
+    """Release a number of rows, and the scale of its public noise."""
     return draw_noise(Fraction(count), sensitivity=Fraction(contribution), price=price, bits=bits)

@@ -134,7 +134,7 @@ class VarianceClip(Mechanism):
         first = self.first
         found = first.find_interval(column, contribution=contribution, bits=bits)
         sums = column.clipped(found.low, found.high)
-        middle = first._noisy(sums, found.rest, grid, contribution, bits)
+        middle = first.noisy(sums, found, grid, contribution, bits)
         width = sums.high - sums.low
         spent = share(self.price, 1 - self.mean_share)
         units, top = column.grid.units, column.grid.top
