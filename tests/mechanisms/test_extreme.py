@@ -12,11 +12,13 @@ from mechanism_worlds import SMALL, add_remove_world, replace_world
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
+from sordino.mechanisms.anchor_search import LEAN, AnchorSearch
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.extreme import Extreme
-from sordino.mechanisms.extreme_plan import plan_extreme
+from sordino.mechanisms.extreme_plan import anchored_measure, plan_extreme, plan_search
 from sordino.mechanisms.leaning import leaning
 from sordino.mechanisms.loss import loss_range
+from sordino.mechanisms.measure import Measure
 from sordino.mechanisms.price import bounded_range
 from sordino.mechanisms.quantile_plan import Lattice
 from sordino.privacy import Concentrated, Neighbors, Pure
@@ -140,9 +142,28 @@ def test_tight_bounds_are_used():
     assert error(True, rows, Pure(1), 0, 1) < 0.003
 
 
-def test_an_edge_far_inside_the_bounds_is_found():
-    rows = 1 + np.random.default_rng(79).pareto(2.5, 1001)
-    assert error(False, rows, Pure(1), 0, 1e6) < 0.55  # uniform below the smallest row would be 0.58
+@pytest.mark.parametrize("count", [1001, 10_001])
+def test_an_edge_far_inside_the_bounds_is_found(count):
+    """A search from both sides finds the edge of the data; uniform below the smallest row would be 0.58."""
+    rows = 1 + np.random.default_rng(79).pareto(2.5, count)
+    assert error(False, rows, Pure(1), 0, 1e6) < 0.15
+    assert error(False, rows, Pure(1), 0, 1e6, centre=4, spread=5) < 0.15  # a hint that is wrong threefold
+
+
+def test_a_heaped_edge_is_answered_exactly():
+    random = np.random.default_rng(81)
+    ages = np.maximum(np.rint(random.normal(40, 14, 20_001)), 18.0)
+    statistic = statistic_of(False, high=120)
+    mechanism = choose(statistic, Pure(1), rows=len(ages))
+    law = mechanism.law(read(statistic, ages, mechanism.depth))
+    assert math.exp(law.logpdf(18)) > 0.8
+    assert math.sqrt(law.mean_squared_error(18)) < 1
+
+
+def test_a_column_far_from_zero_costs_no_more():
+    rows = np.random.default_rng(82).normal(size=2001)
+    near = error(True, rows, Pure(1), -1000, 1000)
+    assert error(True, rows + 700, Pure(1), -1000, 1000) < 1.5 * near
 
 
 def test_a_column_below_zero_has_a_maximum_below_zero():
@@ -159,6 +180,154 @@ def test_few_rows_are_not_trusted_and_do_not_collapse():
         read(statistic_of(True, high=100, step=Fraction(1, 2**20)), [90.0] * 201, 500)
     )
     assert law.cdf(80) < 0.01
+
+
+# With an anchor -----------------------------------------------------------------------------------------------------
+
+UNEVEN = Measure.uniform(TOP) + Measure.at({2: 5, 6: 3}, last=TOP)
+
+
+def anchored(upper, price, aim=2):
+    search = AnchorSearch(aim, Fraction(2, 5), UNEVEN, nats=8.0)
+    return Extreme(price=price, lattice=LATTICE, upper=upper, rows=40, search=search)
+
+
+@pytest.mark.parametrize("relation", WORLDS, ids=lambda relation: relation.value)
+@pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
+@pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5)], ids=str)
+@pytest.mark.parametrize("aim", [1, 2, 5])
+def test_anchor_and_answer_together_leak_no_more_than_the_price(relation, upper, price, aim):
+    mechanism, statistic = anchored(upper, price, aim), statistic_of(upper, relation)
+    search = mechanism.plan.search
+    sets, near = WORLDS[relation]
+    first = {rows: mechanism.anchor_law(read(statistic, rows, 6)) for rows in sets}
+    second = {
+        (rows, at): mechanism.law_at(read(statistic, rows, 6), anchor=at)
+        for rows in sets
+        for at in range(TOP + 1)
+    }
+    for_anchor = LEAN * float(search.slope(price)) + float(search.slope(price))
+    for_answer = float(mechanism.slope(1))
+    if isinstance(price, Pure):
+        assert for_anchor + for_answer == pytest.approx(1)
+    worst = [0.0, 0.0]
+    for one in sets:
+        for other in near[one]:
+            low, high = loss_range(first[one], first[other])
+            assert high - low <= for_anchor * (1 + 1e-9)
+            worst[0] = max(worst[0], high - low)
+            for at in range(TOP + 1):
+                low, high = loss_range(second[one, at], second[other, at])
+                assert high - low <= for_answer * (1 + 1e-9)
+                worst[1] = max(worst[1], high - low)
+    # An aim beyond all rows asks only for more of them: one of the two slopes is never seen.
+    assert worst[0] > 0.9 * for_anchor or aim > 2
+    assert worst[1] > 0.9 * for_answer
+
+
+@pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
+def test_an_anchor_of_two_rows_a_person_needs_the_smaller_slope(upper):
+    sets, near = replace_world(SMALL, 5)
+    mechanism, statistic = anchored(upper, Pure(1), aim=2), statistic_of(upper)
+    readings = {rows: read(statistic, rows, 10).by(2) for rows in sets}
+    pairs = [(one, two) for one in sets for other in near[one] for two in near[other]]
+    spread = {}
+    for contribution in (1, 2):
+        laws = {
+            rows: mechanism.anchor_law(reading, contribution=contribution)
+            for rows, reading in readings.items()
+        }
+        losses = [loss_range(laws[one], laws[two]) for one, two in pairs]
+        spread[contribution] = max(max(high - low, high, -low) for low, high in losses)
+    assert spread[2] <= 0.4 * (1 + 1e-9)
+    assert spread[1] > 0.45
+
+
+@pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
+@pytest.mark.parametrize("aim", [1, 2, 3, 6])
+def test_levels_of_an_anchor_count_missing_and_superfluous_rows(upper, aim):
+    mechanism = anchored(upper, Pure(1), aim)
+    inner = 0 if upper else TOP
+    for rows in replace_world(SMALL, 4)[0]:
+        law = mechanism.anchor_law(read(statistic_of(upper), rows, 9))
+        for point in range(TOP + 1):
+            beyond = sum(row > point if upper else row < point for row in rows)
+            here = sum(row >= point if upper else row <= point for row in rows)
+            missing = 0 if point == inner else max(aim - here, 0)  # behind the last row there are always more
+            assert law.level(point) == max(LEAN * missing, beyond - aim, 0)
+
+
+@pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
+@pytest.mark.parametrize("groups", [1, 40])
+def test_anchored_draws_follow_the_law_and_not_another(upper, groups):
+    rows, statistic = [1, 2, 2, 4, 6], statistic_of(upper)
+    mechanism, bits = anchored(upper, Pure(1)), SeededBits(6)
+    source = Memory({"x": np.asarray(rows, dtype=float)})
+    asks = [lambda ask: source.summary(ask)[0]] * groups
+    drawn = [
+        one for _ in range(2000 // groups) for one in mechanism.answers(statistic, asks, Grid(0), bits=bits)
+    ]
+    table = np.zeros((TOP + 1, TOP + 1))
+    for answer in drawn:
+        table[int(answer.public["anchor"]), int(answer.value)] += 1
+
+    def distance(price):
+        other = anchored(upper, price)
+        reading = read(statistic, rows, 9)
+        first = other.anchor_law(reading)
+        expected = np.array(
+            [
+                [
+                    first.probability(at) * other.law_at(reading, anchor=at).probability(point)
+                    for point in range(TOP + 1)
+                ]
+                for at in range(TOP + 1)
+            ]
+        ) * len(drawn)
+        return float(np.sum((table - expected) ** 2 / np.maximum(expected, 1e-9)))
+
+    assert distance(Pure(1)) < 103.4  # 99.9 % of chi-square with 63 degrees of freedom
+    assert distance(Pure(1.4)) > 103.4
+
+
+def test_the_law_on_a_long_lattice_is_that_of_the_draws():
+    rows = np.random.default_rng(83).exponential(size=1201)
+    statistic = statistic_of(True, high=400, step=None)
+    mechanism = choose(statistic, Pure(1), rows=len(rows))
+    assert mechanism.plan.search is not None
+    reading, bits = read(statistic, rows, mechanism.depth), SeededBits(7)
+    law = mechanism.law(reading)
+    drawn = np.array([float(mechanism.draw(reading, Grid(0), bits=bits).value) for _ in range(400)])
+    for q in (0.2, 0.5, 0.8):
+        value = float(np.quantile(drawn, q))
+        assert law.cdf(value) == pytest.approx(q, abs=4 * math.sqrt(q * (1 - q) / 400))
+    assert law.cdf(float(np.quantile(drawn, 0.5)) * 1.1) > 0.6
+
+
+def test_the_search_is_planned_from_public_numbers_and_gives_way_to_few_rows():
+    lattice = Lattice(Fraction(-50), Fraction(1100, 2**31), 2**31)
+    for rows, strength in ((1001, 1), (10_001, Fraction(1, 10)), (10**6, 1), (10**6, Fraction(1, 100))):
+        search = plan_search(lattice, strength=Fraction(strength), rows=rows)
+        assert search.aim <= rows // 6 + 1
+        assert Fraction(1, 20) <= search.share <= Fraction(1, 5)
+        outward = LEAN * search.slope(Pure(strength))
+        assert float(outward) * search.aim >= search.nats * (1 - 1e-9)
+    assert plan_search(lattice, strength=Fraction(1), rows=201) is None
+
+
+@pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
+def test_mass_falls_from_the_anchor_and_less_towards_the_end(upper):
+    lattice = Lattice(Fraction(0), Fraction(1), 2**31)
+    search = plan_search(lattice, strength=Fraction(1), rows=10_001)
+    anchor = 2**30
+    measure = anchored_measure(lattice, search, anchor=anchor, upper=upper, slope=Fraction(1))
+
+    def mass(inner, outer):
+        ends = (anchor + inner, anchor + outer - 1) if upper else (anchor - outer + 1, anchor - inner)
+        return measure.mass(*ends)
+
+    assert mass(2**21, 2**22) / mass(2**20, 2**21) == pytest.approx(2**-4, rel=1e-3)
+    assert mass(2**29, 2**30) / mass(2**28, 2**29) > 2**-2.6
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,34 +1,48 @@
 """Minimum and maximum: the exponential mechanism on the number of rows beyond the answer.
 
 That number moves in one direction only when a row changes, so a row counts a whole bounded range instead of half of
-one, as in tail_search.py. The base measure is planned without data (extreme_plan.py).
-Proof: docs/proofs/mechanism_extreme.md.
+one, as in tail_search.py. Where rows are many an anchor inside the data is found first (anchor_search.py), and the
+base measure falls from there; otherwise it leans around zero or a hint. Both are planned without data
+(extreme_plan.py). Proof: docs/proofs/mechanism_extreme.md.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from sordino import checks
 from sordino.mechanisms import Answer, Mechanism
-from sordino.mechanisms.extreme_plan import ExtremePlan, plan_extreme
-from sordino.mechanisms.law import Cell, LatticeLaw
+from sordino.mechanisms.extreme_plan import ExtremePlan, anchored_measure, plan_extreme
+from sordino.mechanisms.law import LatticeLaw, MixtureLaw
+from sordino.mechanisms.nested import Intervals, lattice_cells
 from sordino.mechanisms.nested_mechanism import NATS, intervals_of
-from sordino.mechanisms.price import bounded_range
+from sordino.mechanisms.price import bounded_range, share
+from sordino.mechanisms.rings import Rings
 
 if TYPE_CHECKING:
-    from fractions import Fraction
+    from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.mechanisms import Asking
+    from sordino.mechanisms.anchor_search import AnchorSearch
+    from sordino.mechanisms.measure import Measure
     from sordino.mechanisms.quantile_plan import Lattice
     from sordino.privacy import Guarantee
-    from sordino.profile import Opened, Reading
+    from sordino.profile import Reading
     from sordino.statistics import Statistic
+
+    Codes = NDArray[np.int64]
+
+NODES = 64  # anchors for which the law is worked out on a lattice with more points than that
+_NESTED = Fraction(0)  # a point between two intervals has the level of the outer one
+_CELLS = 1 << 17  # levels of all groups that are worked on together: the arrays stay in the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +57,7 @@ class Extreme(Mechanism):
         centre: Public guess of the middle of the column.
         spread: Public guess of its spread.
         tight: The caller vouches that the bounds fit the column.
+        search: How to look for an anchor, instead of the planned way.
 
     Example:
         >>> from fractions import Fraction
@@ -60,6 +75,7 @@ class Extreme(Mechanism):
     centre: float | None = None
     spread: float | None = None
     tight: bool = False
+    search: AnchorSearch | None = None
 
     name: ClassVar[str] = "extreme"
     needs: ClassVar[tuple[str, ...]] = ("reach",)
@@ -71,12 +87,14 @@ class Extreme(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The price: the slope was chosen to spend all of it."""
+        """The price: anchor and answer compose to it."""
         return self.price
 
     @property
     def plan(self) -> ExtremePlan:
-        """Measure and spared rows; public."""
+        """Search, measure and spared rows; public."""
+        if self.search is not None:
+            return ExtremePlan(self.search.measure, 0, self.search.nats, search=self.search)
         return plan_extreme(
             self.lattice, upper=self.upper, strength=bounded_range(self.price), rows=self.rows,
             centre=self.centre, spread=self.spread, tight=self.tight,
@@ -91,43 +109,113 @@ class Extreme(Mechanism):
     def depth(self) -> int:
         """Rows beyond which the mass does not matter; more than all rows there is nothing to see."""
         plan = self.plan
-        enough = plan.spared + math.ceil((NATS + plan.nats) / self.slope(1))
+        enough = plan.spared + self._levels
+        if plan.search is not None:
+            enough = max(enough, plan.search.depth(self.price))
         return min(enough, 2 * self.rows + 64)
+
+    @property
+    def _levels(self) -> int:
+        """Rows that outbid the measure; public."""
+        return math.ceil((NATS + self.plan.nats) / self.slope(1))
 
     def slope(self, contribution: int) -> Fraction:
         """Nats per row, or per person with several rows: these may move in both directions, which costs twice."""
-        once = bounded_range(self.price)
+        search = self.plan.search
+        once = bounded_range(self.price if search is None else share(self.price, 1 - search.share))
         return once if contribution == 1 else once / 2
 
-    def cells(self, opened: Opened, contribution: int = 1) -> list[Cell]:
-        """Lattice points by the number of rows beyond them, the spared ones not counted.
+    # Private: the rows from the outermost inwards ------------------------------------------------------
 
-        Nothing lies beyond an answer once all rows are gone. The reach of a minimum under add/remove takes one step
-        more there (the empty table counts as the lower bound), which would not move in one direction only.
+    def _outermost(self, low: Codes, high: Codes, rows: Codes, contribution: int) -> Codes:
+        """Per group the codes of the rows, the outermost first, closed by the inner end of the range.
+
+        The largest row once l rows are gone is the lower end of what a maximum can reach in l steps. No row is left
+        once all are gone; the reach of a minimum under add/remove takes one step more there (the empty table counts as
+        the lower bound), which would not move in one direction only.
         """
-        family, spared = intervals_of(opened), self.plan.spared
-        first, last = math.ceil(family.first), math.floor(family.last)
-        # family.low[l] is the largest row once l rows are gone; the family closes with the range itself.
         if self.upper:
-            ends = [last + 1, *(int(low) for low in family.low[spared:]), first]
-            cells = [Cell(start, after - 1, level) for level, (after, start) in enumerate(pairwise(ends))]
-            cells.reverse()
-        else:
-            highs = [int(high) for high in family.high]
-            if contribution == 1:
-                highs[opened.rows :] = [last]
-            ends = [first - 1, *highs[spared:], last]
-            cells = [Cell(before + 1, end, level) for level, (before, end) in enumerate(pairwise(ends))]
-        moved = [Cell(cell.first - first, cell.last - first, cell.level) for cell in cells]
-        return [cell for cell in moved if cell.first <= cell.last]
+            return low
+        if contribution == 1:
+            high = np.where(np.arange(high.shape[1]) >= rows[:, None], self.lattice.last, high)
+        return high
 
-    def law(self, reading: Reading, *, contribution: int = 1) -> LatticeLaw:
-        """The exact law of the answer."""
+    def _of(self, reading: Reading, contribution: int) -> Codes:
         opened = reading.open()
-        return LatticeLaw(
-            self.cells(opened, contribution), self.plan.measure, self.slope(contribution),
-            low=self.lattice.low, step=self.lattice.step,
-        )  # fmt: skip
+        family = intervals_of(opened)
+        first = math.ceil(family.first)
+        low, high = (np.array([[int(end) - first for end in side]]) for side in (family.low, family.high))
+        return self._outermost(low, high, np.array([opened.rows]), contribution)
+
+    def _ends(self, outermost: Codes) -> tuple[Codes, Codes]:
+        """First and last points of level at most l: those with l rows beyond them, the spared ones not counted."""
+        spared = min(self.plan.spared, outermost.shape[1] - 1)
+        inner, bound = outermost[:, spared : spared + self._levels + 1].copy(), self.lattice.last
+        inner[:, -1] = 0 if self.upper else bound
+        return (inner, np.full_like(inner, bound)) if self.upper else (np.zeros_like(inner), inner)
+
+    def _measure(self, anchor: int | None) -> Measure:
+        """The base measure of the answer, once an anchor has been released where there is one; public."""
+        plan = self.plan
+        if plan.search is None or anchor is None:
+            return plan.measure
+        return anchored_measure(
+            self.lattice, plan.search, anchor=anchor, upper=self.upper, slope=self.slope(1)
+        )
+
+    # The contract -------------------------------------------------------------------------------------
+
+    def _law(self, ends: tuple[Codes, Codes], measure: Measure, slope: Fraction) -> LatticeLaw:
+        low, high = (side[0].tolist() for side in ends)
+        cells = lattice_cells(Intervals.of(low, high, first=0, last=self.lattice.last), _NESTED)
+        return LatticeLaw(cells, measure, slope, low=self.lattice.low, step=self.lattice.step)
+
+    def anchor_law(self, reading: Reading, *, contribution: int = 1) -> LatticeLaw | None:
+        """The exact law of the anchor; None where none is looked for."""
+        search = self.plan.search
+        if search is None:
+            return None
+        ends = search.ends(self._of(reading, contribution), last=self.lattice.last, upper=self.upper)
+        return self._law(ends, search.measure, search.slope(self.price, contribution))
+
+    def law_at(self, reading: Reading, *, anchor: int | None = None, contribution: int = 1) -> LatticeLaw:
+        """The exact law of the answer once an anchor has been released, or without one."""
+        ends = self._ends(self._of(reading, contribution))
+        return self._law(ends, self._measure(anchor), self.slope(contribution))
+
+    def law(self, reading: Reading, *, contribution: int = 1) -> LatticeLaw | MixtureLaw:
+        """The law of the answer: exact without an anchor, and on lattices of up to 64 points.
+
+        On longer ones the anchor is represented by 64 points of equal probability.
+        """
+        first = self.anchor_law(reading, contribution=contribution)
+        if first is None:
+            return self.law_at(reading, contribution=contribution)
+        if self.lattice.last < NODES:
+            anchors = [(first.probability(point), point) for point in range(self.lattice.last + 1)]
+        else:
+            anchors = [(1 / NODES, first.quantile_point((i + 0.5) / NODES)) for i in range(NODES)]
+        return MixtureLaw(
+            [(chance, self.law_at(reading, anchor=at, contribution=contribution)) for chance, at in anchors]
+        )
+
+    def _draw(self, outermost: Codes, contribution: int, bits: Bits | None) -> list[Answer]:
+        """One answer per group: the anchors of all groups at once, then each answer."""
+        from sordino.mechanisms.drawing import draw_rings
+
+        search, slope, value = self.plan.search, self.slope(contribution), self.lattice.value
+        rings = Rings.between(*self._ends(outermost), _NESTED)
+        if search is None:
+            points = draw_rings(rings, self._measure(None), slope, bits=bits)
+            return [Answer(value(point)) for point in points]
+        around = Rings.between(*search.ends(outermost, last=self.lattice.last, upper=self.upper), _NESTED)
+        anchors = draw_rings(around, search.measure, search.slope(self.price, contribution), bits=bits)
+        answers = []
+        for group, anchor in enumerate(anchors):
+            one = Rings(rings.low[group : group + 1], rings.high[group : group + 1])
+            (point,) = draw_rings(one, self._measure(anchor), slope, bits=bits)
+            answers.append(Answer(value(point), {"anchor": value(anchor)}))
+        return answers
 
     def draw(
         self,
@@ -138,11 +226,8 @@ class Extreme(Mechanism):
         bits: Bits | None = None,
     ) -> Answer:
         """Draw a lattice point; the lattice of the data is the grid."""
-        from sordino.mechanisms.drawing import draw_lattice
-
-        cells = self.cells(reading.open(), contribution)
-        point = draw_lattice(cells, self.plan.measure, self.slope(contribution), bits=bits)
-        return Answer(self.lattice.value(point))
+        (answer,) = self._draw(self._of(reading, contribution), contribution, bits)
+        return answer
 
     def answer(
         self,
@@ -153,7 +238,26 @@ class Extreme(Mechanism):
         contribution: int = 1,
         bits: Bits | None = None,
     ) -> Answer:
-        """Ask for the outermost rows, then draw. A dropped row makes a replacement two rows, which may part."""
+        """Ask for the outermost rows, then draw."""
+        (answer,) = self.answers(statistic, [ask], grid, contribution=contribution, bits=bits)
+        return answer
+
+    def answers(
+        self,
+        statistic: Any,
+        asks: Sequence[Asking],
+        grid: Grid,  # noqa: ARG002
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> list[Answer]:
+        """The same for many groups. A dropped row makes a replacement two rows, which may part."""
         persons = contribution * (2 if statistic.rows_private else 1)
-        summary = ask(statistic.request(depth=self.depth * persons))
-        return self.draw(statistic.read(summary).by(contribution), grid, contribution=persons, bits=bits)
+        depth = self.depth * persons
+        request, found = statistic.request(depth=depth), []
+        size = max(1, _CELLS // (depth + 2))
+        for start in range(0, len(asks), size):
+            reaches = statistic.reaches([ask(request) for ask in asks[start : start + size]]).by(contribution)
+            outermost = self._outermost(reaches.low, reaches.high, reaches.rows, persons)
+            found += self._draw(outermost, persons, bits)
+        return found

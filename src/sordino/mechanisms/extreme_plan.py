@@ -1,4 +1,4 @@
-"""The data-free plan for a minimum or maximum: a public base measure that leans inwards, and how many rows to spare.
+"""The data-free plan for a minimum or maximum: whether to look for an anchor first, and a base measure that leans.
 
 Works from public numbers only: rows, price, bounds and the caller's hints. The mechanism that follows the plan is
 extreme.py; what the rules gain is in docs/explanation/which_mechanism.md.
@@ -12,9 +12,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from sordino import checks
+from sordino.mechanisms.anchor_search import LEAN, AnchorSearch
 from sordino.mechanisms.leaning import leaning
 from sordino.mechanisms.measure import Measure, mixture
-from sordino.mechanisms.quantile_plan import OCTAVES, Lattice
+from sordino.mechanisms.quantile_plan import OCTAVES, SPREAD, Lattice, spread_measure
 
 FALL = Fraction(
     4
@@ -22,6 +23,14 @@ FALL = Fraction(
 RISE = Fraction(2)  # how fast answers gain towards the data on the side where the range ends
 ENDS = Fraction(1, 4096)  # mass on the bound itself when the caller says that the bounds fit
 FEW = 64  # rows times the bounded range below which no scale can be found
+FITTED = Fraction(
+    9, 8
+)  # power of the rise from a bound that fits: a little less mass next to it than everywhere
+SIXTH = 6  # the anchor is a sixth of the rows inside, or less where a smaller share of the price will do
+CHEAPEST, DEAREST = Fraction(1, 20), Fraction(1, 5)  # of the price, for the anchor
+NEEDED = 12.0  # nats beside ln(rows) by which the anchor must outbid the range beyond the data
+WEAK = Fraction(1, 4)  # nats per row below which the fall would pull the answer many rows inwards
+BENT = Fraction(-1)  # how fast mass falls in the outer part of the range, where an overshoot cannot go far
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +42,14 @@ class ExtremePlan:
         spared: Rows beyond an answer that cost it nothing.
         nats: How much the measure varies over the lattice; a reading must look that much farther.
         trusted: False when rows times the price are too few to find the scale within these bounds.
+        search: Where rows are many, how to find an anchor first; ``measure`` is then not used.
     """
 
     measure: Measure
     spared: int
     nats: float
     trusted: bool = True
+    search: AnchorSearch | None = None
 
 
 @lru_cache(maxsize=256)
@@ -75,9 +86,17 @@ def plan_extreme(
         False
     """
     if tight:  # bounds that fit are often attained
-        ends = Measure.at({lattice.last if upper else 0: 1}, last=lattice.last)
-        flat = mixture([(1 - ENDS, Measure.uniform(lattice.last)), (ENDS, ends)])
-        return ExtremePlan(flat, math.ceil(1 / (2 * strength)), math.log(lattice.last + 1.0))
+        bound = lattice.last if upper else 0
+        rising = leaning(
+            last=lattice.last, anchor=bound, core=max(lattice.last >> OCTAVES, 1), below=FITTED, above=FITTED
+        )
+        ends = Measure.at({bound: 1}, last=lattice.last)
+        fitted = mixture([(1 - ENDS, rising), (ENDS, ends)])
+        return ExtremePlan(fitted, math.ceil(1 / (2 * strength)), math.log(lattice.last + 1.0))
+    search = plan_search(lattice, strength=strength, rows=rows, centre=centre)
+    if search is not None:
+        nats = float(FALL) * math.log(lattice.last + 1.0)
+        return ExtremePlan(search.measure, 0, nats, search=search)
     anchor = lattice.anchor if centre is None else lattice.index(centre)
     core = max(lattice.last >> OCTAVES, 1)
     hinted = centre is not None and spread is not None
@@ -103,3 +122,61 @@ def plan_extreme(
     measure = leaning(last=lattice.last, anchor=anchor, core=core, below=below, above=above)
     nats = float(FALL) * climb(away) + float(rise) * climb(towards) + math.log(lattice.last + 1.0)
     return ExtremePlan(measure, 0, nats, trusted=hinted or bid >= FEW)
+
+
+def plan_search(
+    lattice: Lattice, *, strength: Fraction, rows: int, centre: checks.Number | None = None
+) -> AnchorSearch | None:
+    """How to find an anchor inside the data, or None where that would take more than a fifth of the price.
+
+    Args:
+        lattice: The public answers.
+        strength: Nats per row that the whole price buys.
+        rows: Public number of rows, or a declared rough one.
+        centre: A public guess of the middle of the column.
+
+    Example:
+        >>> lattice = Lattice(Fraction(0), Fraction(1), 10**6)
+        >>> search = plan_search(lattice, strength=Fraction(1), rows=10_001)
+        >>> search.aim, search.share
+        (531, Fraction(1, 20))
+        >>> plan_search(lattice, strength=Fraction(1, 10), rows=1001) is None
+        True
+    """
+    nats = NEEDED + math.log(max(rows, 1))
+    outward = LEAN * float(strength) / (1 + LEAN)  # nats per missing row, for the whole price
+    least = Fraction(math.ceil(SIXTH * nats / (outward * max(rows, 1)) * 1024), 1024)
+    if least > DEAREST:
+        return None
+    share = max(least, CHEAPEST)
+    measure = spread_measure(lattice, anchor=lattice.anchor, flat=SPREAD)
+    if centre is not None:
+        guessed = spread_measure(lattice, anchor=lattice.index(centre), flat=SPREAD)
+        measure = mixture([(Fraction(1, 2), measure), (Fraction(1, 2), guessed)])
+    return AnchorSearch(math.ceil(nats / (outward * float(share))), share, measure, nats)
+
+
+def anchored_measure(
+    lattice: Lattice, search: AnchorSearch, *, anchor: int, upper: bool, slope: Fraction
+) -> Measure:
+    """The base measure once an anchor has been released; public.
+
+    Mass falls with the fourth power of the distance, so that an overshoot is a share of the distance from the anchor to
+    the answer, wherever the column lies. Towards the end of the range, where an overshoot cannot go far, it falls with
+    the first power; where a row counts little that part begins earlier. The core is so wide that the rows beyond the
+    anchor can pay for the fall.
+
+    Args:
+        lattice: The public answers.
+        search: The search that found the anchor.
+        anchor: The released lattice point.
+        upper: A maximum; a minimum otherwise.
+        slope: Nats per row beyond the answer.
+    """
+    bid = float(slope) * search.aim * (1 - 6 / search.nats)
+    core = max(math.ceil((lattice.last + 1) * math.exp(-bid / float(FALL))), 1)
+    away = lattice.last - anchor if upper else anchor
+    bend = max(away // (6 if slope < WEAK else 2), core)
+    return leaning(
+        last=lattice.last, anchor=anchor, core=core, below=-FALL, above=-FALL, bend=bend, beyond=BENT
+    )

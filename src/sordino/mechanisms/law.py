@@ -145,6 +145,14 @@ class LatticeLaw:
         part = self.measure.mass(cell.first, min(point, cell.last))
         return self._before[index] + self._shares[index] * (part / whole if whole else 0.0)
 
+    def quantile_point(self, probability: float) -> int:
+        """The first lattice point up to which the given probability lies."""
+        near, far = 0, self.measure.last
+        while near < far:
+            middle = (near + far) // 2
+            near, far = (near, middle) if self.cdf_point(middle) >= probability else (middle + 1, far)
+        return near
+
     def logpdf(self, value: float) -> float:
         """Log probability of the lattice point nearest to a value."""
         return self.log_probability(round((Fraction(value) - self.low) / self.step))
