@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sordino.data.numbers import number
-from sordino.source import FIRST, LAST, Grid, Rank, Request, Window
+from sordino.source import FINE_BITS, FIRST, LAST, Grid, Rank, Request, Window
 
 NAN, INF = math.nan, math.inf
 RNG = np.random.default_rng(20)
@@ -130,6 +130,11 @@ def _spelled(value):
     if value in {INF, -INF}:
         return "1e999" if value > 0 else "-1e999"
     return repr(value) if isinstance(value, float) else str(value)
+
+
+def fine(grid):
+    """The lattice of order statistics on the same bounds, when no step is declared."""
+    return Grid(grid.low, grid.high, bits=FINE_BITS, missing=grid.missing)
 
 
 def asked(grid):

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from data_columns import COLUMNS, TEXTS, arrow, asked, defined, shown, spelled
+from data_columns import COLUMNS, TEXTS, arrow, asked, defined, fine, shown, spelled
 
 from sordino.data import expressions, grouped, open_source
 from sordino.privacy import Unit
@@ -64,6 +64,16 @@ def test_every_source_reads_alike(source, column, tmp_path):
     (summary,) = opened.summary(asked(grid))
     assert shown(summary) == defined(values, asked(grid))
     assert opened.rows == len(values)
+
+
+@pytest.mark.parametrize("source", ["pyarrow", "pandas", "polars lazy", "duckdb on arrow", "parquet glob"])
+@pytest.mark.parametrize("column", COLUMNS)
+def test_every_source_reads_alike_on_the_fine_lattice(source, column, tmp_path):
+    """The same columns on 2^44 points, which engines read in three passes."""
+    _, values, coarse = COLUMNS[column]
+    grid = fine(coarse)
+    (summary,) = open_source(SOURCES[source](arrow(column), tmp_path), numbers=("x",)).summary(asked(grid))
+    assert shown(summary) == defined(values, asked(grid))
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])

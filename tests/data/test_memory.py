@@ -327,3 +327,51 @@ def test_groups_are_sorted_where_the_largest_code_is_a_power_of_two(bits, lazily
     assert [group.runs[0].codes.tolist() for group in groups] == [
         [0, grid.top], [grid.top // 2, grid.top], [0, grid.top],
     ]  # fmt: skip
+
+
+@given(st.lists(st.integers(0, 2**50), min_size=1, max_size=40), st.data())
+@settings(max_examples=200, deadline=None)
+def test_running_sums_may_wrap_and_stay_exact(codes, data):
+    """Also where the sum of a group needs more than 64 bits: halves are summed then."""
+    start = data.draw(st.integers(0, len(codes)))
+    stop = data.draw(st.integers(start, len(codes)))
+    # Rows of 2^50 repeated until sums wrap: differences are what counts.
+    many = np.repeat(np.array(codes, np.int64), 2**9)
+    before = np.full(2**14 + 5, 2**50, np.int64)
+    column = np.concatenate([before, many])
+    first, last = len(before) + start * 2**9, len(before) + stop * 2**9
+    wanted = sum(codes[start:stop]) * 2**9
+    for longest in (last - first, 2**30):
+        assert kernel.running_sums(column, 2**50, longest)(first, last) == wanted
+    assert kernel.running_sums(column, 2**50, 2**30)(0, len(column)) == sum(column.tolist())
+
+
+def test_a_wrapped_sum_alone_would_be_wrong_for_long_groups():
+    column = np.full(2**15, 2**50, np.int64)
+    assert kernel.running_sums(column, 2**50, 2**10)(0, 2**15) == 2**65 % 2**64
+    assert kernel.running_sums(column, 2**50, 2**15)(0, 2**15) == 2**65
+
+
+@pytest.mark.parametrize("bits", [20, 31, 32, 44, 50])
+@pytest.mark.parametrize("groups", [3, 40_000])
+def test_groups_are_sorted_alike_by_one_key_and_by_two(bits, groups):
+    """A key and a code share one integer where it holds them; 40,000 groups beside 50 bits do not fit."""
+    rng = np.random.default_rng(bits)
+    index = rng.integers(-1, groups, 5000)
+    codes = rng.integers(0, 2**bits + 1, 5000)
+    codes[:50] = 2**bits
+    narrow = codes.astype(np.uint32) if 2**bits < 2**32 else codes
+    found, starts = kernel.sorted_by_group(index, narrow, groups, 2**bits)
+    pairs = sorted((i, c) for i, c in zip(index.tolist(), codes.tolist(), strict=True) if i >= 0)
+    assert found.tolist() == [c for _, c in pairs]
+    assert starts == np.searchsorted([i for i, _ in pairs], np.arange(groups + 1)).tolist()
+
+
+@pytest.mark.parametrize("bits", [31, 32, 44, 50])
+def test_block_codes_are_the_grid_codes(bits):
+    rng = np.random.default_rng(1)
+    values = np.concatenate([rng.normal(3, 4, kernel.BLOCK + 9), [NAN, INF, -INF, -0.0, 8.0, 5e-324]])
+    for grid in (Grid(0, 8, bits=bits), Grid(-0.3, 7.7, bits=bits, missing="drop")):
+        assert kernel.coded(values, grid).tolist() == grid.codes(values).tolist()
+        clean = values[np.isfinite(values)]
+        assert kernel.coded(clean, grid).tolist() == [code(x, grid) for x in clean.tolist()]

@@ -7,7 +7,7 @@ import math
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from data_columns import COLUMNS, arrow, asked, defined, shown
+from data_columns import COLUMNS, arrow, asked, defined, fine, shown
 
 import sordino as sd
 from sordino.data import grouped, open_source, passes
@@ -102,7 +102,8 @@ def test_postgres_reads_alike(column, postgres):
     """To the bit, though it raises on overflow and underflow."""
     dtype, values, grid = COLUMNS[column]
     source = open_source(postgres({"x": (TYPES[dtype], values)}))
-    assert shown(source.summary(asked(grid))[0]) == defined(values, asked(grid))
+    for one in (asked(grid), asked(fine(grid))):
+        assert shown(source.summary(one)[0]) == defined(values, one)
     assert source.rows == len(values)
 
 
@@ -246,8 +247,8 @@ def test_spark_reads_alike(spark, tmp_path):
             continue  # Spark has no such type
         pq.write_table(arrow(column), tmp_path / f"{column.replace(',', '')}.parquet")
         frame = spark.read.parquet(str(tmp_path / f"{column.replace(',', '')}.parquet"))
-        (summary,) = open_source(frame).summary(asked(grid))
-        assert shown(summary) == defined(values, asked(grid)), column
+        for one in (asked(grid), asked(fine(grid))):
+            assert shown(open_source(frame).summary(one)[0]) == defined(values, one), column
 
 
 @pytest.mark.slow

@@ -45,8 +45,8 @@ def present(name: str, dtype: Any) -> Expr:
 def number(name: str, dtype: Any, otherwise: float) -> Expr:
     """The number of a row as a double; ``otherwise`` where it has none."""
     column = nw.col(name)
-    if dtype == nw.Boolean:  # PostgreSQL casts truth to whole numbers only
-        value = nw.when(column).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+    if dtype == nw.Boolean:  # PostgreSQL casts truth to whole numbers only, and computes with 1.0 in decimals
+        value = nw.when(column).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Float64)
     elif kind_of(dtype) == "text":  # what is no number must not reach the cast: it would raise
         text = nw.when(present(name, dtype)).then(column.cast(nw.String)).otherwise(nw.lit("0"))
         value = text.str.strip_chars(" ").cast(nw.Float64)
