@@ -77,14 +77,15 @@ def verdicts(found):
         if fitting:
             rows = [row for row in rows if row.cell.column in FITTING]
         over = [row for row in rows if row.ratio(variant).above(bar)]
-        luck = sum(row.lucky(variant, bar) for row in over)
+        lucky = [row for row in over if row.lucky(variant, bar)]
         worst = max((row.ratio(variant).value for row in rows), default=math.nan)
         where = (
             ", of columns whose bounds fit" if fitting else ", of every column" if variant == "tight" else ""
         )
         text = f"replace-one, {SHOWN[variant]}{where}: cells above {bar} beyond twice the simulation error"
-        measured = f"{len(over)} of {len(rows)} ({luck} by grid luck); largest ratio {number(worst)}"
-        lines.append((text, "none, grid luck aside", measured, said(len(over) == luck)))
+        luck = f"{len(lucky)} by grid luck{named(lucky, variant)}"
+        measured = f"{len(over)} of {len(rows)} ({luck}); largest ratio {number(worst)}"
+        lines.append((text, "none, grid luck aside", measured, said(len(over) == len(lucky))))
     for names, text in (
         (RIVALS, "Tumult and PyDP"),
         (RIVALS[:1], "Tumult"),
@@ -96,6 +97,16 @@ def verdicts(found):
         verdict = said(mean.value <= 0.5) if names == RIVALS else ""
         lines.append((f"add/remove, no hint, against {text}: {count} cells", bar, doubtful(mean), verdict))
     return lines
+
+
+def named(lucky, variant):
+    """Cells of grid luck with the ratio as asked and over shifted grids."""
+    told = [
+        f"{row.cell.query} {row.cell.column} n={row.cell.rows} ε={row.cell.epsilon}, "
+        f"{number(row.ratio(variant).value)} → {number(row.ratio(variant, shifted=True).value)}"
+        for row in lucky
+    ]
+    return f": {'; '.join(told)}" if told else ""
 
 
 def said(good):

@@ -47,9 +47,9 @@ Three numbers with slashes are: {shown}. Ratios above 1.01 beyond twice the simu
 simulation error of the first ratio. See {{doc}}`peers` for the summary and {{doc}}`peers_rules` for the rules.
 """
 LAWS = """
-For {count} of our answers (quantiles, counts, means with tight bounds) the error is that of the exact output law. So it
-is for all quantiles, means and counts of the peers for which the table names a law: a simulation misses rare far
-answers. All else is simulated.
+For {count} of our answers (quantiles, counts, means with tight bounds) root mean square and median errors are those of
+the exact output law, for a simulation misses rare far answers. So they are for the peers' answers that the table *laws
+and draws* names. All else is simulated.
 """
 CHECKED = """\
 Each law was tested against the library's own draws in every cell (Kolmogorov and Smirnov). If the laws are right, the

@@ -111,7 +111,7 @@ def test_bars_are_judged():
     assert verdicts[mean][1].startswith("0.814")  # (0.1 · 3 · 1.8)^(1/3)
     assert verdicts[mean][2] == "**missed**"
     over = next(text for text in verdicts if "no hint: cells above 1.7" in text)
-    assert verdicts[over][1].startswith("2 of 3 (1 by grid luck)")
+    assert verdicts[over][1].startswith("2 of 3 (1 by grid luck: max unif n=201 ε=1, 1.8 → 0.9)")
     assert verdicts[over][2] == "**missed**"  # one of the two is no luck
     tight = next(text for text in verdicts if "tight, of every column: cells above 1.05" in text)
     assert verdicts[tight][2] == "held"

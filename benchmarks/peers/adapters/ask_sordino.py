@@ -4,8 +4,8 @@ A task with `law` is answered by the root mean square and the median error of th
 where the chosen mechanism has one; rare far answers then count in full.
 """
 
-import math
 from dataclasses import replace
+from fractions import Fraction
 
 from protocol import Unsupported, serve
 
@@ -47,6 +47,7 @@ def exact(task, column):
     """The root mean square and the median error of what would be released, from its law."""
     from sordino.data.memory import Memory
     from sordino.mechanisms.choose import choose
+    from sordino.planner.error_law import ErrorLaw, summarise
     from sordino.profile import Reading
 
     private = task["relation"] == "add/remove"
@@ -64,20 +65,15 @@ def exact(task, column):
         truth = task["truth"]
     try:
         law = chosen.law(reading)
-        most = max(task["high"] - task["low"], len(column))  # of a value, of a count
-        return math.sqrt(law.mean_squared_error(truth)), median_error(law, truth, most)
     except sd.Unsupported as error:
         raise Unsupported("a composition has no law in closed form") from error
-
-
-def median_error(law, truth, most):
-    """The distance within which half of the answers lie, by bisection."""
-    low, high = 0.0, most
-    for _ in range(60):
-        middle = (low + high) / 2
-        inside = law.cdf(truth + middle) - law.cdf(truth - middle * (1 + 1e-12))
-        low, high = (low, middle) if inside >= 0.5 else (middle, high)
-    return high
+    # Answers with noise are cut to the range of the statistic; lattice laws live inside it.
+    cut = getattr(chosen, "clip", False) or chosen.name == "geometric"
+    ends = (opened.bottom, opened.top) if cut and None not in (opened.bottom, opened.top) else ()
+    bounds = dict(zip(("low", "high"), (float(opened.units.real(end)) for end in ends), strict=False))
+    errors = ErrorLaw(law, truth=Fraction(truth), step=None, **bounds)
+    found = summarise([errors])
+    return found.rms, found.median
 
 
 def prepare(task, column):
