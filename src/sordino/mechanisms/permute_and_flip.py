@@ -10,12 +10,16 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from sordino.mechanisms.law import Cell, LatticeLaw
 from sordino.mechanisms.measure import Measure
+
+
+# Nodes take much longer than the integral, and every longer list takes the same 300.
+_quadrature = lru_cache(maxsize=64)(np.polynomial.legendre.leggauss)
 
 
 def level_chances(counts: Mapping[int, int], slope: float | Fraction) -> dict[int, float]:
@@ -33,7 +37,7 @@ def level_chances(counts: Mapping[int, int], slope: float | Fraction) -> dict[in
     chance = {level: math.exp(-float(slope) * (level - best)) for level in counts}
     upper = min(1.0, 60 / math.fsum(count * chance[level] for level, count in counts.items()))
     # A polynomial of degree N - 1 on a short list, an exponential fall otherwise: 300 nodes are exact for both.
-    nodes, weights = np.polynomial.legendre.leggauss(min(sum(counts.values()) // 2 + 1, 300))
+    nodes, weights = _quadrature(min(sum(counts.values()) // 2 + 1, 300))
     times, share = (nodes + 1) / 2 * upper, weights / 2 * upper
     logs = {level: np.log1p(-times * chance[level]) for level in counts}
     total = sum(count * logs[level] for level, count in counts.items())
