@@ -17,7 +17,6 @@ import numpy as np
 from sordino.mechanisms.law import Cell, LatticeLaw
 from sordino.mechanisms.measure import Measure
 
-
 # Nodes take much longer than the integral, and every longer list takes the same 300.
 _quadrature = lru_cache(maxsize=64)(np.polynomial.legendre.leggauss)
 
