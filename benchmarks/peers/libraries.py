@@ -86,7 +86,7 @@ PEERS = {
             name="tmlt",
             requirements=("tmlt.analytics==0.21.0",),
             variants={"core": (ADD_REMOVE,)},
-            repeats={201: 60, 1001: 30, 10_001: 6},
+            repeats={201: 60, 1001: 12, 10_001: 3},  # its laws give the errors
             fewer={"mean_auto": 12},
             needs="java",
             module="tmlt.analytics",
