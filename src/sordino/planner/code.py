@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +77,7 @@ def code(value: Any) -> str:
     if dataclasses.is_dataclass(value) and hasattr(value, "relations"):
         return python_call(value)
     if isinstance(value, str):
-        return f'"{value}"'
+        return json.dumps(value, ensure_ascii=False)
     return number(value) if isinstance(value, Fraction | int | float) else repr(value)
 
 

@@ -198,7 +198,7 @@ def summarise(
 
     Args:
         parts: Laws, or one row of errors per simulated answer.
-        tables: Over how many tables the simulated answers went in turn: answers from one table vary less.
+        tables: Over how many tables laws or answers went in turn; those of one table vary less than all do.
 
     Example:
         >>> found = summarise(np.array([1.0, -1.0, 3.0, -3.0]))
@@ -209,21 +209,22 @@ def summarise(
         return _simulated(np.abs(parts), tables or len(parts))
     squares = np.array([part.mean_square for part in parts])
     rms = math.sqrt(squares.mean())
-    median, median_error = _quantile(parts, 0.5, rms)
-    most, most_error = _quantile(parts, 0.9, rms)
-    rms_error = _standard_error(squares) / (2 * rms) if rms > 0 and math.isfinite(rms) else 0.0
+    count = min(tables or len(parts), len(parts))
+    median, median_error = _quantile(parts, 0.5, rms, count)
+    most, most_error = _quantile(parts, 0.9, rms, count)
+    rms_error = _standard_error(squares, count) / (2 * rms) if rms > 0 and math.isfinite(rms) else 0.0
     return Spread(median, rms, most, median_error, rms_error, most_error)
 
 
 def _quantile(
-    parts: Sequence[ErrorLaw | ShortfallLaw | RadialError], probability: float, rms: float
+    parts: Sequence[ErrorLaw | ShortfallLaw | RadialError], probability: float, rms: float, tables: int
 ) -> tuple[float, float]:
     """A quantile of the error over all columns together, and its standard error."""
     within = _together(parts)
     if within(0.0).mean() >= probability:
         return 0.0, 0.0
     found = _invert(lambda distance: float(within(distance).mean()), probability, rms)
-    here = _standard_error(within(found))
+    here = _standard_error(within(found), tables)
     slope = (within(found * 1.05).mean() - within(found * 0.95).mean()) / (0.1 * found)
     return found, float(here / slope) if slope > 0 else 0.0
 
@@ -292,8 +293,15 @@ def _invert(rises: Callable[[float], float], probability: float, rms: float) -> 
     return math.exp(right)
 
 
-def _standard_error(values: np.ndarray[Any, Any]) -> float:
-    return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
+def _standard_error(values: np.ndarray[Any, Any], tables: int) -> float:
+    """Of the mean of values that went over the tables in turn: by the means of tables."""
+    if tables < 2:
+        return 0.0
+    table = np.arange(len(values)) % tables
+    counts = np.bincount(table)
+    # A ratio of sums: with unequal numbers of values per table, their deviations from the mean are summed.
+    sums = np.bincount(table, weights=values - values.mean())
+    return float(math.sqrt(tables / (tables - 1) * np.sum(sums**2)) / counts.sum())
 
 
 def _simulated(sizes: np.ndarray[Any, Any], tables: int) -> Spread:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
 
 FACTORS = (Fraction(1, 8), Fraction(1, 3), Fraction(1), Fraction(3), Fraction(8))
 SHOWN = 4  # options in a picture: the default and the best others
-TABLES, DRAWS = 2, 8
+TABLES, DRAWS = 3, 32
+CLIPS = 24  # simulated clipping intervals behind a density
 CELLS = 161
 COARSE = 50  # a cell of fewer steps of the grid is made of whole ones
+BINS = 41
+TICKS = 8
 SIMULATED = 240  # answers behind a simulated picture
 
 
@@ -51,6 +55,9 @@ def scaled(price: Guarantee, factor: Fraction) -> Guarantee:
 
 def error_curves(plan: Plan) -> dict[str, tuple[list[float], list[float]]]:
     """Root mean square error of the shown options at prices around the plan's own.
+
+    How the error falls with the price is tried on few tables, the same at every price; how large it is, the plan knows
+    from many, so every curve goes through the plan's own figure.
 
     Example:
         >>> from sordino.planner import plan
@@ -77,6 +84,11 @@ def error_curves(plan: Plan) -> dict[str, tuple[list[float], list[float]]]:
                 prices, errors = curves[name]
                 prices.append(amount(price))
                 errors.append(tried(candidate, trial, tables=TABLES, draws=DRAWS).rms)
+    known = {option.name: option.rms for option in plan.options}
+    for name, (prices, errors) in curves.items():
+        here = dict(zip(prices, errors, strict=True)).get(amount(plan.price), 0.0)
+        if 0 < here < math.inf and known[name] < math.inf:
+            errors[:] = [error * known[name] / here for error in errors]
     return curves
 
 
@@ -84,17 +96,18 @@ def answer_densities(plan: Plan) -> tuple[np.ndarray[Any, Any], dict[str, np.nda
     """Middles of cells, the density of the answer in each per shown option with a law, and the truth."""
     found = _candidates(plan, plan.price)
     trial = Trial(found[0].part.statistic, plan.assumed, rows=plan.rows, seed=plan.seed)
-    laws = {}
+    laws: dict[str, list[ErrorLaw]] = {}
     for candidate in found:
         if candidate.name in shown_names(plan) and not candidate.part.statistic.vector:
-            some = trial.laws(candidate.part, tables=1, draws=1)
-            if some and isinstance(some[0], ErrorLaw):
-                laws[candidate.name] = some[0]
+            some = trial.laws(candidate.part, tables=1, draws=CLIPS) or ()
+            own = [law for law in some if isinstance(law, ErrorLaw)]
+            if own:
+                laws[candidate.name] = own
     if not laws:
         return np.empty(0), {}, 0.0
-    truth = float(next(iter(laws.values())).truth)
+    truth = float(next(iter(laws.values()))[0].truth)
     reach = 1.5 * max(plan.default.most, plan.default.rms) or 1.0
-    step = max((law.step or 0.0 for law in laws.values()), default=0.0)
+    step = max((law.step or 0.0 for some in laws.values() for law in some), default=0.0)
     if step * CELLS * COARSE > 2 * reach:  # cells of whole steps, or points would fall unevenly into them
         width = step * max(1, round(2 * reach / (CELLS * step)))
         around = math.ceil(reach / width)
@@ -102,8 +115,9 @@ def answer_densities(plan: Plan) -> tuple[np.ndarray[Any, Any], dict[str, np.nda
     else:
         edges = np.linspace(truth - reach, truth + reach, CELLS)
     densities = {
-        name: np.diff([law.at_most(float(edge)) for edge in edges]) / np.diff(edges)
-        for name, law in laws.items()
+        name: np.mean([np.diff([law.at_most(float(edge)) for edge in edges]) for law in some], axis=0)
+        / np.diff(edges)
+        for name, some in laws.items()
     }
     return (edges[1:] + edges[:-1]) / 2, densities, truth
 
@@ -151,14 +165,38 @@ def _answers(axes: Any, plan: Plan, looks: dict[str, dict[str, Any]]) -> None:
     for candidate in found:
         if candidate.name in looks:
             errors = trial.errors(candidate.part, draws=SIMULATED, tables=4).ravel()
-            reach = 1.5 * plan.default.most or 1.0
-            heights, edges = np.histogram(errors, bins=41, range=(-reach, reach))
+            heights, edges = np.histogram(errors, bins=_bins(1.5 * plan.default.most or 1.0, errors))
             share = heights / len(errors) / np.diff(edges)
             axes.plot((edges[1:] + edges[:-1]) / 2, share, drawstyle="steps-mid", **looks[candidate.name])
     axes.axvline(0, color="#666666", linewidth=1)
     axes.set(xlabel=f"error ({plan.statistic.name}, generated data)")
     axes.set_title("Simulated errors; the line is no error")
     axes.set_ylim(bottom=0)
+
+
+def _bins(reach: float, errors: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Edges of about forty cells; around whole numbers where errors are such.
+
+    Example:
+        >>> _bins(2.0, np.array([1.0, -3.0])).tolist()
+        [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]
+    """
+    if np.array_equal(errors, np.rint(errors)):
+        width = max(1, round(2 * reach / BINS))
+        around = math.ceil(reach / width)
+        return width * (np.arange(-around, around + 2) - 0.5)
+    return np.linspace(-reach, reach, BINS + 1)
+
+
+def plain_ticks(axes: Any, values: Iterable[float]) -> None:
+    """A logarithmic axis with ticks at some of its values, in plain numbers: the usual minor ones run together."""
+    from sordino.planner.report import short
+
+    known = sorted(set(values))
+    shown = known[:: math.ceil(len(known) / TICKS)]
+    axes.set_xscale("log")
+    axes.set_xticks(shown, [short(value) for value in shown])
+    axes.set_xticks([], minor=True)
 
 
 def picture(plan: Plan) -> Any:
@@ -184,7 +222,8 @@ def picture(plan: Plan) -> Any:
         price = amount(plan.price)
         right.plot([price], [plan.default.rms], marker="o", markersize=8, color="#000000", linestyle="",
                    label="this plan")  # fmt: skip
-        right.set(xlabel=kind, ylabel="root mean square error", xscale="log")
+        right.set(xlabel=kind, ylabel="root mean square error")
+        plain_ticks(right, [*(one for prices, _ in curves.values() for one in prices), price])
         positive = [error for _, errors in curves.values() for error in errors] + [plan.default.rms]
         if min(positive) > 0:
             right.set_yscale("log")

@@ -132,7 +132,7 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
     if laws is None:
         spread = summarise(trial.errors(candidate.part, tables=many, draws=draws), tables=many)
     else:
-        spread = summarise(laws)
+        spread = summarise(laws, tables=many if clipped else None)
     return Option(
         name=candidate.name,
         mechanism=candidate.mechanism,

@@ -6,7 +6,8 @@ It says what was assumed and that no private data was read. All numbers were wor
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, fields
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -187,8 +188,8 @@ class Plan:
     def command(self) -> str | None:
         """The same plan on the command line; None where an array was given."""
         assume = self.assumed.option()
-        if assume is None or getattr(self.statistic, "parts", None):
-            return None
+        if assume is None or "parts" in {field.name for field in fields(self.statistic)}:  # type: ignore[arg-type]
+            return None  # neither a sample nor statistics within a statistic can be typed
         words = [
             "sordino",
             "plan",
@@ -201,7 +202,7 @@ class Plan:
         if self.neighbors is not self.statistic.neighbors or self.neighbors is Neighbors.ADD_REMOVE_ONE:
             words += ["--neighbors", self.neighbors.value]
         words += hint_words(self.hints)
-        return " ".join(words)
+        return shlex.join(words)
 
     def __str__(self) -> str:
         lines = [

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 def sweep_picture(sweep: Sweep) -> Any:
     """Draw the lines of a sweep."""
     from sordino import plots
+    from sordino.planner.figures import plain_ticks
 
     with plots.style() as plt:
         figure, axes = plt.subplots()
@@ -25,7 +26,8 @@ def sweep_picture(sweep: Sweep) -> Any:
             top = sweep.columns[sweep.marked][sweep.best]
             axes.plot([sweep.values[sweep.best]], [top], marker="o", markersize=8, color="#000000", linestyle="",
                       label="the answer")  # fmt: skip
-        axes.set(xscale="log", xlabel=sweep.along, ylabel="root mean square error")
+        axes.set(xlabel=sweep.along, ylabel="root mean square error")
+        plain_ticks(axes, sweep.values)
         if positive:
             axes.set_yscale("log")
         figure.legend(loc="outside lower center", ncols=4)

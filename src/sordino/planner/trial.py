@@ -28,6 +28,7 @@ from sordino.mechanisms.quantile import PrivateQuantile
 from sordino.mechanisms.radial import RadialLaplace
 from sordino.mechanisms.selection import Selection
 from sordino.mechanisms.symmetric_mean import SymmetricMean
+from sordino.planner.clipped_error import clipped_error
 from sordino.planner.error_law import ErrorLaw, ShortfallLaw
 from sordino.planner.radial_error import RadialError
 from sordino.planner.subject import Subject
@@ -110,7 +111,7 @@ class Trial:
         """Error laws on several tables, or None where no law is known and answers must be simulated.
 
         A clipped mean has a law given its clipping interval, which is released; intervals are simulated, ``draws`` in
-        all, and what is left is exact.
+        all and from the tables in turn, and what is left is exact.
         """
         if isinstance(part.mechanism, Selection) and part.contribution == 1:
             return [self._shortfall(part, place) for place in range(tables)]
@@ -189,32 +190,11 @@ class Trial:
         counts = np.array(reading.open().counts)
         return ShortfallLaw(np.array(mechanism.law(reading).chances), counts.max() - counts)  # type: ignore[attr-defined]
 
-    def _clipped(self, part: Part, *, tables: int, draws: int) -> list[ErrorLaw] | None:
-        from sordino.mechanisms.column import AskedColumn
-        from sordino.mechanisms.drawing import noise_for
-
-        statistic: Any = part.statistic
-        mechanism = part.mechanism
-        assert isinstance(mechanism, AutoClip)
-        if statistic.neighbors is not Neighbors.REPLACE_ONE or statistic.rows_private:
-            return None  # the number of rows is noisy too: no single law
+    def _clipped(self, part: Part, *, tables: int, draws: int) -> list[ErrorLaw]:
         bits, found = SeededBits(self.seed), []
         for place in range(draws):
             table = place % max(tables, 1)
-            column = AskedColumn(statistic.column, statistic.grid, self.ask(table))
-            interval = mechanism.find_interval(column, contribution=part.contribution, bits=bits)
-            sums = column.clipped(interval.low, interval.high)
-            times = Fraction(1) if mechanism.total else Fraction(1, max(sums.rows, 1))
-            noise = noise_for(interval.rest)
-            scale = (sums.high - sums.low) * part.contribution * times * noise.scale
-            law = AdditiveLaw(noise.noise, value=float(sums.total * times), scale=float(scale))
-            ends = (float(end * max(sums.rows, 1) * times) for end in (sums.low, sums.high))
-            low, high = ends
-            found.append(
-                ErrorLaw(
-                    law, truth=Fraction(self.truth(table)), step=float(part.grid.step), low=low, high=high
-                )
-            )
+            found.append(clipped_error(part, self.ask(table), Fraction(self.truth(table)), bits))
         return found
 
     def errors(self, part: Part, *, draws: int, tables: int) -> NDArray[np.float64]:

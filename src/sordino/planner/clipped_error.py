@@ -1,0 +1,75 @@
+"""Errors of a mean or sum with a private clipping interval: exact given what was released before the last noise.
+
+The interval, and the noisy number of rows where it is private, are simulated; the noise of the answer has a known law
+given them, so few simulated intervals tell as much as many simulated answers. The mechanism is mechanisms/auto_clip.py.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sordino.mechanisms import matched
+from sordino.mechanisms.additive import AdditiveLaw
+from sordino.mechanisms.column import AskedColumn
+from sordino.mechanisms.drawing import draw_noise, noise_for
+from sordino.mechanisms.price import share
+from sordino.planner.error_law import ErrorLaw
+from sordino.privacy import Neighbors
+
+if TYPE_CHECKING:
+    from sordino.exact.bits import Bits
+    from sordino.mechanisms.auto_clip import AutoClip
+    from sordino.question import Part
+    from sordino.source import Ask, Summary
+
+
+def clipped_error(part: Part, ask: Callable[[Ask], Summary], truth: Fraction, bits: Bits) -> ErrorLaw:
+    """Release an interval and give the law of the error of the answer that would follow.
+
+    Args:
+        part: The question; its mechanism is `AutoClip`.
+        ask: Answers requests about one public table.
+        truth: The statistic of the table.
+        bits: Random words of a simulation.
+    """
+    statistic: Any = part.statistic
+    mechanism: AutoClip = matched(part.mechanism, statistic)  # type: ignore[assignment]
+    people = part.contribution
+    if statistic.rows_private:  # a replacement is then a removal and an addition
+        mechanism, people = dataclasses.replace(mechanism, neighbors=Neighbors.ADD_REMOVE_ONE), 2 * people
+    column = AskedColumn(statistic.column, statistic.grid, ask)
+    interval = mechanism.find_interval(column, contribution=people, bits=bits)
+    sums = column.clipped(interval.low, interval.high)
+    step = float(part.grid.step)
+
+    def law(value: Fraction, sensitivity: Fraction, price: Any, grid: float, **ends: float) -> ErrorLaw:
+        noise = noise_for(price)
+        scale = float(sensitivity * people * noise.scale)
+        return ErrorLaw(
+            AdditiveLaw(noise.noise, value=float(value), scale=scale), truth=truth, step=grid, **ends
+        )
+
+    width = sums.high - sums.low
+    if mechanism.neighbors is Neighbors.REPLACE_ONE:
+        count = max(sums.rows, 1)
+        times = Fraction(1) if mechanism.total else Fraction(1, count)
+        low, high = (float(end * count * times) for end in (sums.low, sums.high))
+        return law(sums.total * times, width * times, interval.rest, step, low=low, high=high)
+    if mechanism.total:
+        return law(sums.total, max(abs(sums.low), abs(sums.high)), interval.rest, step)
+    # A mean is a sum about a released point over a noisy count, which is drawn; given it the mean has additive noise.
+    drawn, _ = draw_noise(
+        Fraction(sums.rows),
+        sensitivity=Fraction(people),
+        price=share(interval.rest, interval.count_part),
+        bits=bits,
+    )
+    rows, point = max(drawn, Fraction(1)), interval.origin(sums)
+    return law(
+        point + (sums.total - point * sums.rows) / rows, max(sums.high - point, point - sums.low) / rows,
+        share(interval.rest, 1 - interval.count_part),
+        step / float(rows), low=float(sums.low), high=float(sums.high),
+    )  # fmt: skip
