@@ -255,20 +255,25 @@ def coded(values: NDArray[Any], grid: Grid) -> NDArray[Any]:
     """The codes of a column, in the narrowest integer type, block by block."""
     narrow = grid.top < 2**32 and sys.byteorder == "little"
     codes = np.empty(len(values), np.uint32 if narrow else np.int64)
-    room = np.empty(min(BLOCK, len(values)))
+    room = (
+        np.empty(min(BLOCK, len(values))) if narrow else codes.view(np.float64)
+    )  # wide codes are made in place
     filled = 0
     for start in range(0, len(values), BLOCK):
         block = values[start : start + BLOCK]
         if block.dtype != np.float64:
             block = block.astype(np.float64)
-        raised = grid.raised(block, out=room[: len(block)])
+        first = 0 if narrow else filled
+        raised = grid.raised(block, out=room[first : first + len(block)])
         if np.isnan(np.add.reduce(raised)):
             found: NDArray[Any] = grid.codes(block)
+            codes[filled : filled + len(found)] = found
         elif narrow:
-            found = raised.view(np.uint32)[::2]  # the low half of the mantissa is the code
+            found = codes[filled : filled + len(block)]
+            found[:] = raised.view(np.uint32)[::2]  # the low half of the mantissa is the code
         else:
-            found = raised.view(np.int64) - _RAISED_BITS  # the mantissa is the code
-        codes[filled : filled + len(found)] = found
+            found = codes[filled : filled + len(block)]
+            np.subtract(found, _RAISED_BITS, out=found)  # the mantissa is the code
         filled += len(found)
     return codes[:filled]
 
