@@ -22,8 +22,10 @@ REAL = """\
 """
 TIMES = """\
 Incomes in [0, 5·10⁶], ε = 1, CPU seconds. *Array to answer* is all that one release needs when the modules are loaded;
-*one more* leaves out what a library builds once and keeps; *first of the process* has late imports in it. Peak memory
-is of the whole process, the column included.
+*one more* leaves out what a library builds once and keeps; *first of the process* has late imports in it. Where the
+first answer takes long (5 CPU seconds, a minute on Spark) it stands for the others. Peak memory is of the whole
+process, the column and the processes it starts included. `tmlt` is Tumult's quantile alone, `tmlt_spark` a session of
+Tumult Analytics on Spark with one thread, its Java machine started before the clock.
 """
 NOISE = "Vectors where a library has them, else one call a sample; numpy is the floor and is not private.\n"
 INPUT = """\
