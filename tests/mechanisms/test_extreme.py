@@ -290,6 +290,47 @@ def test_anchored_draws_follow_the_law_and_not_another(upper, groups):
     assert distance(Pure(1.4)) > 103.4
 
 
+@pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
+@pytest.mark.parametrize("anchor", [False, True])
+def test_where_rows_may_be_dropped_a_replacement_counts_as_two(upper, anchor):
+    """A replaced row may leave the table and another enter it: the slopes are those of persons with two rows."""
+    kind = Maximum if upper else Minimum
+    statistic = kind("x", low=0, high=TOP, step=1, missing="drop")
+    assert statistic.rows_private
+    mechanism = (
+        anchored(upper, Pure(1)) if anchor else Extreme(price=Pure(1), lattice=LATTICE, upper=upper, rows=40)
+    )
+    source, bits = Memory({"x": np.array([1.0, 2, 2, 4, 6, 6, 7, 0])}), SeededBits(9)
+    asks = [lambda ask: source.summary(ask)[0]] * 50
+    drawn = [
+        int(one.value) for _ in range(40) for one in mechanism.answers(statistic, asks, Grid(0), bits=bits)
+    ]
+    observed = np.bincount(drawn, minlength=TOP + 1)
+    reading = statistic.read(source.summary(statistic.request(depth=60))[0])
+
+    def distance(contribution):
+        law = mechanism.law(reading, contribution=contribution)
+        expected = np.exp([law.logpdf(point) for point in range(TOP + 1)]) * len(drawn)
+        return float(np.sum((observed - expected) ** 2 / np.maximum(expected, 1e-9)))
+
+    assert distance(2) < 24.3  # 99.9 % of chi-square with 7 degrees of freedom
+    assert distance(1) > 24.3
+
+
+@pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
+def test_every_point_may_be_answered_however_many_rows_there_are(upper):
+    rows = np.sort(np.random.default_rng(84).integers(0, 1000, 5000))[None, :]
+    lattice = Lattice(Fraction(0), Fraction(1), 1000)
+    mechanism = Extreme(price=Pure(1), lattice=lattice, upper=upper, rows=5000)
+    for low, high in (
+        mechanism._ends(rows[:, ::-1] if upper else rows),
+        mechanism.plan.search.ends(rows[:, ::-1] if upper else rows, last=1000, upper=upper),
+    ):
+        assert (low[0, -1], high[0, -1]) == (0, 1000)
+        assert (np.diff(low) <= 0).all()
+        assert (np.diff(high) >= 0).all()
+
+
 def test_the_law_on_a_long_lattice_is_that_of_the_draws():
     rows = np.random.default_rng(83).exponential(size=1201)
     statistic = statistic_of(True, high=400, step=None)
@@ -327,6 +368,14 @@ def test_mass_falls_from_the_anchor_and_less_towards_the_end(upper):
         return measure.mass(*ends)
 
     assert mass(2**21, 2**22) / mass(2**20, 2**21) == pytest.approx(2**-4, rel=1e-3)
+    # However fine the lattice, the rows beyond the anchor can pay for the fall.
+    fine = Lattice(Fraction(0), Fraction(1), 2**60)
+    for rows, strength in ((1001, Fraction(1)), (10_001, Fraction(1, 10))):
+        search = plan_search(fine, strength=strength, rows=rows)
+        slope = strength * (1 - search.share)
+        far = anchored_measure(fine, search, anchor=2**59, upper=upper, slope=slope)
+        runs = [(last - first + 1) * mass for first, last, mass in far.cuts()]
+        assert math.log(max(runs)) - math.log(min(runs)) < 0.9 * float(slope) * search.aim
     assert mass(2**29, 2**30) / mass(2**28, 2**29) > 2**-2.6
 
 
