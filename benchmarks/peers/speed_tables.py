@@ -65,7 +65,7 @@ def times(found):
                 "times ours",
                 "peak MB",
             )
-            text += [f"### {title}", "", table(names, lines), ""]
+            text += [f"## {title}", "", table(names, lines), ""]
     return "\n".join(text)
 
 

@@ -159,6 +159,15 @@ def test_a_page_is_whole(tmp_path):
         "## Run it again",
     ):
         assert part in text
+    for name in (pages.PAGE, pages.CELLS, pages.SPEED):
+        levels = [
+            len(line.split()[0])
+            for line in (tmp_path / name).read_text().splitlines()
+            if line.startswith("#")
+        ]
+        levels = [level for level in levels if level < 5]
+        assert levels[0] == 1
+        assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
     slow = (tmp_path / pages.SPEED).read_text()
     assert "load 0.5 at the start" in slow
     assert "## Bad input" in slow
