@@ -11,8 +11,9 @@ from hypothesis import strategies as some
 from scipy import stats
 
 from sordino.exact.bits import SeededBits
-from sordino.mechanisms.auto_clip import HALFWAY_PART, NEAR_PART, AutoClip, Interval
+from sordino.mechanisms.auto_clip import AutoClip
 from sordino.mechanisms.auto_clip_plan import Strength, fit_rule, plan_auto_clip, radius_rule
+from sordino.mechanisms.clip_interval import HALFWAY_PART, NEAR_PART, Interval, count_part
 from sordino.mechanisms.clip_search import outside_and_ends, radius_search
 from sordino.mechanisms.column import SortedColumn
 from sordino.mechanisms.fit_test import FitTest, end_cuts
@@ -265,3 +266,16 @@ def test_private_numbers_of_rows_are_counted_about_a_point_near_the_mean():
     few = replace(asked, rows=100).find_interval(column(np.full(100, 5.0), 0, 1e5), bits=SeededBits(4))
     assert few.count_part == HALFWAY_PART
     assert few.about == few.high // 4
+    assert count_part(20, Pure(1)) > count_part(40, Pure(1)) > count_part(1000, Pure(1)) == Fraction(1, 5)
+
+
+def test_few_rows_pay_more_for_their_number():
+    """The mean of 40 rows at epsilon 1/2, their number private: a fifth for the number is a fifth worse."""
+    random = np.random.default_rng(6)
+    one, other = random.laplace(size=(2, 200_000))
+
+    def error(part):
+        sums, rows = one * 0.5 / (0.5 * (1 - part)), 40 + other / (0.5 * part)
+        return math.sqrt(np.mean(np.clip(sums / np.maximum(rows, 1), -0.5, 0.5) ** 2))
+
+    assert error(float(count_part(40, Pure(Fraction(1, 2))))) < 0.87 * error(0.2)

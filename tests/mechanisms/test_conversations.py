@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sordino.data.memory import Memory
-from sordino.errors import ParameterError, Unsupported
+from sordino.errors import ParameterError
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
 from sordino.mechanisms.additive import Additive
@@ -28,6 +28,7 @@ from sordino.source import Grid as Rows
 from sordino.source import Rank
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
+from sordino.statistics.second_moment import SecondMoment
 from sordino.statistics.trimmed_mean import TrimmedMean
 from sordino.statistics.variance import Variance
 
@@ -147,8 +148,14 @@ def test_variance_about_the_released_mean():
     assert np.median(
         [float(root.answer(statistic, ask, Grid(-21), bits=bits)) for _ in range(9)]
     ) == pytest.approx(GAUSS.std(), rel=0.1)
-    with pytest.raises(Unsupported, match="public number of rows"):
-        mechanism.answer(Variance("x", **WIDE, neighbors=Neighbors.ADD_REMOVE_ONE), ask, Grid(-21))
+    statistic = Variance("x", **WIDE, neighbors=Neighbors.ADD_REMOVE_ONE)
+    values = [float(mechanism.answer(statistic, ask, Grid(-21), bits=bits)) for _ in range(9)]
+    assert np.median(values) == pytest.approx(GAUSS.var(), rel=0.2)
+    about = VarianceClip(price=Pure(1), rows=1001, **WIDE, about=3)
+    for relation in (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE):
+        moment = SecondMoment("x", centre=3, **WIDE, neighbors=relation)
+        values = [float(about.answer(moment, ask, Grid(-21), bits=bits)) for _ in range(9)]
+        assert np.median(values) == pytest.approx(np.mean((GAUSS - 3) ** 2), rel=0.15)
 
 
 def test_the_symmetric_promise_reads_a_trimmed_mean():

@@ -25,6 +25,7 @@ from sordino.mechanisms.auto_clip_plan import (
     radius_rule,
     search_margin,
 )
+from sordino.mechanisms.clip_interval import HALFWAY_PART, NEAR_PART, Interval, count_part
 from sordino.mechanisms.price import bounded_range, share
 from sordino.privacy import Guarantee, Neighbors
 
@@ -37,40 +38,7 @@ if TYPE_CHECKING:
     from sordino.profile import Reading
     from sordino.statistics import Statistic
 
-COUNT_PART = Fraction(1, 5)  # of the noise, for the number of rows when it is private
-NEAR_PART = Fraction(
-    1, 10
-)  # the same when rows are counted about a released centre, from which the mean is not far
-HALFWAY_PART = Fraction(3, 10)  # the same about a point between the anchor and the middle of the interval
 SAFETY = 4  # scales of its noise by which a count of rows is taken to be too large
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A released clipping interval, in codes, and what is left of the price.
-
-    Attributes:
-        low: First code.
-        high: Last code.
-        rest: What is left of the price.
-        public: What else has been released.
-        about: The code about which a mean with a private number of rows is summed; None for the middle.
-        count_part: Share of the rest for that number of rows.
-    """
-
-    low: int
-    high: int
-    rest: Guarantee
-    public: dict[str, Any]
-    about: int | None = None
-    count_part: Fraction = COUNT_PART
-
-    def origin(self, sums: Clipped) -> Fraction:
-        """The released point about which rows are summed when their number is private."""
-        middle = (sums.low + sums.high) / 2
-        if self.about is None or self.high == self.low:
-            return middle
-        return sums.low + (sums.high - sums.low) * Fraction(self.about - self.low, self.high - self.low)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +153,7 @@ class AutoClip(Mechanism):
 
         plan, units, top = self.plan, column.grid.units, column.grid.top
         if self.tight or not plan.radius_share:
-            return Interval(0, top, self.price, {})
+            return self._whole(top, self.price, {})
         anchor = column.grid.code(float(plan.anchor))
         spacing, fine = (max(math.ceil(size / units.step), 1) for size in (plan.smallest, plan.fine))
         centre, far = anchor, max(top - anchor, anchor)
@@ -199,7 +167,7 @@ class AutoClip(Mechanism):
             if plan.fit_share:
                 public["fits"] = self._fits(plan, at_ends, contribution, bits)
                 if public["fits"]:
-                    return Interval(0, top, share(self.price, 1 - plan.fit_share), public)
+                    return self._whole(top, share(self.price, 1 - plan.fit_share), public)
         if plan.outer_share > 0:
             wide = outer.draw(outside, bits=bits)
             centre = search_centre(
@@ -227,11 +195,16 @@ class AutoClip(Mechanism):
         rest = share(self.price, 1 - plan.search_share - part)
         low, high = max(centre - radius, 0), min(centre + radius, top)
         if plan.outer_share > 0:  # the mean lies near the released centre, whatever the radius
-            return Interval(low, high, rest, public, centre, NEAR_PART)
+            return Interval(low, high, rest, public, centre, count_part(self.rows, rest, NEAR_PART))
         if (low, high) == (0, top) or 2 * centre == low + high:
-            return Interval(low, high, rest, public)
+            return Interval(low, high, rest, public, None, count_part(self.rows, rest))
         # The mean may lie near the anchor or in the middle: half-way, a private number of rows costs either alike.
-        return Interval(low, high, rest, public, (2 * centre + low + high) // 4, HALFWAY_PART)
+        halfway = (2 * centre + low + high) // 4
+        return Interval(low, high, rest, public, halfway, count_part(self.rows, rest, HALFWAY_PART))
+
+    def _whole(self, top: int, rest: Guarantee, public: dict[str, Any]) -> Interval:
+        """The declared bounds."""
+        return Interval(0, top, rest, public, None, count_part(self.rows, rest))
 
     def _fits(self, plan: AutoClipPlan, at_ends: int, contribution: int, bits: Bits | None) -> bool:
         """Release whether enough rows lie at both ends of the range."""

@@ -15,7 +15,7 @@ from sordino.mechanisms.price import nats
 from sordino.privacy import Concentrated, Guarantee, Pure
 
 OUTER_EXPONENT = 2  # prior of the outer radius, radius^-2
-GUARDED = 500  # rows times strength from which the count of rows away from the centre is worth its price
+GUARDED = 350  # rows times strength from which the count of rows away from the centre is worth its price
 CHEAP = 0.06  # of the price: what finding the centre may cost at most
 RESOLUTION = 2.0**-20  # the smallest radius, as a share of the largest
 FINER = 16  # the lattice of the centre, and what counts as away from it, as a part of the smallest radius
@@ -234,7 +234,7 @@ def plan_auto_clip(
         if strength.concentrated and bid >= 400:
             counted = min(max((20 / bid) ** 2, 0.005), 0.04)
         elif not strength.concentrated and bid >= GUARDED:
-            counted = 0.025 if bid < 5000 else 0.015
+            counted = 0.04 if bid < 600 else 0.025 if bid < 5000 else 0.015
     fit = loose = at_ends = 0.0
     if isinstance(price, Pure) and not hinted and occupied is None:
         fit, loose, at_ends = fit_rule(strength, rows=count, octaves=lam)

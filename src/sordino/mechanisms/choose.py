@@ -222,7 +222,7 @@ def _fits(statistic: Any, hints: Hints) -> bool:
 
 
 def _variance(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
-    """Clipped squares where the bounds are loose; smooth noise where they fit, rows are too few to search, or private.
+    """Clipped squares where the bounds may be loose; smooth noise where they fit or rows are too few to search.
 
     Moving k rows moves the mean by k/n of the range, and it lies at least half the range from the farther end, so the
     local sensitivity grows by at most ``(1 + 2k/n)^2 <= exp(4k/n)``: a smoothing of 4/n does not feel the bounds.
@@ -231,12 +231,12 @@ def _variance(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
     root = statistic.name == "standard-deviation"
     fits = _fits(statistic, hints)
-    if hints.rows and replace_one and (root or not fits):
+    if hints.rows and (not fits or (root and replace_one)):
         clip = VarianceClip(
             price=price, rows=hints.rows, low=statistic.low, high=statistic.high, step=statistic.step,
-            centre=hints.centre, spread=hints.spread, tight=fits, root=root,
+            centre=hints.centre, spread=hints.spread, tight=fits, root=root, neighbors=statistic.neighbors,
         )  # fmt: skip
-        if root or clip.trusted or hints.spread is not None:
+        if (root and replace_one) or clip.searches or hints.spread is not None:
             return clip
     if root or not hints.rows:
         return _nested(statistic, price, hints)
@@ -247,6 +247,19 @@ def _variance(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     calibration = noise_at(price, smoothing)
     look = min(Additive(calibration=calibration).depth, 2 * hints.rows + 64)
     return Additive(calibration=calibration, look=look)
+
+
+def _second_moment(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
+    """Clipped squares about the public point; plain noise where the bounds fit and the number of rows is public."""
+    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
+    fits = not hints.rows or _fits(statistic, hints)
+    clip = VarianceClip(
+        price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,
+        tight=fits, about=statistic.centre, neighbors=statistic.neighbors,
+    )  # fmt: skip
+    if hints.interval is not None or (replace_one and not clip.searches):
+        return _global(statistic, price, hints)
+    return clip
 
 
 def _trimmed(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
@@ -347,7 +360,7 @@ _RULES: dict[str, Any] = {
     "winsorized-mean": _nested,
     "interquantile-range": _nested,
     "theil-sen": _nested,
-    "second-moment": _global,
+    "second-moment": _second_moment,
     "count": _whole,
     "count-above": _whole,
     "mode-count": _whole,

@@ -1,43 +1,62 @@
-"""Variance and standard deviation when the declared bounds are loose: two private steps.
+"""Variance, standard deviation and second moment when the declared bounds may be loose.
 
-First a mean by AutoClip, then the clipped mean of ``(x - m)^2`` about the *released* mean, whose sensitivity is a
-squared radius instead of the squared range; the known noise variance of m is subtracted.
-Proof: docs/proofs/mechanism_auto_clip.md.
+First a mean by AutoClip (a second moment has its centre given), then the clipped mean of ``(x - m)^2`` about the
+*released* mean, whose sensitivity is a squared radius instead of the squared range; the known noise variance of m is
+subtracted. How the radius is searched is square_search.py. Proof: docs/proofs/mechanism_auto_clip.md.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.auto_clip import AutoClip
-from sordino.mechanisms.auto_clip_plan import plan_auto_clip
+from sordino.mechanisms.clip_interval import count_part
 from sordino.mechanisms.price import nats, share
+from sordino.mechanisms.square_search import SquarePlan, plan_squares
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.mechanisms import Asking
-    from sordino.mechanisms.column import Column
+    from sordino.mechanisms.clip_interval import Interval
+    from sordino.mechanisms.column import Clipped, Column
     from sordino.mechanisms.law import Law
     from sordino.privacy import Guarantee
     from sordino.profile import Reading
     from sordino.statistics import Statistic
 
 
+@dataclass(frozen=True, slots=True)
+class Middle:
+    """A point about which squares are taken, in codes and real units, and what its release has told.
+
+    Attributes:
+        code: The nearest code; clipping intervals are centred on it.
+        value: The point itself in real units, public or released.
+        width: Width of the interval from which a released mean came; None for a public point.
+        found: That interval.
+    """
+
+    code: int
+    value: Fraction
+    width: Fraction | None = None
+    found: Interval | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VarianceClip(Mechanism):
-    """Population variance (or its root) of a column with loose bounds, replace-one.
+    """Population variance (or its root), or the mean square about a public point, of a column with loose bounds.
 
     Args:
         price: What the whole answer costs.
-        rows: Public number of rows.
+        rows: Public number of rows; under add/remove a declared rough one.
         low: Public lower bound.
         high: Public upper bound.
         step: Declared lattice of the data.
@@ -45,11 +64,15 @@ class VarianceClip(Mechanism):
         spread: Public guess of the spread.
         tight: The bounds fit the column: no searches, more for the noise.
         root: Answer the standard deviation.
+        about: The public point of a second moment; None for the variance.
+        neighbors: Which two datasets are neighbours.
 
     Example:
         >>> from sordino.privacy import Pure
         >>> VarianceClip(price=Pure(1), rows=1001, low=-50, high=1050).mean_share
         Fraction(3, 10)
+        >>> VarianceClip(price=Pure(1), rows=1001, low=-50, high=1050, about=0).mean_share
+        Fraction(0, 1)
     """
 
     price: Guarantee
@@ -61,13 +84,15 @@ class VarianceClip(Mechanism):
     spread: float | None = None
     tight: bool = False
     root: bool = False
+    about: float | None = None
+    neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "variance-clip"
     needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "mechanism_auto_clip"
 
     def __post_init__(self) -> None:
-        checks.whole(self.name, at_least=1, rows=self.rows)
+        checks.whole(self.name, rows=self.rows)
         self.first  # noqa: B018 - checks the parameters
 
     @property
@@ -78,20 +103,32 @@ class VarianceClip(Mechanism):
     @property
     def mean_share(self) -> Fraction:
         """Share of the price for the mean; a little more when rows are few."""
-        return Fraction(7, 20) if self.rows * nats(self.price) < 500 else Fraction(3, 10)
+        if self.about is not None:
+            return Fraction(0)
+        bid = self.rows * nats(self.price)
+        return Fraction(7, 20) if bid < 500 else Fraction(3, 10) if bid < 2000 else Fraction(1, 4)
 
     @property
     def first(self) -> AutoClip:
         """The mechanism of the first step."""
         return AutoClip(
-            price=share(self.price, self.mean_share), rows=self.rows, low=self.low, high=self.high, step=self.step,
-            centre=self.centre, spread=self.spread, tight=self.tight,
+            price=share(self.price, self.mean_share or 1), rows=self.rows, low=self.low, high=self.high,
+            step=self.step, centre=self.centre, spread=self.spread, tight=self.tight, neighbors=self.neighbors,
         )  # fmt: skip
 
     @property
     def trusted(self) -> bool:
         """As far as the first step can be trusted."""
         return self.tight or self.first.trusted
+
+    @property
+    def searches(self) -> bool:
+        """Whether rows and price suffice to look for a radius of squares at all, even about a mean with plain noise."""
+        spent, far = share(self.price, 1 - self.mean_share), 2**30
+        width = None if self.about is not None else far
+        return (
+            not self.tight and plan_squares(rows=self.rows, price=spent, farthest=far, width=width).share > 0
+        )
 
     def answer(
         self,
@@ -105,15 +142,11 @@ class VarianceClip(Mechanism):
         """Ask for the mean, then for counts and squares about it."""
         from sordino.mechanisms.column import AskedColumn
 
-        if statistic.neighbors is not Neighbors.REPLACE_ONE or statistic.rows_private:
-            raise Unsupported(
-                self.name,
-                "needs a public number of rows",
-                why="The clipped mean of squares divides by it.",
-                hint="replace-one neighbours and missing=<number>, or PiecewiseLaplace",
-            )
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
-        return self.converse(column, grid, contribution=contribution, bits=bits)
+        if statistic.rows_private:  # a replacement is then a removal and an addition
+            other = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE)
+            return other.converse(column, grid, contribution=2 * contribution, bits=bits)
+        return matched(self, statistic).converse(column, grid, contribution=contribution, bits=bits)
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the second question depends on the first answer."""
@@ -129,62 +162,102 @@ class VarianceClip(Mechanism):
         self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Mean, radius of squares, clipped mean of squares."""
-        from sordino.mechanisms.drawing import draw_noise, noise_for
+        from sordino.mechanisms.clip_search import ROOT_GROWTH, radius_search, search_radius
 
+        middle = self._middle(column, grid, contribution, bits)
+        code, top = middle.code, column.grid.top
+        spent = share(self.price, 1 - self.mean_share)
+        plan = self._plan(column, middle, spent)
+        radius = plan.reach
+        if plan.share:
+            search = radius_search(
+                smallest=plan.smallest, largest=plan.reach, exponent=2 * plan.exponent, growth=ROOT_GROWTH,
+                price=share(spent, plan.share), contribution=contribution,
+            )  # fmt: skip
+            radius = search_radius(column, code, search, bits=bits)
+        kept = column.clipped(max(code - radius, 0), min(code + radius, top), squares=True)
+        rest = share(spent, 1 - plan.share)
+        value, count = self._squares(kept, middle.value, rest, grid, contribution, bits)
+        public: dict[str, Any] = {"low": kept.low, "high": kept.high}
+        if middle.found is not None and middle.width is not None:
+            public["mean"] = middle.value
+            value = max(value - self._known(middle, count, contribution), value / 2)
+        return Answer(Fraction(math.sqrt(value)) if self.root else value, public)
+
+    def _middle(self, column: Column, grid: Grid, contribution: int, bits: Bits | None) -> Middle:
+        """Release a mean, or take the public point."""
+        if self.about is not None:
+            code = column.grid.code(float(self.about))
+            return Middle(code, column.grid.units.real(code))
         first = self.first
         found = first.find_interval(column, contribution=contribution, bits=bits)
         sums = column.clipped(found.low, found.high)
-        middle = first.noisy(sums, found, grid, contribution, bits)
-        width = sums.high - sums.low
-        spent = share(self.price, 1 - self.mean_share)
-        units, top = column.grid.units, column.grid.top
-        code = column.grid.code(float(middle))
-        radius, part = max(top - code, code), Fraction(0)
-        if not self.tight:
-            radius, part = self._search(column, code, width, spent, contribution, bits)
-        kept = column.clipped(max(code - radius, 0), min(code + radius, top), squares=True)
-        about = units.real(code)
-        rows = max(kept.rows, 1)
-        second = (kept.squares - 2 * about * kept.total + about * about * kept.rows) / rows
-        largest = max(kept.high - about, about - kept.low) ** 2
-        rest = share(spent, 1 - part)
-        noisy, _ = draw_noise(
-            second, sensitivity=largest * contribution / rows, price=rest, grid=_squared(grid), bits=bits
-        )
-        noise = noise_for(found.rest)
-        known = (float(width * contribution / rows * noise.scale) * noise.noise.std) ** 2
-        value = min(max(noisy, Fraction(0)), largest)
-        value = max(value - Fraction(known), value / 2)
-        public = {"mean": middle, "low": kept.low, "high": kept.high}
-        if self.root:
-            value = Fraction(math.sqrt(value))
-        return Answer(value, public)
+        value = first.noisy(sums, found, grid, contribution, bits)
+        value = grid.step * round(value / grid.step)
+        return Middle(column.grid.code(float(value)), value, sums.high - sums.low, found)
 
-    def _search(
+    def _plan(self, column: Column, middle: Middle, spent: Guarantee) -> SquarePlan:
+        """How far and how dearly to search, from what has been released; no search where the bounds fit."""
+        top, step = column.grid.top, column.grid.units.step
+        farthest = max(top - middle.code, middle.code, 1)
+        told = {} if middle.found is None else middle.found.public
+        if self.tight or told.get("fits"):
+            return SquarePlan.whole(farthest)
+        return plan_squares(
+            rows=self.rows, price=spent, farthest=farthest,
+            width=None if middle.width is None else max(math.ceil(middle.width / step), 1),
+            away=told.get("rows_away"),
+        )  # fmt: skip
+
+    def _squares(
         self,
-        column: Column,
-        code: int,
-        width: Fraction,
-        spent: Guarantee,
+        kept: Clipped,
+        about: Fraction,
+        rest: Guarantee,
+        grid: Grid,
         contribution: int,
         bits: Bits | None,
-    ) -> tuple[int, Fraction]:
-        """Release a radius around the released mean; the radius in codes and the share of the price it took."""
-        from sordino.mechanisms.clip_search import ROOT_GROWTH, radius_search, search_radius
+    ) -> tuple[Fraction, Fraction]:
+        """The noisy mean of clipped squares about a released point, and the number of rows it was divided by."""
+        from sordino.mechanisms.drawing import draw_noise
 
-        units, top = column.grid.units, column.grid.top
-        reach = min(max(top - code, code), max(math.ceil(4 * width / units.step), 1))
-        # The search runs over radii; squares double every logarithm, hence twice the exponent on a table twice as fine.
-        # Squares have the heavier tail, so a prior steeper than 4 would clip too much.
-        plan = plan_auto_clip(rows=self.rows, price=spent, low=0, high=(units.step * reach) ** 2, centre=0)
-        if not plan.radius_share:
-            return reach, Fraction(0)
-        smallest = max(math.isqrt(math.ceil(plan.floor / units.step**2)), 1)
-        search = radius_search(
-            smallest=smallest, largest=reach, exponent=2 * min(plan.exponent, Fraction(4)), growth=ROOT_GROWTH,
-            price=share(spent, plan.radius_share), contribution=contribution,
-        )  # fmt: skip
-        return search_radius(column, code, search, bits=bits), plan.radius_share
+        fine = _squared(grid)
+        total = kept.squares - 2 * about * kept.total + about * about * kept.rows
+        largest = max(kept.high - about, about - kept.low) ** 2
+        if self.neighbors is Neighbors.ADD_REMOVE_ONE:
+            origin = largest / 4  # squares pile up near zero: nearer to their mean than the middle is
+            sensitivity, part = (largest - origin) * contribution, count_part(self.rows, rest)
+            noisy, _ = draw_noise(
+                total - origin * kept.rows, sensitivity=sensitivity, price=share(rest, 1 - part), grid=fine,
+                bits=bits,
+            )  # fmt: skip
+            counted, _ = draw_noise(
+                Fraction(kept.rows),
+                sensitivity=Fraction(contribution),
+                price=share(rest, part),
+                bits=bits,
+            )
+            count = max(counted, Fraction(1))
+            value = origin + noisy / count
+        else:
+            count = Fraction(max(kept.rows, 1))
+            value, _ = draw_noise(
+                total / count, sensitivity=largest * contribution / count, price=rest, grid=fine, bits=bits
+            )
+        return min(max(value, Fraction(0)), largest), count
+
+    def _known(self, middle: Middle, count: Fraction, contribution: int) -> Fraction:
+        """The variance of the noise in the released mean, from released numbers."""
+        from sordino.mechanisms.drawing import noise_for
+
+        found, width = middle.found, middle.width
+        assert found is not None
+        assert width is not None
+        rest, reach = found.rest, width
+        if self.neighbors is Neighbors.ADD_REMOVE_ONE:
+            rest, reach = share(rest, 1 - found.count_part), width / 2
+        noise = noise_for(rest)
+        return Fraction((float(reach * contribution / count * noise.scale) * noise.noise.std) ** 2)
 
 
 def _squared(grid: Grid) -> Grid:
