@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 
 SEED = 20190519
-PRUDENT = (
-    10  # spreads about a centre when both may be wrong by three: three deviations, three times, and one more
-)
+# when centre and spread may both be wrong by three: three deviations, three times, and one more
+PRUDENT = 10
 ROWS = (201, 1001, 10_001)
 DATA = Path(os.environ.get("SORDINO_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 

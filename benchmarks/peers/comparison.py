@@ -34,7 +34,7 @@ class Row:
         """The best peer when OpenDP's candidates lie anywhere; the same where it was not the best."""
         peers = dict(self.peers)
         if self.shifted is not None:
-            peers[GRID] = replace(peers[GRID], rmse=max(self.shifted, peers[GRID].rmse))
+            peers[GRID] = replace(peers[GRID], rmse=self.shifted)
         return scores.best(peers.values())
 
     def ratio(self, variant, *, shifted=False):

@@ -128,6 +128,15 @@ def test_a_variance_without_noise_is_the_variance():
     assert 0 < loud.doubt < 0.01
 
 
+def test_a_variance_has_a_third_of_the_budget_for_each_of_its_parts():
+    values = np.random.default_rng(12).normal(0, 3, 4000)
+    found, right, share = tumult_laws.variance(values, -10, 10, 1.0), np.var(values, ddof=1), 3.0
+    # symmetric bounds: to first order the noise of the squares (half of their range, 50) and of the count remains
+    expected = math.sqrt(2) * share * math.hypot(50, 50 - right) / len(values)
+    assert found.rmse(right) == pytest.approx(expected, rel=0.02)
+    assert found.median_error(right) < expected
+
+
 @pytest.mark.parametrize("library", cell_laws.KNOWN)
 def test_every_law_of_a_cell_is_near_its_truth(library):
     variant = {"pydp": "half"}.get(library, "any")
@@ -140,6 +149,17 @@ def test_every_law_of_a_cell_is_near_its_truth(library):
         assert law.median_error(right) < room
         assert law.cdf(right + 1e3) == pytest.approx(1)
     assert cell_laws.of_cell(library, "tree", cell, cell.values()) is None
+
+
+def test_half_is_half_of_the_price():
+    whole, half = Cell("main", "mean", "unif", 201, 1), Cell("main", "mean", "unif", 201, 0.5)
+    values = whole.values()
+    laws = [
+        cell_laws.of_cell("pydp", kind, cell, values) for kind, cell in (("half", whole), ("plain", half))
+    ]
+    assert (
+        laws[0].rmse(0.5) == laws[1].rmse(0.5) > cell_laws.of_cell("pydp", "plain", whole, values).rmse(0.5)
+    )
 
 
 def test_narrower_bounds_are_less_noise_and_more_cut():
