@@ -15,6 +15,7 @@ from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
 from sordino.planner.error_law import ErrorLaw, _invert, _together, summarise
 from sordino.planner.radial_error import RadialError
+from sordino.planner.squares_error import SquaresError
 
 CASES = [
     # noise, value, scale, truth, step, low, high
@@ -162,3 +163,22 @@ def test_laws_of_one_family_are_asked_together_as_one_by_one():
     together = _together(laws)
     for distance in (0.0, 0.1, 0.25, 0.8, 2.0, 3.5, 9.0):
         assert together(distance) == pytest.approx([law.within(distance) for law in laws], abs=1e-12)
+
+
+@pytest.mark.parametrize("root", [False, True])
+@pytest.mark.parametrize(
+    ("value", "scale", "known", "truth"),
+    [(50, 5, 0, 50), (50, 5, 8, 46), (3, 20, 2, 4), (95, 30, 1, 90), (7, 0, 4, 3)],
+)
+def test_squares_are_cut_set_right_and_rooted(root, value, scale, known, truth):
+    truth = math.sqrt(truth) if root else float(truth)
+    law = SquaresError(
+        noise=Laplace(), value=float(value), scale=float(scale), largest=100.0, known=float(known), root=root,
+        truth=truth,
+    )  # fmt: skip
+    noisy = np.clip(value + scale * np.random.default_rng(6).laplace(size=400_000), 0, 100)
+    answers = np.maximum(noisy - known, noisy / 2)
+    errors = np.abs((np.sqrt(answers) if root else answers) - truth)
+    assert math.sqrt(law.mean_square) == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.01, abs=1e-6)
+    for distance in (0.5, 1.0, 2.0, 4.0, 9.0, 50.0, 99.0):
+        assert law.within(distance) == pytest.approx(np.mean(errors <= distance), abs=0.004)

@@ -20,6 +20,7 @@ from sordino.mechanisms.law import LatticeLaw, MixtureLaw
 
 if TYPE_CHECKING:
     from sordino.planner.radial_error import RadialError
+    from sordino.planner.squares_error import SquaresError
 
 COARSE = 20  # a grid of more than a twentieth of the scale is summed point by point
 POINTS = 20_000
@@ -190,7 +191,7 @@ class Spread:
 
 
 def summarise(
-    parts: Sequence[ErrorLaw | ShortfallLaw | RadialError] | np.ndarray[Any, Any],
+    parts: Sequence[ErrorLaw | ShortfallLaw | RadialError | SquaresError] | np.ndarray[Any, Any],
     *,
     tables: int | None = None,
 ) -> Spread:
@@ -217,7 +218,10 @@ def summarise(
 
 
 def _quantile(
-    parts: Sequence[ErrorLaw | ShortfallLaw | RadialError], probability: float, rms: float, tables: int
+    parts: Sequence[ErrorLaw | ShortfallLaw | RadialError | SquaresError],
+    probability: float,
+    rms: float,
+    tables: int,
 ) -> tuple[float, float]:
     """A quantile of the error over all columns together, and its standard error."""
     within = _together(parts)
@@ -230,7 +234,7 @@ def _quantile(
 
 
 def _together(
-    parts: Sequence[ErrorLaw | ShortfallLaw | RadialError],
+    parts: Sequence[ErrorLaw | ShortfallLaw | RadialError | SquaresError],
 ) -> Callable[[float], np.ndarray[Any, Any]]:
     """Probabilities of an error of at most a distance, one per column; additive noise of one family in one call."""
     laws = [part.law for part in parts if isinstance(part, ErrorLaw) and part.step is not None]

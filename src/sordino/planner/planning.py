@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 BARS = 40  # simulated error bars
 TABLES = 24  # public columns on which exact laws are averaged
 LEAST = {"auto-clip": 24, "variance-clip": 24, "recursive-quantiles": 30, "radial-laplace": 40}
+CLIPPED = ("auto-clip", "variance-clip")  # exact given released clipping bounds
 KEPT = 64  # tables that a trial keeps in memory
 SLOPES = 6_000_000  # pairs of rows on which exact laws are averaged
 WORK = 400_000  # rows read by simulated answers, so that a table takes seconds
@@ -126,9 +127,9 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
     """Try one candidate: exactly where its law is known, by simulated answers otherwise."""
     many = max(tables, min(draws, KEPT))  # a simulated answer costs more than its table
     laws = trial.laws(
-        candidate.part, tables=many if candidate.mechanism.name == "auto-clip" else tables, draws=draws
+        candidate.part, tables=many if candidate.mechanism.name in CLIPPED else tables, draws=draws
     )
-    clipped = laws is not None and candidate.mechanism.name == "auto-clip"
+    clipped = laws is not None and candidate.mechanism.name in CLIPPED
     if laws is None:
         spread = summarise(trial.errors(candidate.part, tables=many, draws=draws), tables=many)
     else:

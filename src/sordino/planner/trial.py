@@ -28,9 +28,11 @@ from sordino.mechanisms.quantile import PrivateQuantile
 from sordino.mechanisms.radial import RadialLaplace
 from sordino.mechanisms.selection import Selection
 from sordino.mechanisms.symmetric_mean import SymmetricMean
+from sordino.mechanisms.variance_clip import VarianceClip
 from sordino.planner.clipped_error import clipped_error
 from sordino.planner.error_law import ErrorLaw, ShortfallLaw
 from sordino.planner.radial_error import RadialError
+from sordino.planner.squares_error import SquaresError, squares_error
 from sordino.planner.subject import Subject
 from sordino.planner.table import drawn
 from sordino.privacy import Neighbors
@@ -107,17 +109,17 @@ class Trial:
 
     def laws(
         self, part: Part, *, tables: int, draws: int
-    ) -> Sequence[ErrorLaw | ShortfallLaw | RadialError] | None:
+    ) -> Sequence[ErrorLaw | ShortfallLaw | RadialError | SquaresError] | None:
         """Error laws on several tables, or None where no law is known and answers must be simulated.
 
-        A clipped mean has a law given its clipping interval, which is released; intervals are simulated, ``draws`` in
-        all and from the tables in turn, and what is left is exact.
+        A clipped mean or variance has a law given its clipping interval, which is released; intervals are simulated,
+        ``draws`` in all and from the tables in turn, and what is left is exact.
         """
         if isinstance(part.mechanism, Selection) and part.contribution == 1:
             return [self._shortfall(part, place) for place in range(tables)]
         if part.statistic.vector:
             return self._coordinates(part, tables=tables)
-        if isinstance(part.mechanism, AutoClip):
+        if isinstance(part.mechanism, AutoClip | VarianceClip):
             return self._clipped(part, tables=tables, draws=draws)
         found = []
         for place in range(tables):
@@ -190,11 +192,12 @@ class Trial:
         counts = np.array(reading.open().counts)
         return ShortfallLaw(np.array(mechanism.law(reading).chances), counts.max() - counts)  # type: ignore[attr-defined]
 
-    def _clipped(self, part: Part, *, tables: int, draws: int) -> list[ErrorLaw]:
+    def _clipped(self, part: Part, *, tables: int, draws: int) -> list[ErrorLaw] | list[SquaresError]:
         bits, found = SeededBits(self.seed), []
+        given: Any = clipped_error if isinstance(part.mechanism, AutoClip) else squares_error
         for place in range(draws):
             table = place % max(tables, 1)
-            found.append(clipped_error(part, self.ask(table), Fraction(self.truth(table)), bits))
+            found.append(given(part, self.ask(table), Fraction(self.truth(table)), bits))
         return found
 
     def errors(self, part: Part, *, draws: int, tables: int) -> NDArray[np.float64]:
