@@ -230,7 +230,7 @@ def shells(*, last: int, centre: int, core: int, tilt: int = 0) -> Measure:
     return Measure.blocks(inside, last=last)
 
 
-def decimals(*, low: Fraction, step: Fraction, last: int) -> Measure:
+def decimals(*, low: Fraction, step: Fraction, last: int, decades: int = DECADES) -> Measure:
     """Numbers people write: zero and at most two significant digits, equal mass per decade and number of digits.
 
     Column values are heaped on such numbers; five per cent of the mass on them finds a heap with a dozen nats less.
@@ -239,6 +239,7 @@ def decimals(*, low: Fraction, step: Fraction, last: int) -> Measure:
         low: Value of lattice point 0.
         step: Distance between lattice points.
         last: The largest lattice point.
+        decades: How many of them lie below the largest bound.
 
     Example:
         >>> measure = decimals(low=Fraction(0), step=Fraction(1), last=100)
@@ -248,7 +249,7 @@ def decimals(*, low: Fraction, step: Fraction, last: int) -> Measure:
     high = low + step * last
     largest = max(abs(low), abs(high), step)
     top = math.floor(math.log10(largest)) + 1
-    bottom = max(min(math.floor(math.log10(step)), top), top - DECADES)
+    bottom = max(min(math.floor(math.log10(step)), top), top - decades)
     weights: dict[int, int] = {}
 
     def put(value: Fraction, weight: int) -> None:

@@ -22,6 +22,10 @@ SPREAD = Fraction(1, 64)  # share of the spread measure beside a rise, for colum
 OCTAVES = 20  # the magnitude step resolves the range down to 2^-20 of its length
 FALLBACK = Fraction(1, 10_000)  # a hint that is wrong a thousandfold costs nine nats, not the answer
 SHORT = 1024  # lattices up to this size are short lists
+FITTED = 4  # decades of round numbers where the bounds fit
+LONG = (
+    2**32
+)  # on lattices beyond this size permute-and-flip gains nothing, and a heap on one point needs mass
 HEAPS = Fraction(
     1, 20
 )  # share of the decimals: half a per cent of accuracy for a dozen nats on heaped columns
@@ -138,6 +142,10 @@ def plan_quantile(
     anchor = lattice.anchor if centre is None else lattice.index(centre)
     uniform = Measure.uniform(lattice.last)
     nothing = Fraction(0)
+    if tight and flip is not True and lattice.last >= LONG:
+        heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last, decades=FITTED)
+        fitted = mixture([(1 - FOUND / 16, uniform), (FOUND / 16, heaps)])
+        return QuantilePlan(fitted, nothing, nothing, anchor)
     # A short list of answers costs few nats whatever the column, and permute-and-flip is never worse on it.
     if flip is None:
         flip = tight or (centre is None and lattice.last < SHORT)
