@@ -105,6 +105,19 @@ def test_that_mass_does_not_draw_answers_to_round_numbers(monkeypatch):
     assert drawn > 1.2 * free
 
 
+def test_nor_does_its_trace_in_tight_bounds(monkeypatch):
+    """Few rows, bounds called tight that are not: all small round numbers together weigh less than the gap there."""
+    found = {}
+    for share in (quantile_plan.FOUND, Fraction(0), 16 * quantile_plan.FOUND):
+        plan_quantile.cache_clear()
+        monkeypatch.setattr(quantile_plan, "FOUND", share)
+        found[share] = error(Quantile("x", q=0.1, **WIDE), PARETO[:201], tight=True)
+    plan_quantile.cache_clear()
+    given, free, drawn = found.values()
+    assert given < 1.04 * free
+    assert drawn > 1.1 * free
+
+
 @pytest.mark.parametrize("value", [0, 40, 65_000, Fraction(5, 100)])
 def test_round_numbers_keep_their_share_on_finer_lattices(value):
     shares = []
