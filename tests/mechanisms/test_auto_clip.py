@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from scipy import stats
 
 from sordino.exact.bits import SeededBits
-from sordino.mechanisms.auto_clip import AutoClip
+from sordino.mechanisms.auto_clip import SAFETY, AutoClip
 from sordino.mechanisms.auto_clip_plan import Strength, fit_rule, plan_auto_clip, radius_rule
 from sordino.mechanisms.clip_interval import HALFWAY_PART, NEAR_PART, Interval, count_part
 from sordino.mechanisms.clip_search import outside_and_ends, radius_search
@@ -227,6 +227,34 @@ AWKWARD = {
         np.where(RANDOM.random(5001) < 0.92, 0, np.where(RANDOM.random(5001) < 0.08, 1e5, 15e3)), 0, 1e5, 1.0, 2.2,
     ),
 }  # fmt: skip
+
+
+def test_every_path_spends_the_price_and_no_more():
+    mechanism = AutoClip(price=Pure(1), rows=1001, low=0, high=1)
+    plan, bits, paths = mechanism.plan, SeededBits(9), set()
+    for rows in (RANDOM.uniform(0, 1, 1001), RANDOM.normal(0.01, 0.001, 1001)):
+        found = mechanism.find_interval(column(rows, 0, 1), bits=bits)
+        paths.add(found.public["fits"])
+        if found.public["fits"]:
+            spent = plan.fit_share
+        else:
+            votes = float(found.public["rows_away"]) - SAFETY / float(plan.count_share)
+            spent = plan.search_share + mechanism._adapt(plan, votes)[0]
+        assert found.rest.epsilon + spent == 1
+    assert paths == {True, False}
+
+
+@pytest.mark.parametrize("people", [1, 3])
+def test_the_question_is_asked_at_the_slopes_that_were_paid(people, monkeypatch):
+    asked = []
+    monkeypatch.setattr(FitTest, "passes", lambda test, count, bits: asked.append((test, count)) or True)
+    mechanism = AutoClip(price=Pure(2), rows=1001, low=0, high=1)
+    rows = RANDOM.uniform(0, 1, 1001)
+    mechanism.find_interval(column(rows, 0, 1), contribution=people)
+    ((test, count),) = asked
+    plan = mechanism.plan
+    assert (test.above * people, test.below * people) == (2 * plan.fit_share, 2 * plan.loose_share)
+    assert count == pytest.approx(min(np.sum(rows <= 1 / 3), np.sum(rows >= 2 / 3)), abs=1)
 
 
 @pytest.mark.parametrize("name", AWKWARD)

@@ -174,6 +174,8 @@ class AutoClip(Mechanism):
                 column, low=max(anchor - wide, 0), high=min(anchor + wide, top), spacing=fine,
                 price=share(self.price, plan.centre_share), rows=self.rows, contribution=contribution, bits=bits,
             )  # fmt: skip
+            if abs(centre - anchor) <= 4 * spacing:  # a heap at the anchor is not to be missed by a hair
+                centre = anchor
             public["centre"] = units.real(centre)
             far = max(top - centre, centre)
         part, exponent, floor = plan.radius_share, plan.exponent, plan.floor

@@ -18,9 +18,10 @@ OUTER_EXPONENT = 2  # prior of the outer radius, radius^-2
 GUARDED = 350  # rows times strength from which the count of rows away from the centre is worth its price
 CHEAP = 0.06  # of the price: what finding the centre may cost at most
 RESOLUTION = 2.0**-20  # the smallest radius, as a share of the largest
-FINER = 16  # the lattice of the centre, and what counts as away from it, as a part of the smallest radius
+FINER = 4  # the lattice of the centre, and what counts as away from it, as a part of the smallest radius
 NARROW = 1.5  # logarithm of largest over smallest radius below which a search has nothing to find
 LOOSENESS = 3  # nats, beyond what the width costs, by which bounds taken wrongly must be unlikely
+STEEPEST = 4.5  # prior exponent of the radius for pure prices; steeper ones cut off clusters of far rows
 SPARSE = 0.25  # share of rows away from the centre below which the column counts as mostly one value
 
 
@@ -105,7 +106,7 @@ def radius_rule(strength: Strength, *, votes: float, octaves: float, rows: int) 
     """Share and prior exponent for the radius when ``votes`` rows lie away from the centre.
 
     The prior must not outbid the rows: ``votes * slope >= exponent * octaves + margin``. A pure price pays for that
-    with a share that falls like the root of the bid; what the share can pay for sets the exponent, never above 4
+    with a share that falls like the root of the bid; what the share can pay for sets the exponent, never above 9/2
     (steeper priors cut off clusters of far rows) and, where the rows allow it, not below 2 (overshoots then have a
     variance). A column that is mostly one value is searched with more care, for its few rows tend to lie far out.
     """
@@ -118,7 +119,7 @@ def radius_rule(strength: Strength, *, votes: float, octaves: float, rows: int) 
                 return needed, exponent
         return 0.5, 2.5
     share = max(strength.base(bid), min((3.5 * octaves + margin) / bid, 3.6 / math.sqrt(bid), 0.4))
-    exponent = min(max((share * bid - margin) / 12, 2.0), 4.0)
+    exponent = min(max((share * bid - margin) / 12, 2.0), STEEPEST)
     if votes < SPARSE * rows:
         return max(share, 0.35), min(exponent, 2.5)
     return share, exponent
@@ -142,7 +143,7 @@ def fit_rule(strength: Strength, *, rows: int, octaves: float) -> tuple[float, f
     room = bid / 3 - threshold
     if room < 20:
         return 0.0, 0.0, 0.0
-    return fit, min(max(1.8 / room, 0.004), 0.02), threshold / strength.nats
+    return fit, min(max(1.3 / room, 0.004), 0.02), threshold / strength.nats
 
 
 def plan_auto_clip(
@@ -175,7 +176,7 @@ def plan_auto_clip(
         >>> [round(float(part), 3) for part in (plan.outer_share, plan.centre_share, plan.radius_share)]
         [0.04, 0.049, 0.181]
         >>> round(float(plan.fit_share), 3), round(float(plan.loose_share), 3), plan.fit_rows
-        (0.15, 0.015, 205)
+        (0.15, 0.011, 205)
         >>> plan_auto_clip(rows=201, price=Pure(0.1), low=-50, high=1050).trusted
         False
     """
@@ -195,7 +196,11 @@ def plan_auto_clip(
     middle = max(share(48 / count), min(share(72 / count), 0.03), 0.005)
     radius_share, exponent = radius_rule(strength, votes=count, octaves=lam, rows=count)
     # Hints are for few rows: where a search is cheap it beats a guess that is off by a factor of three.
-    plenty = exponent == 4.0 and radius_share <= 0.22 and max(outer, middle) <= CHEAP
+    plenty = (
+        exponent == (4.0 if strength.concentrated else STEEPEST)
+        and radius_share <= 0.22
+        and max(outer, middle) <= CHEAP
+    )
     wide, hinted = reach, False
     if spread is not None:
         width = checks.positive("mean", spread=spread)

@@ -89,7 +89,7 @@ def plan_squares(
     if sparse:
         part, exponent = max(part, 0.45), 2.0
     if not affordable(strength, rows=count, octaves=min(near, octaves), share=part):
-        return SquarePlan.whole(farthest)
+        return SquarePlan.whole(farthest if width is None else min(farthest, NEAR * width))
     bid = count * strength.slope(part)
     # As far as the rows can pay for, and no nearer than where the mean has been found.
     payable = max((bid - margin) / exponent, min(near, octaves))
