@@ -27,7 +27,7 @@ from sordino.mechanisms.auto_clip_plan import (
 )
 from sordino.mechanisms.clip_interval import HALFWAY_PART, NEAR_PART, Interval, count_part
 from sordino.mechanisms.price import bounded_range, share
-from sordino.privacy import Guarantee, Neighbors
+from sordino.privacy import Concentrated, Guarantee, Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
 SAFETY = 4  # scales of its noise by which a count of rows is taken to be too large
+GAUSSIAN_SAFETY = Fraction(5, 2)  # the same for Gaussian noise, whose tails are thin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +190,8 @@ class AutoClip(Mechanism):
             price = share(self.price, plan.count_share)
             count, noise = noisy_count(away, price=price, contribution=contribution, bits=bits)
             public["rows_away"] = count
-            part, exponent, floor = self._adapt(plan, float(count - SAFETY * noise))
+            safety = GAUSSIAN_SAFETY if isinstance(self.price, Concentrated) else SAFETY
+            part, exponent, floor = self._adapt(plan, float(count - safety * noise))
         inner = search(exponent=exponent, price=share(self.price, part))
         if plan.count_share > 0:
             inner = inner.from_radius(floor / units.step)
