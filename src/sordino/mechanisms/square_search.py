@@ -24,7 +24,7 @@ from sordino.mechanisms.auto_clip_plan import (
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
-FLAT = 2.5  # prior exponent of squares
+FLAT = 3.0  # prior exponent of squares
 INNER = 32  # the smallest radius, as a part of the width of the interval in which the mean was found
 NEAR = 4  # the least that is searched, in such widths
 WORTH = 8  # bounds within so many widths are taken as they are when few rows carry the column
@@ -69,7 +69,7 @@ def plan_squares(
         >>> from sordino.privacy import Pure
         >>> plan = plan_squares(rows=1001, price=Pure(1), farthest=10**9, width=10**4)
         >>> float(plan.share), float(plan.exponent), plan.smallest, plan.reach
-        (0.25, 2.5, 312, 1000000000)
+        (0.25, 3.0, 312, 1000000000)
         >>> plan_squares(rows=1001, price=Pure(1), farthest=7 * 10**4, width=10**4, away=Fraction(70)).share
         Fraction(0, 1)
     """
