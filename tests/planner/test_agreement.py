@@ -17,6 +17,7 @@ from planner_releases import Precision, check  # isort: skip
 ROWS = 160
 FEWER = {"theil-sen": 36, "vector": 32, "winsorized-mean": 48, "interquantile-range": 80, "quantiles": 80}
 """Statistics of all pairs of rows, or whose answers are drawn from as many pieces as there are rows."""
+FEWEST = {**FEWER, "winsorized-mean": 28, "interquantile-range": 48, "quantiles": 48}
 TOPOLOGY = tuple((a, b) for b in range(9) for a in range(b) if (a * b + b) % 3 < 2 or b == a + 1)
 FIELDS = {
     "column": "x", "low": 0.0, "high": 500_000.0, "q": 0.75, "trim": 0.1, "qs": (0.25, 0.75), "threshold": 60_000.0,
@@ -31,6 +32,7 @@ OWN = {
 }
 PRICES = {"mode": sd.Pure(0.03), "maximum": sd.Pure(0.25)}
 """A mode of three keys is found almost always at a price of one, and an error of zero cannot be 30 % off."""
+QUICK = {**PRICES, "vector": sd.Pure(4)}  # the number of shells of a vector falls with the price
 CASES = [(name, relation) for name, kind in statistics().items() for relation in kind.relations]
 
 
@@ -50,17 +52,17 @@ def example(name):
     return kind(**{field: given[field] for field in required})
 
 
-def rows_of(statistic):
+def rows_of(statistic, fewer):
     if Subject.of(statistic).kind in ("graph", "weights"):
         return None
-    return FEWER.get(statistic.name, ROWS)
+    return fewer.get(statistic.name, ROWS)
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(("name", "relation"), CASES, ids=lambda v: getattr(v, "value", v))
 def test_every_statistic_has_a_plan_that_its_answers_keep(name, relation):
     statistic = example(name)
-    check(statistic, PRICES.get(name, sd.Pure(1)), relation, rows=rows_of(statistic))
+    check(statistic, QUICK.get(name, sd.Pure(1)), relation, rows=rows_of(statistic, FEWEST))
 
 
 @pytest.mark.slow
@@ -72,5 +74,5 @@ def test_every_plan_is_kept_at_both_kinds_of_price(name, relation, price):
     statistic = example(name)
     if name in PRICES:
         price = PRICES[name] if isinstance(price, sd.Pure) else sd.Concentrated(PRICES[name].epsilon ** 2 / 8)
-    precision = Precision(plan=0.012, answers=0.016, more=12)
-    check(statistic, price, relation, rows=rows_of(statistic), precision=precision, seed=5)
+    precision = Precision(plan=0.014, answers=0.019, more=7)
+    check(statistic, price, relation, rows=rows_of(statistic, FEWER), precision=precision, seed=5)

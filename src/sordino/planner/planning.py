@@ -30,7 +30,9 @@ BARS = 40  # simulated error bars
 TABLES = 24  # public columns on which exact laws are averaged
 LEAST = {"auto-clip": 24, "variance-clip": 24, "recursive-quantiles": 30, "radial-laplace": 40}
 CLIPPED = ("auto-clip", "variance-clip")  # exact given released clipping bounds
-KEPT = 64  # tables that a trial keeps in memory
+MANY = (
+    256  # tables over which simulated answers go: those of one table tell less than those of as many tables
+)
 SLOPES = 6_000_000  # pairs of rows on which exact laws are averaged
 WORK = 400_000  # rows read by simulated answers, so that a table takes seconds
 
@@ -125,7 +127,7 @@ def plan(
 
 def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Option:
     """Try one candidate: exactly where its law is known, by simulated answers otherwise."""
-    many = max(tables, min(draws, KEPT))  # a simulated answer costs more than its table
+    many = max(tables, min(draws, MANY))  # a simulated answer costs more than its table
     laws = trial.laws(
         candidate.part, tables=many if candidate.mechanism.name in CLIPPED else tables, draws=draws
     )
@@ -142,6 +144,7 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
         most=spread.most,
         uncertainty=(spread.median_error, spread.rms_error, spread.most_error),
         exact=laws is not None and not clipped,
+        tables=tables if laws is not None and not clipped else min(many, draws),
         answers=None if laws is not None and not clipped else draws,
         partly=clipped,
         width=trial.width(candidate.part, tables=tables, draws=min(draws, BARS)),

@@ -38,6 +38,7 @@ class Option:
         most: Nine of ten errors are at most this.
         uncertainty: Standard errors of these three figures, from few columns or few simulated answers.
         exact: Whether the figures come from the exact law of the answer.
+        tables: On how many public tables.
         answers: How many answers were simulated; None for exact figures.
         partly: Whether only a released clipping interval was simulated, and the noise is exact given it.
         width: Median width of the error bar, simulated, when one is bought.
@@ -53,6 +54,7 @@ class Option:
     most: float
     uncertainty: tuple[float, float, float]
     exact: bool
+    tables: int
     answers: int | None
     partly: bool
     width: float | None
@@ -68,7 +70,9 @@ class Option:
         simulated = (
             f"exact given {self.answers} clips" if self.partly else f"simulated, {self.answers} answers"
         )
-        kind = "exact" if self.exact else simulated
+        # Exact on every table, so what is not known is how the tables of one's own data would look.
+        exact = f"exact on {self.tables} tables" if known else "exact"
+        kind = exact if self.exact else simulated
         return f"{kind}{known}{'' if self.trusted else '; too few rows to be trusted'}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,6 +85,7 @@ class Option:
             "quantile_90": self.most,
             "uncertainty": dict(zip(("median", "rms", "quantile_90"), self.uncertainty, strict=True)),
             "exact": self.exact,
+            "tables": self.tables,
             "simulated_answers": self.answers,
             "interval_width": self.width,
             "adaptive": self.adaptive,
