@@ -160,6 +160,20 @@ def test_a_heaped_edge_is_answered_exactly():
     assert math.sqrt(law.mean_squared_error(18)) < 1
 
 
+def test_a_column_that_was_cut_is_answered_with_its_bound():
+    rows = np.clip(np.random.default_rng(85).standard_t(3, 1001), -4, 4)
+    assert sum(rows == 4) > 5
+    assert error(True, rows, Pure(1), -4, 4) < 0.01
+
+
+@pytest.mark.parametrize("rows", [np.random.default_rng(86).normal(size=n) for n in (201, 1001)], ids=len)
+@pytest.mark.parametrize("strength", [1, 0.3, 0.1])
+def test_zero_in_the_middle_of_the_column_does_not_draw_the_answer(rows, strength):
+    for upper in (True, False):
+        fitted = error(upper, rows, Pure(strength), -5, 5, tight=True)
+        assert error(upper, rows, Pure(strength), -5, 5) < 2.3 * fitted
+
+
 def test_a_column_far_from_zero_costs_no_more():
     rows = np.random.default_rng(82).normal(size=2001)
     near = error(True, rows, Pure(1), -1000, 1000)

@@ -77,6 +77,28 @@ def test_far_quantiles_of_loose_columns_stay_near(seed):
     )  # 2e5 with a magnitude
 
 
+@pytest.mark.parametrize("count", [201, 1001])
+@pytest.mark.parametrize("strength", [1, 0.3])
+@pytest.mark.parametrize("centre", [0, 5])
+def test_zero_inside_the_range_does_not_draw_far_quantiles(count, strength, centre):
+    """Fitting bounds with zero between them once sent the 98 % quantile to zero."""
+    rows = centre + np.random.default_rng(87).normal(size=count)
+    for q in (0.02, 0.1, 0.9, 0.98):
+        statistic = Quantile("x", q=q, low=-9, high=9)
+        errors = []
+        for options in ({}, {"tight": True}):
+            law = law_of(statistic, rows, Pure(strength), **options)
+            errors.append(math.sqrt(law.mean_squared_error(float(np.sort(rows)[math.ceil(q * count) - 1]))))
+        assert errors[0] < 1.2 * errors[1]
+
+
+def test_a_reading_looks_as_far_as_the_measure_leans():
+    lattice = Lattice(Fraction(-4), Fraction(1, 2**20), 2**23)
+    mechanism = PrivateQuantile(price=Pure(1), lattice=lattice, rows=1001, rank=981)
+    assert mechanism.plan.nats > 30
+    assert float(mechanism.release_slope(mechanism.plan)) * mechanism.depth > 69 + mechanism.plan.nats
+
+
 @pytest.mark.parametrize("relation", list(Neighbors)[:2], ids=lambda relation: relation.value)
 def test_a_variance_within_tight_bounds_has_less_noise_than_its_range(relation):
     rows = np.random.default_rng(9).uniform(size=1001)

@@ -29,6 +29,7 @@ FITTED = Fraction(
 SIXTH = 6  # the anchor is a sixth of the rows inside, or less where a smaller share of the price will do
 CHEAPEST, DEAREST = Fraction(1, 20), Fraction(1, 5)  # of the price, for the anchor
 NEEDED = 12.0  # nats beside ln(rows) by which the anchor must outbid the range beyond the data
+PILE = Fraction(1, 64)  # mass on the bound itself, of the quarter next to it
 WEAK = Fraction(1, 4)  # nats per row below which the fall would pull the answer many rows inwards
 BENT = Fraction(-1)  # how fast mass falls in the outer part of the range, where an overshoot cannot go far
 
@@ -106,6 +107,8 @@ def plan_extreme(
     away, towards = (lattice.last - anchor, anchor) if upper else (anchor, lattice.last - anchor)
     bid = rows * float(strength)
     spare = bid - min(2 * math.log(max(bid, 10.0)) + 4, 0.4 * bid)
+    if away and towards and bid >= FEW / 2:  # the anchor may lie in the middle of the rows: half of them pay
+        spare = min(spare, 0.4 * bid - 2)
 
     def climb(distance: int) -> float:
         return math.log(max(distance / core, 1.0))
@@ -177,6 +180,10 @@ def anchored_measure(
     core = max(math.ceil((lattice.last + 1) * math.exp(-bid / float(FALL))), 1)
     away = lattice.last - anchor if upper else anchor
     bend = max(away // (6 if slope < WEAK else 2), core)
-    return leaning(
+    falling = leaning(
         last=lattice.last, anchor=anchor, core=core, below=-FALL, above=-FALL, bend=bend, beyond=BENT
     )
+    # Columns that were cut pile up on the bound, which has next to no mass as one point of many.
+    bound, quarter = (lattice.last, lattice.last - away // 4) if upper else (0, away // 4)
+    pile = falling.mass(min(bound, quarter), max(bound, quarter)) * PILE
+    return falling + Measure.at({bound: math.ceil(pile)}, last=lattice.last)

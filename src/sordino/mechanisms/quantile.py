@@ -121,7 +121,8 @@ class PrivateQuantile(Mechanism):
     @property
     def depth(self) -> int:
         """Levels up to which the mass matters; beyond twice the declared rows there is nothing to see."""
-        enough = math.ceil(NATS / self.release_slope(self.plan))
+        plan = self.plan
+        enough = math.ceil((NATS + plan.nats) / self.release_slope(plan))
         return enough if self.rows is None else min(enough, 2 * self.rows + 64)
 
     def release_slope(self, plan: QuantilePlan) -> Fraction:

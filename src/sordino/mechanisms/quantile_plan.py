@@ -77,6 +77,7 @@ class QuantilePlan:
         threshold: Where the staircase steps inside a gap.
         trusted: False when rows times epsilon are too few to find the scale within these bounds.
         flip: Use permute-and-flip, which needs a uniform measure and a pure price.
+        nats: How much the measure leans; a reading must look that much farther.
     """
 
     measure: Measure
@@ -86,6 +87,7 @@ class QuantilePlan:
     threshold: Fraction = Fraction(1, 2)
     trusted: bool = True
     flip: bool = False
+    nats: float = 0.0
 
 
 def spread_measure(lattice: Lattice, *, anchor: int, flat: Fraction = Fraction(1, 3)) -> Measure:
@@ -133,8 +135,8 @@ def plan_quantile(
         flip: Treat the lattice as a short list of equal answers (True), never (False), or by its length (None).
 
     Example:
-        >>> lattice = Lattice(Fraction(-50), Fraction(1100, 2**31), 2**31)
-        >>> plan_quantile(lattice, epsilon=Fraction(1), rows=101, rank=100).magnitude_share
+        >>> lattice = Lattice(Fraction(0), Fraction(1000, 2**31), 2**31)
+        >>> plan_quantile(lattice, epsilon=Fraction(1), rows=71, rank=64).magnitude_share
         Fraction(51, 256)
         >>> plan_quantile(lattice, epsilon=Fraction(1), rows=1001).magnitude_share
         Fraction(0, 1)
@@ -171,7 +173,8 @@ def plan_quantile(
         return QuantilePlan(half, nothing, nothing, anchor)
     tilted = _tilted(lattice, anchor=anchor, below=below, above=above, strength=strength)
     if tilted is not None:
-        return QuantilePlan(tilted, nothing, nothing, anchor, trusted=strength >= 64)
+        measure, nats = tilted
+        return QuantilePlan(measure, nothing, nothing, anchor, trusted=strength >= 64, nats=nats)
     if support >= WEAK:  # both sides hold: what is left of the error is the mass far away
         wide = spread_measure(lattice, anchor=anchor, flat=SPREAD)
     if runaway >= WEAK or strength < 64:
@@ -181,12 +184,15 @@ def plan_quantile(
     return QuantilePlan(wide, _dyadic(spent, 8), _dyadic(fallback, 30), anchor)
 
 
-def _tilted(lattice: Lattice, *, anchor: int, below: float, above: float, strength: float) -> Measure | None:
+def _tilted(
+    lattice: Lattice, *, anchor: int, below: float, above: float, strength: float
+) -> tuple[Measure, float] | None:
     """A measure that leans away from the weak side of the answer, where the strong side can pay for the lean.
 
     The nats of the strong side pay for a fall beyond the answer, which then needs no magnitude step; where the
     anchor itself is the weak end of the range they pay for a rise, so that the answer is not drawn to the many octaves
-    next to it. None where they cannot, or where no side is weak.
+    next to it. An anchor inside the range may lie in the middle of the rows: only those between it and the answer pay
+    then, and the core is widened until they can. None where they cannot, or where no side is weak.
 
     Args:
         lattice: The public answers.
@@ -194,27 +200,36 @@ def _tilted(lattice: Lattice, *, anchor: int, below: float, above: float, streng
         below: Nats that hold the answer from below.
         above: Nats that hold it from above.
         strength: Rows times epsilon.
+
+    Returns:
+        The measure, and how many nats it leans in all.
     """
     upwards = above < below
     weak, strong = min(above, below), max(above, below)
-    core = max(lattice.last >> OCTAVES, 1)
-    away, towards = (
-        math.log(max(side / core, 1.0))
-        for side in ((lattice.last - anchor, anchor) if upwards else (anchor, lattice.last - anchor))
-    )
     if weak >= WEAK or lattice.last < SHORT:  # on a short list no measure matters much
         return None
-
-    def lean(outward: float, inward: float) -> Measure:
-        far, near = (Fraction(math.floor(16 * power), 16) for power in (outward, inward))
-        below, above = (near, far) if upwards else (far, near)
-        return leaning(last=lattice.last, anchor=anchor, core=core, below=below, above=above)
-
-    if away == 0:
-        rising = lean(0, min(strong / 2 / max(towards, 1.0), 1.0))
-        return mixture([(1 - SPREAD, rising), (SPREAD, spread_measure(lattice, anchor=anchor))])
+    core = max(lattice.last >> OCTAVES, 1)
+    far, near = (lattice.last - anchor, anchor) if upwards else (anchor, lattice.last - anchor)
     spare = strong - 2 * math.log(max(strength, 10.0)) - 4
-    fall = min((spare - towards) / away, STEEPEST)
+    if far and near:
+        between = (strong - weak) / 2
+        spare = min(spare, 0.75 * between - 3)
+        core = max(core, math.ceil(far * math.exp(-max(0.6 * between - 2, 0) / STEEPEST)))
+    away, towards = (math.log(max(side / core, 1.0)) for side in (far, near))
+
+    def lean(outward: float, inward: float) -> tuple[Measure, float]:
+        powers = [Fraction(math.floor(16 * power), 16) for power in (outward, inward)]
+        below, above = reversed(powers) if upwards else powers
+        measure = leaning(last=lattice.last, anchor=anchor, core=core, below=below, above=above)
+        return measure, abs(outward) * away + inward * towards
+
+    if not far:
+        rising, nats = lean(0, min(strong / 2 / max(towards, 1.0), 1.0))
+        wide = spread_measure(lattice, anchor=anchor)
+        return mixture([(1 - SPREAD, rising), (SPREAD, wide)]), nats
+    if away < 1:  # hardly anything to lean over
+        return None
+    fall = min(spare / away, STEEPEST)
     if fall < FLATTEST:
         return None
     return lean(-fall, min((spare - fall * away) / towards, 2.0) if towards else 0.0)
