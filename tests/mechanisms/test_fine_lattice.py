@@ -59,8 +59,8 @@ def test_what_is_compared_is_fine_and_what_is_summed_is_not():
         assert one.bits == FINE_BITS
         assert 2 ** (FINE_BITS - 1) <= one.grid.top <= 2**FINE_BITS
     assert Quantiles("x", qs=(0.5,), **WIDE).parts[0].grid == Median("x", **WIDE).grid
-    assert InterquantileRange("x", lower=0.25, upper=0.75, **WIDE).ends[0].bits == FINE_BITS
-    for one in (Mean("x", **WIDE), Variance("x", **WIDE)):
+    spread = InterquantileRange("x", lower=0.25, upper=0.75, **WIDE)
+    for one in (Mean("x", **WIDE), Variance("x", **WIDE), spread, spread.ends[0]):
         assert one.bits == BITS
     assert Median("x", bits=20, **WIDE).grid.top <= 2**20
     assert Median("x", step=1, **WIDE).grid.top == 10**6

@@ -161,7 +161,7 @@ def test_bounds_have_no_default():
     [
         lambda: Histogram("x", edges=(1,)),
         lambda: Histogram("x", edges=(1, 1)),
-        lambda: Histogram("x", edges=(0, 1e-12, 1)),
+        lambda: Histogram("x", edges=(0, 1e-14, 1)),
         lambda: MinimumSpanningTree(topology=((0, 1),), vertices=3, high=1),
         lambda: MinimumSpanningTree(topology=((0, 1), (1, 0)), vertices=2, high=1),
         lambda: Vector((), order=2),

@@ -12,7 +12,7 @@ from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.profile import Opened, Profile, Reach, Units
-from sordino.source import FINE_BITS, Request, Window
+from sordino.source import Request, Window
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import block_profile, codes_between
@@ -41,7 +41,6 @@ class InterquantileRange(Numeric):
 
     lower: Fraction | float
     upper: Fraction | float
-    bits: int = FINE_BITS
 
     def check(self) -> None:
         """Two different quantiles in order."""
