@@ -13,7 +13,7 @@ from sordino.planner.assumed import assumed
 from sordino.planner.subject import Subject
 from sordino.planner.table import drawn
 
-from planner_releases import check, defined  # isort: skip
+from planner_releases import Precision, check, defined  # isort: skip
 
 BOUNDS = {"low": 0, "high": 500_000}
 REPLACE, ADD, EDGE = sd.Neighbors.REPLACE_ONE, sd.Neighbors.ADD_REMOVE_ONE, sd.Neighbors.EDGE
@@ -67,6 +67,9 @@ REGIMES = [
     (sd.MaximumDegree(vertices=24), sd.Pure(0.1), EDGE, None, "scale-free", {}, "geometric"),
     (sd.Triangles(vertices=18), sd.Concentrated(0.02), EDGE, None, "random-graph", {}, "piecewise-laplace"),
 ]
+VARIED = {"interquantile-range", "maximum", "minimum", "mean-normal"}
+"""Errors of these vary most between tables, and tables are cheap: more of them on both sides."""
+MORE = Precision(plan=0.013, answers=0.018, more=10)
 ASKED_FOR = {"propose-test-release"}  # never the default
 INSIDE = {"additive", "error-bar"}  # go by the name of their noise
 
@@ -81,7 +84,8 @@ INSIDE = {"additive", "error-bar"}  # go by the name of their noise
     ],
 )
 def test_predicted_errors_are_those_of_real_answers(statistic, price, relation, rows, shape, hints, name):
-    option = check(statistic, price, relation, rows=rows, shape=shape, hints=hints)
+    precision = MORE if VARIED & {statistic.name, f"{statistic.name}-{shape}"} else None
+    option = check(statistic, price, relation, rows=rows, shape=shape, hints=hints, precision=precision)
     assert option.name == name
 
 
