@@ -29,6 +29,7 @@ FITTED = Fraction(
 SIXTH = 6  # the anchor is a sixth of the rows inside, or less where a smaller share of the price will do
 CHEAPEST, DEAREST = Fraction(1, 20), Fraction(1, 5)  # of the price, for the anchor
 NEEDED = 12.0  # nats beside ln(rows) by which the anchor must outbid the range beyond the data
+FINEST = 36  # octaves of the range within which an anchor is told apart from its surroundings
 PILE = Fraction(1, 64)  # mass on the bound itself, of the quarter next to it
 WEAK = Fraction(1, 4)  # nats per row below which the fall would pull the answer many rows inwards
 BENT = Fraction(-1)  # how fast mass falls in the outer part of the range, where an overshoot cannot go far
@@ -177,7 +178,7 @@ def anchored_measure(
         slope: Nats per row beyond the answer.
     """
     bid = float(slope) * search.aim * (1 - 6 / search.nats)
-    core = max(math.ceil((lattice.last + 1) * math.exp(-bid / float(FALL))), 1)
+    core = max(math.ceil((lattice.last + 1) * math.exp(-bid / float(FALL))), lattice.last >> FINEST, 1)
     away = lattice.last - anchor if upper else anchor
     bend = max(away // (6 if slope < WEAK else 2), core)
     falling = leaning(
