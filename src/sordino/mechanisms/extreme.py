@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -40,7 +41,11 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int64]
 
-NODES = 64  # anchors for which the law is worked out on a lattice with more points than that
+POINTS = 64  # lattices with at most so many points have an exact law
+TAILS = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01)
+STRATA = (*TAILS, *(i / 20 for i in range(1, 20)), *(1 - tail for tail in reversed(TAILS)))
+"""Probabilities between which one anchor stands for all, where a lattice has more points: rare ones count too."""
+
 _NESTED = Fraction(0)  # a point between two intervals has the level of the outer one
 _CELLS = 1 << 17  # levels of all groups that are worked on together: the arrays stay in the cache
 
@@ -186,15 +191,17 @@ class Extreme(Mechanism):
     def law(self, reading: Reading, *, contribution: int = 1) -> LatticeLaw | MixtureLaw:
         """The law of the answer: exact without an anchor, and on lattices of up to 64 points.
 
-        On longer ones the anchor is represented by 64 points of equal probability.
+        On longer ones a few dozen anchors, some of them very improbable, stand for all.
         """
         first = self.anchor_law(reading, contribution=contribution)
         if first is None:
             return self.law_at(reading, contribution=contribution)
-        if self.lattice.last < NODES:
+        if self.lattice.last < POINTS:
             anchors = [(first.probability(point), point) for point in range(self.lattice.last + 1)]
         else:
-            anchors = [(1 / NODES, first.quantile_point((i + 0.5) / NODES)) for i in range(NODES)]
+            anchors = [
+                (over - under, first.quantile_point((under + over) / 2)) for under, over in pairwise(STRATA)
+            ]
         return MixtureLaw(
             [(chance, self.law_at(reading, anchor=at, contribution=contribution)) for chance, at in anchors]
         )
