@@ -14,8 +14,8 @@ from functools import lru_cache
 from sordino import checks
 from sordino.mechanisms.anchor_search import LEAN, AnchorSearch
 from sordino.mechanisms.leaning import leaning
-from sordino.mechanisms.measure import Measure, mixture
-from sordino.mechanisms.quantile_plan import OCTAVES, SPREAD, Lattice, spread_measure
+from sordino.mechanisms.measure import Measure, decimals, mixture
+from sordino.mechanisms.quantile_plan import FOUND, OCTAVES, Lattice
 
 FALL = Fraction(
     4
@@ -30,6 +30,7 @@ SIXTH = 6  # the anchor is a sixth of the rows inside, or less where a smaller s
 CHEAPEST, DEAREST = Fraction(1, 20), Fraction(1, 5)  # of the price, for the anchor
 NEEDED = 12.0  # nats beside ln(rows) by which the anchor must outbid the range beyond the data
 FINEST = 36  # octaves of the range within which an anchor is told apart from its surroundings
+OUTER = 8  # octaves over which mass falls when an anchor is looked for
 PILE = Fraction(1, 64)  # mass on the bound itself, of the quarter next to it
 WEAK = Fraction(1, 4)  # nats per row below which the fall would pull the answer many rows inwards
 BENT = Fraction(-1)  # how fast mass falls in the outer part of the range, where an overshoot cannot go far
@@ -133,6 +134,10 @@ def plan_search(
 ) -> AnchorSearch | None:
     """How to find an anchor inside the data, or None where that would take more than a fifth of the price.
 
+    The measure is flat in the logarithm of the distance from zero, or from a hint, and falls over the last eight
+    octaves by a power that half of the rows between the anchor and the middle can pay for: an anchor beyond the data is
+    the more improbable the farther it would be off.
+
     Args:
         lattice: The public answers.
         strength: Nats per row that the whole price buys.
@@ -153,10 +158,26 @@ def plan_search(
     if least > DEAREST:
         return None
     share = max(least, CHEAPEST)
-    measure = spread_measure(lattice, anchor=lattice.anchor, flat=SPREAD)
-    if centre is not None:
-        guessed = spread_measure(lattice, anchor=lattice.index(centre), flat=SPREAD)
-        measure = mixture([(Fraction(1, 2), measure), (Fraction(1, 2), guessed)])
+    inward = float(strength * share) * rows / (1 + LEAN)
+    power = Fraction(min(math.floor(16 * inward / 6 / (OUTER * math.log(2))), 32), 16)
+
+    def around(anchor: int) -> Measure:
+        nothing, core = Fraction(0), max(lattice.last >> OCTAVES, 1)
+        bend = max(lattice.last >> OUTER, core)
+        return leaning(
+            last=lattice.last,
+            anchor=anchor,
+            core=core,
+            below=nothing,
+            above=nothing,
+            bend=bend,
+            beyond=-power,
+        )
+
+    anchors = [lattice.anchor] if centre is None else [lattice.anchor, lattice.index(centre)]
+    heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last)
+    equal = (1 - FOUND) / len(anchors)
+    measure = mixture([*((equal, around(anchor)) for anchor in anchors), (FOUND, heaps)])
     return AnchorSearch(math.ceil(nats / (outward * float(share))), share, measure, nats)
 
 
