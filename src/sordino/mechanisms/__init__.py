@@ -174,6 +174,18 @@ def matched(mechanism: M, statistic: Statistic) -> M:
     return dataclasses.replace(mechanism, neighbors=statistic.neighbors)  # type: ignore[type-var]
 
 
+def facing(mechanism: M, statistic: Statistic, contribution: int) -> tuple[M, int]:
+    """The mechanism in the relation in which the rows are read, and how many rows one person may move in it.
+
+    Where the number of rows is private a replacement is a removal and an addition.
+    """
+    from sordino.privacy import Neighbors
+
+    if not statistic.rows_private:
+        return matched(mechanism, statistic), contribution
+    return dataclasses.replace(mechanism, neighbors=Neighbors.ADD_REMOVE_ONE), 2 * contribution  # type: ignore[type-var]
+
+
 def kinds() -> dict[str, type[Mechanism]]:
     """Import the folder's mechanisms and those of installed plug-ins, and list them by name.
 

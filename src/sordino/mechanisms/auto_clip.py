@@ -8,14 +8,14 @@ it the noise has a known law. Privacy is by composition of the parts: docs/proof
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms import Answer, Mechanism, facing
 from sordino.mechanisms.auto_clip_plan import (
     OUTER_EXPONENT,
     AutoClipPlan,
@@ -124,10 +124,8 @@ class AutoClip(Mechanism):
         from sordino.mechanisms.column import AskedColumn
 
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
-        if statistic.rows_private:  # a replacement is then a removal and an addition
-            other = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE)
-            return other.converse(column, grid, contribution=2 * contribution, bits=bits)
-        return matched(self, statistic).converse(column, grid, contribution=contribution, bits=bits)
+        mechanism, persons = facing(self, statistic, contribution)
+        return mechanism.converse(column, grid, contribution=persons, bits=bits)
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the next question depends on what has been released."""

@@ -8,13 +8,13 @@ subtracted. How the radius is searched is square_search.py. Proof: docs/proofs/m
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms import Answer, Mechanism, facing
 from sordino.mechanisms.auto_clip import AutoClip
 from sordino.mechanisms.clip_interval import count_part
 from sordino.mechanisms.price import nats, share
@@ -48,6 +48,38 @@ class Middle:
     value: Fraction
     width: Fraction | None = None
     found: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Squares:
+    """Clipped squares about a released point: private sums, and what is left of the price.
+
+    Attributes:
+        kept: Sums of the clipped rows.
+        middle: The point about which squares are taken.
+        rest: What is left of the price.
+    """
+
+    kept: Clipped
+    middle: Middle
+    rest: Guarantee
+
+    @property
+    def total(self) -> Fraction:
+        """The sum of squares."""
+        kept, about = self.kept, self.middle.value
+        return kept.squares - 2 * about * kept.total + about * about * kept.rows
+
+    @property
+    def largest(self) -> Fraction:
+        """The largest square inside the interval; public once the interval is."""
+        kept, about = self.kept, self.middle.value
+        return max(kept.high - about, about - kept.low) ** 2
+
+    @property
+    def origin(self) -> Fraction:
+        """From where squares are counted when their number is private: they pile up near zero, below the middle."""
+        return self.largest / 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,10 +175,8 @@ class VarianceClip(Mechanism):
         from sordino.mechanisms.column import AskedColumn
 
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
-        if statistic.rows_private:  # a replacement is then a removal and an addition
-            other = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE)
-            return other.converse(column, grid, contribution=2 * contribution, bits=bits)
-        return matched(self, statistic).converse(column, grid, contribution=contribution, bits=bits)
+        mechanism, persons = facing(self, statistic, contribution)
+        return mechanism.converse(column, grid, contribution=persons, bits=bits)
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the second question depends on the first answer."""
@@ -162,6 +192,18 @@ class VarianceClip(Mechanism):
         self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Mean, radius of squares, clipped mean of squares."""
+        found = self.find_squares(column, grid, contribution=contribution, bits=bits)
+        value, count = self._noisy(found, grid, contribution, bits)
+        public: dict[str, Any] = {"low": found.kept.low, "high": found.kept.high}
+        if found.middle.found is not None:
+            public["mean"] = found.middle.value
+            value = max(value - self.noise_of_mean(found.middle, count, contribution), value / 2)
+        return Answer(Fraction(math.sqrt(value)) if self.root else value, public)
+
+    def find_squares(
+        self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
+    ) -> Squares:
+        """Release a mean and a radius; what is left of the price is for the noise."""
         from sordino.mechanisms.clip_search import ROOT_GROWTH, radius_search, search_radius
 
         middle = self._middle(column, grid, contribution, bits)
@@ -176,13 +218,7 @@ class VarianceClip(Mechanism):
             )  # fmt: skip
             radius = search_radius(column, code, search, bits=bits)
         kept = column.clipped(max(code - radius, 0), min(code + radius, top), squares=True)
-        rest = share(spent, 1 - plan.share)
-        value, count = self._squares(kept, middle.value, rest, grid, contribution, bits)
-        public: dict[str, Any] = {"low": kept.low, "high": kept.high}
-        if middle.found is not None and middle.width is not None:
-            public["mean"] = middle.value
-            value = max(value - self._known(middle, count, contribution), value / 2)
-        return Answer(Fraction(math.sqrt(value)) if self.root else value, public)
+        return Squares(kept, middle, share(spent, 1 - plan.share))
 
     def _middle(self, column: Column, grid: Grid, contribution: int, bits: Bits | None) -> Middle:
         """Release a mean, or take the public point."""
@@ -209,44 +245,36 @@ class VarianceClip(Mechanism):
             away=told.get("rows_away"),
         )  # fmt: skip
 
-    def _squares(
-        self,
-        kept: Clipped,
-        about: Fraction,
-        rest: Guarantee,
-        grid: Grid,
-        contribution: int,
-        bits: Bits | None,
+    def _noisy(
+        self, found: Squares, grid: Grid, contribution: int, bits: Bits | None
     ) -> tuple[Fraction, Fraction]:
         """The noisy mean of clipped squares about a released point, and the number of rows it was divided by."""
         from sordino.mechanisms.drawing import draw_noise
 
-        fine = _squared(grid)
-        total = kept.squares - 2 * about * kept.total + about * about * kept.rows
-        largest = max(kept.high - about, about - kept.low) ** 2
+        fine, rows, total, largest = _squared(grid), found.kept.rows, found.total, found.largest
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
-            origin = largest / 4  # squares pile up near zero: nearer to their mean than the middle is
-            sensitivity, part = (largest - origin) * contribution, count_part(self.rows, rest)
+            origin, part = found.origin, count_part(self.rows, found.rest)
             noisy, _ = draw_noise(
-                total - origin * kept.rows, sensitivity=sensitivity, price=share(rest, 1 - part), grid=fine,
-                bits=bits,
+                total - origin * rows, sensitivity=(largest - origin) * contribution,
+                price=share(found.rest, 1 - part), grid=fine, bits=bits,
             )  # fmt: skip
             counted, _ = draw_noise(
-                Fraction(kept.rows),
-                sensitivity=Fraction(contribution),
-                price=share(rest, part),
-                bits=bits,
+                Fraction(rows), sensitivity=Fraction(contribution), price=share(found.rest, part), bits=bits
             )
             count = max(counted, Fraction(1))
             value = origin + noisy / count
         else:
-            count = Fraction(max(kept.rows, 1))
+            count = Fraction(max(rows, 1))
             value, _ = draw_noise(
-                total / count, sensitivity=largest * contribution / count, price=rest, grid=fine, bits=bits
+                total / count,
+                sensitivity=largest * contribution / count,
+                price=found.rest,
+                grid=fine,
+                bits=bits,
             )
         return min(max(value, Fraction(0)), largest), count
 
-    def _known(self, middle: Middle, count: Fraction, contribution: int) -> Fraction:
+    def noise_of_mean(self, middle: Middle, count: Fraction, contribution: int) -> Fraction:
         """The variance of the noise in the released mean, from released numbers."""
         from sordino.mechanisms.drawing import noise_for
 

@@ -6,12 +6,11 @@ given them, so few simulated intervals tell as much as many simulated answers. T
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sordino.mechanisms import matched
+from sordino.mechanisms import facing
 from sordino.mechanisms.additive import AdditiveLaw
 from sordino.mechanisms.column import AskedColumn
 from sordino.mechanisms.drawing import draw_noise, noise_for
@@ -36,10 +35,8 @@ def clipped_error(part: Part, ask: Callable[[Ask], Summary], truth: Fraction, bi
         bits: Random words of a simulation.
     """
     statistic: Any = part.statistic
-    mechanism: AutoClip = matched(part.mechanism, statistic)  # type: ignore[assignment]
-    people = part.contribution
-    if statistic.rows_private:  # a replacement is then a removal and an addition
-        mechanism, people = dataclasses.replace(mechanism, neighbors=Neighbors.ADD_REMOVE_ONE), 2 * people
+    mechanism: AutoClip
+    mechanism, people = facing(part.mechanism, statistic, part.contribution)  # type: ignore[arg-type]
     column = AskedColumn(statistic.column, statistic.grid, ask)
     interval = mechanism.find_interval(column, contribution=people, bits=bits)
     sums = column.clipped(interval.low, interval.high)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.mechanisms import matched
+from sordino.mechanisms import facing
 from sordino.mechanisms.clip_interval import count_part
-from sordino.mechanisms.clip_search import ROOT_GROWTH, radius_search, search_radius
 from sordino.mechanisms.column import AskedColumn
 from sordino.mechanisms.drawing import draw_noise, noise_for
 from sordino.mechanisms.price import share
@@ -101,40 +100,25 @@ def squares_error(part: Part, ask: Callable[[Ask], Summary], truth: Fraction, bi
         bits: Random words of a simulation.
     """
     statistic: Any = part.statistic
-    mechanism: VarianceClip = matched(part.mechanism, statistic)  # type: ignore[assignment]
-    people = part.contribution
-    if statistic.rows_private:  # a replacement is then a removal and an addition
-        mechanism, people = dataclasses.replace(mechanism, neighbors=Neighbors.ADD_REMOVE_ONE), 2 * people
+    mechanism: VarianceClip
+    mechanism, people = facing(part.mechanism, statistic, part.contribution)  # type: ignore[arg-type]
     column = AskedColumn(statistic.column, statistic.grid, ask)
-    middle = mechanism._middle(column, part.grid, people, bits)
-    spent = share(mechanism.price, 1 - mechanism.mean_share)
-    plan = mechanism._plan(column, middle, spent)
-    radius = plan.reach
-    if plan.share:
-        search = radius_search(
-            smallest=plan.smallest, largest=plan.reach, exponent=2 * plan.exponent, growth=ROOT_GROWTH,
-            price=share(spent, plan.share), contribution=people,
-        )  # fmt: skip
-        radius = search_radius(column, middle.code, search, bits=bits)
-    top = column.grid.top
-    kept = column.clipped(max(middle.code - radius, 0), min(middle.code + radius, top), squares=True)
-    rest, about = share(spent, 1 - plan.share), middle.value
-    total = kept.squares - 2 * about * kept.total + about * about * kept.rows
-    largest = max(kept.high - about, about - kept.low) ** 2
-    count, origin, price = Fraction(max(kept.rows, 1)), Fraction(0), rest
+    found = mechanism.find_squares(column, part.grid, contribution=people, bits=bits)
+    rows, largest = found.kept.rows, found.largest
+    count, origin, price = Fraction(max(rows, 1)), Fraction(0), found.rest
     if mechanism.neighbors is Neighbors.ADD_REMOVE_ONE:
-        counted = count_part(mechanism.rows, rest)
-        rows, _ = draw_noise(
-            Fraction(kept.rows), sensitivity=Fraction(people), price=share(rest, counted), bits=bits
+        counted = count_part(mechanism.rows, found.rest)
+        drawn, _ = draw_noise(
+            Fraction(rows), sensitivity=Fraction(people), price=share(found.rest, counted), bits=bits
         )
-        count, origin, price = max(rows, Fraction(1)), largest / 4, share(rest, 1 - counted)
-    noise = noise_for(price)
+        count, origin, price = max(drawn, Fraction(1)), found.origin, share(found.rest, 1 - counted)
+    noise, middle = noise_for(price), found.middle
     return SquaresError(
         noise=noise.noise,
-        value=float(origin + (total - origin * kept.rows) / count),
+        value=float(origin + (found.total - origin * rows) / count),
         scale=float((largest - origin) * people / count * noise.scale),
         largest=float(largest),
-        known=0.0 if middle.found is None else float(mechanism._known(middle, count, people)),
+        known=0.0 if middle.found is None else float(mechanism.noise_of_mean(middle, count, people)),
         root=mechanism.root,
         truth=float(truth),
     )
