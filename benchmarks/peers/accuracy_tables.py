@@ -79,13 +79,17 @@ def verdicts(found):
         over = [row for row in rows if row.ratio(variant).above(bar)]
         lucky = [row for row in over if row.lucky(variant, bar)]
         worst = max((row.ratio(variant).value for row in rows), default=math.nan)
+        untrue = (
+            variant == "tight" and not fitting
+        )  # no bar: the caller's word is wrong of half of the columns
         where = (
-            ", of columns whose bounds fit" if fitting else ", of every column" if variant == "tight" else ""
+            ", of columns whose bounds fit" if fitting else ", also where that is untrue" if untrue else ""
         )
         text = f"replace-one, {SHOWN[variant]}{where}: cells above {bar} beyond twice the simulation error"
         luck = f"{len(lucky)} by grid luck{named(lucky, variant)}"
         measured = f"{len(over)} of {len(rows)} ({luck}); largest ratio {number(worst)}"
-        lines.append((text, "none, grid luck aside", measured, said(len(over) == len(lucky))))
+        asked = "–" if untrue else "none, grid luck aside"
+        lines.append((text, asked, measured, "" if untrue else said(len(over) == len(lucky))))
     for names, text in (
         (RIVALS, "Tumult and PyDP"),
         (RIVALS[:1], "Tumult"),

@@ -113,8 +113,10 @@ def test_bars_are_judged():
     over = next(text for text in verdicts if "no hint: cells above 1.7" in text)
     assert verdicts[over][1].startswith("2 of 3 (1 by grid luck: max unif n=201 ε=1, 1.8 → 0.9)")
     assert verdicts[over][2] == "**missed**"  # one of the two is no luck
-    tight = next(text for text in verdicts if "tight, of every column: cells above 1.05" in text)
+    tight = next(text for text in verdicts if "tight, of columns whose bounds fit: cells above 1.05" in text)
     assert verdicts[tight][2] == "held"
+    untrue = next(text for text in verdicts if "tight, also where that is untrue: cells above 1.05" in text)
+    assert verdicts[untrue][::2] == ("–", "")  # told, not judged
     rivals = next(text for text in verdicts if "Tumult and PyDP" in text)
     assert verdicts[rivals][1].startswith("0.5 ")  # 0.2 / 0.4: PipelineDP is no rival of this bar
     assert verdicts[rivals][2] == "held"
