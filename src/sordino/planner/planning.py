@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 BARS = 40  # simulated error bars
 TABLES = 24  # public columns on which exact laws are averaged
-LEAST = {"auto-clip": 24, "variance-clip": 24, "recursive-quantiles": 30, "radial-laplace": 40}
+LEAST = {
+    "auto-clip": 24, "variance-clip": 24, "recursive-quantiles": 30, "radial-laplace": 40, "extreme": 80,
+}  # fmt: skip
 CLIPPED = ("auto-clip", "variance-clip")  # exact given released clipping bounds
 MANY = (
     256  # tables over which simulated answers go: those of one table tell less than those of as many tables
