@@ -87,8 +87,6 @@ def measure(places, scale="full", say=print):
     for query, names in CAN.items():
         last = {}
         for rows in SIZES[scale]:
-            if query == "groupby" and rows > 10**6:
-                continue
             for name in names:
                 if name not in places and name != "numpy":
                     continue
