@@ -132,7 +132,7 @@ def test_groups_are_answered_in_pieces_without_a_seam(monkeypatch):
     """More groups than are worked on together: every one is answered, in order."""
     from sordino.mechanisms import quantile_groups
 
-    monkeypatch.setattr(quantile_groups, "_CELLS", 600)
+    monkeypatch.setattr(quantile_groups, "CELLS", 600)
     mechanism = PrivateQuantile(price=Pure(30), lattice=LATTICE, rows=9, flip=False)
     rows = [(float(i % 20),) * 9 for i in range(200)]
     answers = mechanism.answers(MEDIAN, [asking(one) for one in rows], Grid(0))

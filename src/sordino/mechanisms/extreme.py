@@ -24,7 +24,7 @@ from sordino.mechanisms.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.nested import Intervals, lattice_cells
 from sordino.mechanisms.nested_mechanism import NATS, intervals_of
 from sordino.mechanisms.price import bounded_range, share
-from sordino.mechanisms.rings import Rings
+from sordino.mechanisms.rings import CELLS, Rings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,6 @@ STRATA = (*TAILS, *(i / 20 for i in range(1, 20)), *(1 - tail for tail in revers
 """Probabilities between which one anchor stands for all, where a lattice has more points: rare ones count too."""
 
 _NESTED = Fraction(0)  # a point between two intervals has the level of the outer one
-_CELLS = 1 << 17  # levels of all groups that are worked on together: the arrays stay in the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,7 +261,7 @@ class Extreme(Mechanism):
         persons = contribution * (2 if statistic.rows_private else 1)
         depth = self.depth * persons
         request, found = statistic.request(depth=depth), []
-        size = max(1, _CELLS // (depth + 2))
+        size = max(1, CELLS // (depth + 2))
         for start in range(0, len(asks), size):
             reaches = statistic.reaches([ask(request) for ask in asks[start : start + size]]).by(contribution)
             outermost = self._outermost(reaches.low, reaches.high, reaches.rows, persons)

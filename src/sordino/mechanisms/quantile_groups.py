@@ -16,7 +16,7 @@ from sordino.exact.compare import flip_rows
 from sordino.mechanisms import Answer
 from sordino.mechanisms.drawing import draw_rings, flip_rings, pick
 from sordino.mechanisms.price import share, slope_of
-from sordino.mechanisms.rings import Rings
+from sordino.mechanisms.rings import CELLS, Rings
 from sordino.privacy import Neighbors, Pure
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from sordino.statistics.quantile import Quantile
 
     Codes = NDArray[np.int64]
-
-_CELLS = 1 << 17
-"""Levels of all groups that are worked on together: the arrays stay in the cache."""
 
 
 def draw_groups(
@@ -54,7 +51,7 @@ def draw_groups(
         bits: A source of random words; fresh ones by default.
     """
     source = Bits() if bits is None else bits
-    size = max(1, _CELLS // (mechanism.depth * contribution * doubled + 2))
+    size = max(1, CELLS // (mechanism.depth * contribution * doubled + 2))
     answers: list[Answer] = []
     for start in range(0, len(summaries), size):
         some = summaries[start : start + size]

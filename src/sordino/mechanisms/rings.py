@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int64]
 
+CELLS = 1 << 17
+"""Levels of all groups that a draw works on together: the arrays stay in the cache."""
+
 _WIDEST = 1 << 61
 
 

@@ -6,13 +6,10 @@ given them, so few simulated intervals tell as much as many simulated answers. T
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sordino.mechanisms import facing
 from sordino.mechanisms.additive import AdditiveLaw
-from sordino.mechanisms.column import AskedColumn
 from sordino.mechanisms.drawing import draw_noise, noise_for
 from sordino.mechanisms.price import share
 from sordino.planner.error_law import ErrorLaw
@@ -20,33 +17,34 @@ from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
+    from sordino.exact.grid import Grid
     from sordino.mechanisms.auto_clip import AutoClip
-    from sordino.question import Part
-    from sordino.source import Ask, Summary
+    from sordino.mechanisms.column import Column
+    from sordino.privacy import Guarantee
 
 
-def clipped_error(part: Part, ask: Callable[[Ask], Summary], truth: Fraction, bits: Bits) -> ErrorLaw:
+def clipped_error(
+    mechanism: AutoClip, column: Column, grid: Grid, truth: Fraction, *, people: int, bits: Bits
+) -> ErrorLaw:
     """Release an interval and give the law of the error of the answer that would follow.
 
     Args:
-        part: The question; its mechanism is `AutoClip`.
-        ask: Answers requests about one public table.
-        truth: The statistic of the table.
+        mechanism: In the relation in which the rows are read.
+        column: A public column.
+        grid: The lattice of the answer.
+        truth: The statistic of the column.
+        people: How many rows one person may move.
         bits: Random words of a simulation.
     """
-    statistic: Any = part.statistic
-    mechanism: AutoClip
-    mechanism, people = facing(part.mechanism, statistic, part.contribution)  # type: ignore[arg-type]
-    column = AskedColumn(statistic.column, statistic.grid, ask)
     interval = mechanism.find_interval(column, contribution=people, bits=bits)
     sums = column.clipped(interval.low, interval.high)
-    step = float(part.grid.step)
+    step = float(grid.step)
 
-    def law(value: Fraction, sensitivity: Fraction, price: Any, grid: float, **ends: float) -> ErrorLaw:
+    def law(value: Fraction, sensitivity: Fraction, price: Guarantee, to: float, **ends: float) -> ErrorLaw:
         noise = noise_for(price)
         scale = float(sensitivity * people * noise.scale)
         return ErrorLaw(
-            AdditiveLaw(noise.noise, value=float(value), scale=scale), truth=truth, step=grid, **ends
+            AdditiveLaw(noise.noise, value=float(value), scale=scale), truth=truth, step=to, **ends
         )
 
     width = sums.high - sums.low

@@ -8,25 +8,22 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.mechanisms import facing
 from sordino.mechanisms.clip_interval import count_part
-from sordino.mechanisms.column import AskedColumn
 from sordino.mechanisms.drawing import draw_noise, noise_for
 from sordino.mechanisms.price import share
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
+    from sordino.exact.grid import Grid
+    from sordino.mechanisms.column import Column
     from sordino.mechanisms.variance_clip import VarianceClip
     from sordino.noise import Noise
-    from sordino.question import Part
-    from sordino.source import Ask, Summary
 
 PLACES = 800  # sizes of the error between which its law is integrated
 
@@ -90,20 +87,14 @@ class SquaresError:
         return float(np.trapezoid(1 - self._within(sizes), sizes**2))
 
 
-def squares_error(part: Part, ask: Callable[[Ask], Summary], truth: Fraction, bits: Bits) -> SquaresError:
+def squares_error(
+    mechanism: VarianceClip, column: Column, grid: Grid, truth: Fraction, *, people: int, bits: Bits
+) -> SquaresError:
     """Release what the searches release, and give the law of the error of the answer that would follow.
 
-    Args:
-        part: The question; its mechanism is `VarianceClip`.
-        ask: Answers requests about one public table.
-        truth: The statistic of the table.
-        bits: Random words of a simulation.
+    The arguments are those of `clipped_error`.
     """
-    statistic: Any = part.statistic
-    mechanism: VarianceClip
-    mechanism, people = facing(part.mechanism, statistic, part.contribution)  # type: ignore[arg-type]
-    column = AskedColumn(statistic.column, statistic.grid, ask)
-    found = mechanism.find_squares(column, part.grid, contribution=people, bits=bits)
+    found = mechanism.find_squares(column, grid, contribution=people, bits=bits)
     rows, largest = found.kept.rows, found.largest
     count, origin, price = Fraction(max(rows, 1)), Fraction(0), found.rest
     if mechanism.neighbors is Neighbors.ADD_REMOVE_ONE:

@@ -10,17 +10,18 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from sordino.data.memory import Memory
 from sordino.errors import Unsupported
 from sordino.exact.bits import SeededBits
-from sordino.mechanisms import Mechanism, matched
+from sordino.mechanisms import Mechanism, facing, matched
 from sordino.mechanisms.additive import Additive, AdditiveLaw
 from sordino.mechanisms.additive_vector import AdditiveVector
 from sordino.mechanisms.auto_clip import AutoClip
+from sordino.mechanisms.column import AskedColumn
 from sordino.mechanisms.geometric import Geometric
 from sordino.mechanisms.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.order_interval import OrderInterval
@@ -193,11 +194,15 @@ class Trial:
         return ShortfallLaw(np.array(mechanism.law(reading).chances), counts.max() - counts)  # type: ignore[attr-defined]
 
     def _clipped(self, part: Part, *, tables: int, draws: int) -> list[ErrorLaw] | list[SquaresError]:
-        bits, found = SeededBits(self.seed), []
+        bits, found, statistic = SeededBits(self.seed), [], cast("Any", part.statistic)
         given: Any = clipped_error if isinstance(part.mechanism, AutoClip) else squares_error
+        mechanism, people = facing(part.mechanism, statistic, part.contribution)
         for place in range(draws):
             table = place % max(tables, 1)
-            found.append(given(part, self.ask(table), Fraction(self.truth(table)), bits))
+            column = AskedColumn(statistic.column, statistic.grid, self.ask(table))
+            found.append(
+                given(mechanism, column, part.grid, Fraction(self.truth(table)), people=people, bits=bits)
+            )
         return found
 
     def errors(self, part: Part, *, draws: int, tables: int) -> NDArray[np.float64]:
