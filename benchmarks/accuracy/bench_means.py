@@ -11,9 +11,9 @@ from benchmarks.accuracy.columns import BOUNDS, column
 
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
+from sordino.mechanisms.additive.smoothing import strength_of
 from sordino.mechanisms.choose import choose, output_grid
-from sordino.mechanisms.column import SortedColumn
-from sordino.mechanisms.smoothing import strength_of
+from sordino.mechanisms.clip.column import SortedColumn
 from sordino.privacy import Concentrated, Pure
 from sordino.statistics.mean import Mean
 from sordino.statistics.variance import Variance

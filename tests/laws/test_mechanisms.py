@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from sordino.data.memory import Memory
-from sordino.mechanisms.additive import Additive
-from sordino.mechanisms.inverse_sensitivity import InverseSensitivity
-from sordino.mechanisms.loss import loss_range
-from sordino.mechanisms.piecewise_laplace import PiecewiseLaplace
-from sordino.mechanisms.price import bounded_range, share
-from sordino.mechanisms.quantile import PrivateQuantile
-from sordino.mechanisms.quantile_plan import Lattice
-from sordino.mechanisms.recursive_quantiles import RecursiveQuantiles
-from sordino.mechanisms.selection import Selection
-from sordino.mechanisms.tail_search import TailSearch
+from sordino.mechanisms.additive.additive import Additive
+from sordino.mechanisms.clip.tail_search import TailSearch
+from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
+from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
+from sordino.mechanisms.parts.loss import loss_range
+from sordino.mechanisms.parts.price import bounded_range, share
+from sordino.mechanisms.quantile.plan import Lattice
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
+from sordino.mechanisms.selection.selection import Selection
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Concentrated, Neighbors, Pure
-from sordino.profile import Reading
+from sordino.reading.profile import Reading
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median

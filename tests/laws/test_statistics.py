@@ -18,8 +18,8 @@ from sordino import catalogue
 from sordino.data.memory import Memory
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Profile, Reach, Reading
-from sordino.source import Source
+from sordino.reading.profile import Profile, Reach, Reading
+from sordino.reading.requests import Source
 from sordino.statistics import Case, Statistic, detours, ordered, shared_neighbours, triangles
 from sordino.statistics.numeric import Numeric
 

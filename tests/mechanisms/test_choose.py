@@ -11,10 +11,10 @@ from sordino.data.memory import Memory
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms import Answer, Mechanism, kinds
+from sordino.mechanisms.additive.smoothing import public_smoothing
 from sordino.mechanisms.choose import Hints, choose, extreme_shift, output_grid
-from sordino.mechanisms.measure import Measure
-from sordino.mechanisms.quantile_plan import Lattice
-from sordino.mechanisms.smoothing import public_smoothing
+from sordino.mechanisms.parts.measure import Measure
+from sordino.mechanisms.quantile.plan import Lattice
 from sordino.privacy import BoundedRange, Concentrated, Neighbors, Pure
 from sordino.statistics import kinds as statistics
 from sordino.statistics.maximum import Maximum

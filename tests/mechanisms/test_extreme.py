@@ -12,15 +12,15 @@ from mechanism_worlds import SMALL, add_remove_world, replace_world
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
-from sordino.mechanisms.anchor_search import LEAN, AnchorSearch
 from sordino.mechanisms.choose import choose
-from sordino.mechanisms.extreme import Extreme
-from sordino.mechanisms.extreme_plan import anchored_measure, plan_extreme, plan_search
-from sordino.mechanisms.leaning import leaning
-from sordino.mechanisms.loss import loss_range
-from sordino.mechanisms.measure import Measure
-from sordino.mechanisms.price import bounded_range
-from sordino.mechanisms.quantile_plan import Lattice
+from sordino.mechanisms.extreme.anchor_search import LEAN, AnchorSearch
+from sordino.mechanisms.extreme.extreme import Extreme
+from sordino.mechanisms.extreme.plan import anchored_measure, plan_extreme, plan_search
+from sordino.mechanisms.parts.loss import loss_range
+from sordino.mechanisms.parts.measure import Measure
+from sordino.mechanisms.parts.price import bounded_range
+from sordino.mechanisms.quantile.leaning import leaning
+from sordino.mechanisms.quantile.plan import Lattice
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.minimum import Minimum

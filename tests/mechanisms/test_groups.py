@@ -13,12 +13,12 @@ from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
 from sordino.mechanisms import quantile as module
-from sordino.mechanisms.measure import Measure, decimals, mixture, shells
-from sordino.mechanisms.quantile import PrivateQuantile
-from sordino.mechanisms.quantile_groups import class_levels
-from sordino.mechanisms.quantile_plan import Lattice, QuantilePlan
+from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
+from sordino.mechanisms.quantile.groups import class_levels
+from sordino.mechanisms.quantile.plan import Lattice, QuantilePlan
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.privacy import Concentrated, Neighbors, Pure
-from sordino.profile import Reading
+from sordino.reading.profile import Reading
 from sordino.statistics.median import Median
 from sordino.statistics.quantile import Quantile
 

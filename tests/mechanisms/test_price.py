@@ -6,7 +6,7 @@ import pytest
 
 from sordino.errors import Unsupported
 from sordino.mechanisms.choose import choose
-from sordino.mechanisms.price import bounded_range, nats, share, slope_of
+from sordino.mechanisms.parts.price import bounded_range, nats, share, slope_of
 from sordino.privacy import Approx, BoundedRange, Concentrated, Geo, Neighbors, Pure, compose
 from sordino.statistics.median import Median
 from sordino.statistics.mode import Mode

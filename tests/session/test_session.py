@@ -13,8 +13,8 @@ from sordino.catalogue import statistics
 from sordino.data.memory import Memory
 from sordino.ledger import Ledger
 from sordino.privacy import replace_one_from_add_remove
-from sordino.question import per_row, prepare
-from sordino.release import Release
+from sordino.session.quote import per_row, prepare
+from sordino.session.release import Release
 
 AGES = {"age": np.array([31.0, 45.0, 28.0, 60.0, 17.0]), "region": np.array(["n", "s", "n", "s", "n"])}
 MEDIAN = sd.Median("age", low=0, high=120, step=1)

@@ -9,7 +9,7 @@ import pytest
 
 from sordino.data.memory import Memory
 from sordino.privacy import Neighbors
-from sordino.source import Rank
+from sordino.reading.requests import Rank
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.median import Median
 from sordino.statistics.minimum import Minimum

@@ -18,10 +18,10 @@ from sordino import registry
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
-    from sordino.mechanisms.law import Law
+    from sordino.mechanisms.parts.law import Law
     from sordino.privacy import Guarantee
-    from sordino.profile import Reading
-    from sordino.source import Ask, Summary
+    from sordino.reading.profile import Reading
+    from sordino.reading.requests import Ask, Summary
     from sordino.statistics import Statistic
 
     Asking = Callable[[Ask], Summary]

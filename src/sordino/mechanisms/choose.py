@@ -14,31 +14,31 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.grid import Grid
-from sordino.mechanisms.additive import Additive
-from sordino.mechanisms.additive_vector import AdditiveVector
-from sordino.mechanisms.auto_clip import AutoClip
-from sordino.mechanisms.drawing import noise_for
-from sordino.mechanisms.error_bar import WithErrorBar
-from sordino.mechanisms.extreme import Extreme
-from sordino.mechanisms.geometric import Geometric
-from sordino.mechanisms.inverse_sensitivity import InverseSensitivity
-from sordino.mechanisms.order_interval import OrderInterval
-from sordino.mechanisms.piecewise_laplace import PiecewiseLaplace
-from sordino.mechanisms.price import bounded_range, share
-from sordino.mechanisms.quantile import PrivateQuantile
-from sordino.mechanisms.quantile_plan import Lattice
-from sordino.mechanisms.radial import RadialLaplace
-from sordino.mechanisms.recursive_quantiles import RecursiveQuantiles
-from sordino.mechanisms.selection import Selection
-from sordino.mechanisms.smoothing import noise_at, smooth_noise, strength_of
-from sordino.mechanisms.symmetric_mean import SymmetricMean
-from sordino.mechanisms.variance_clip import VarianceClip
+from sordino.mechanisms.additive.additive import Additive
+from sordino.mechanisms.additive.additive_vector import AdditiveVector
+from sordino.mechanisms.additive.error_bar import WithErrorBar
+from sordino.mechanisms.additive.geometric import Geometric
+from sordino.mechanisms.additive.radial import RadialLaplace
+from sordino.mechanisms.additive.smoothing import noise_at, smooth_noise, strength_of
+from sordino.mechanisms.clip.auto_clip import AutoClip
+from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
+from sordino.mechanisms.clip.variance_clip import VarianceClip
+from sordino.mechanisms.extreme.extreme import Extreme
+from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
+from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
+from sordino.mechanisms.parts.drawing import noise_for
+from sordino.mechanisms.parts.price import bounded_range, share
+from sordino.mechanisms.quantile.order_interval import OrderInterval
+from sordino.mechanisms.quantile.plan import Lattice
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
+from sordino.mechanisms.selection.selection import Selection
 from sordino.privacy import Concentrated, Guarantee, Neighbors, Pure
-from sordino.source import BITS
+from sordino.reading.requests import BITS
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Mechanism
-    from sordino.mechanisms.measure import Measure
+    from sordino.mechanisms.parts.measure import Measure
     from sordino.statistics import Statistic
 
 ROOT_TWO = Fraction(1414213563, 10**9)  # rounded up

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.catalogue import mechanisms, noise_families
 from sordino.errors import SordinoError
-from sordino.mechanisms.additive import Additive
-from sordino.mechanisms.error_bar import WithErrorBar
-from sordino.mechanisms.smoothing import public_smoothing, strength_of
+from sordino.mechanisms.additive.additive import Additive
+from sordino.mechanisms.additive.error_bar import WithErrorBar
+from sordino.mechanisms.additive.smoothing import public_smoothing, strength_of
 from sordino.privacy import Unit
-from sordino.question import Part, prepare
+from sordino.session.quote import Part, prepare
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Mechanism

@@ -9,17 +9,17 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sordino.mechanisms.additive import AdditiveLaw
-from sordino.mechanisms.drawing import draw_noise, noise_for
-from sordino.mechanisms.price import share
+from sordino.mechanisms.additive.additive import AdditiveLaw
+from sordino.mechanisms.parts.drawing import draw_noise, noise_for
+from sordino.mechanisms.parts.price import share
 from sordino.planner.error_law import ErrorLaw
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
-    from sordino.mechanisms.auto_clip import AutoClip
-    from sordino.mechanisms.column import Column
+    from sordino.mechanisms.clip.auto_clip import AutoClip
+    from sordino.mechanisms.clip.column import Column
     from sordino.privacy import Guarantee
 
 

@@ -16,7 +16,7 @@ from sordino.privacy import Approx, BoundedRange, Concentrated, Pure
 if TYPE_CHECKING:
     from sordino.planner.trial import Trial
     from sordino.privacy import Guarantee
-    from sordino.question import Part
+    from sordino.session.quote import Part
 
 FAR = 64  # people that are moved at most
 ALIKE = 1e-6  # beyond this the two datasets are told apart

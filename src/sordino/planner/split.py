@@ -15,7 +15,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, SordinoError, Unsupported
-from sordino.mechanisms.price import share
+from sordino.mechanisms.parts.price import share
 from sordino.planner.budget_plan import BudgetPlan, Line
 from sordino.planner.inverse import expected_error
 from sordino.planner.planning import plan

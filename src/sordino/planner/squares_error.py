@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.mechanisms.clip_interval import count_part
-from sordino.mechanisms.drawing import draw_noise, noise_for
-from sordino.mechanisms.price import share
+from sordino.mechanisms.clip.interval import count_part
+from sordino.mechanisms.parts.drawing import draw_noise, noise_for
+from sordino.mechanisms.parts.price import share
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
-    from sordino.mechanisms.column import Column
-    from sordino.mechanisms.variance_clip import VarianceClip
+    from sordino.mechanisms.clip.column import Column
+    from sordino.mechanisms.clip.variance_clip import VarianceClip
     from sordino.noise import Noise
 
 PLACES = 800  # sizes of the error between which its law is integrated

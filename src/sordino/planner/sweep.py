@@ -20,7 +20,7 @@ from sordino.planner.inverse import DRAWS, TABLES, expected_error
 from sordino.planner.report import aligned, short
 from sordino.planner.trial import Trial
 from sordino.privacy import Neighbors
-from sordino.question import per_row
+from sordino.session.quote import per_row
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee

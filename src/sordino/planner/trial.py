@@ -18,18 +18,18 @@ from sordino.data.memory import Memory
 from sordino.errors import Unsupported
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms import Mechanism, facing, matched
-from sordino.mechanisms.additive import Additive, AdditiveLaw
-from sordino.mechanisms.additive_vector import AdditiveVector
-from sordino.mechanisms.auto_clip import AutoClip
-from sordino.mechanisms.column import AskedColumn
-from sordino.mechanisms.geometric import Geometric
-from sordino.mechanisms.law import LatticeLaw, MixtureLaw
-from sordino.mechanisms.order_interval import OrderInterval
-from sordino.mechanisms.quantile import PrivateQuantile
-from sordino.mechanisms.radial import RadialLaplace
-from sordino.mechanisms.selection import Selection
-from sordino.mechanisms.symmetric_mean import SymmetricMean
-from sordino.mechanisms.variance_clip import VarianceClip
+from sordino.mechanisms.additive.additive import Additive, AdditiveLaw
+from sordino.mechanisms.additive.additive_vector import AdditiveVector
+from sordino.mechanisms.additive.geometric import Geometric
+from sordino.mechanisms.additive.radial import RadialLaplace
+from sordino.mechanisms.clip.auto_clip import AutoClip
+from sordino.mechanisms.clip.column import AskedColumn
+from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
+from sordino.mechanisms.clip.variance_clip import VarianceClip
+from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
+from sordino.mechanisms.quantile.order_interval import OrderInterval
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.mechanisms.selection.selection import Selection
 from sordino.planner.clipped_error import clipped_error
 from sordino.planner.error_law import ErrorLaw, ShortfallLaw
 from sordino.planner.radial_error import RadialError
@@ -37,14 +37,14 @@ from sordino.planner.squares_error import SquaresError, squares_error
 from sordino.planner.subject import Subject
 from sordino.planner.table import drawn
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Reading
+from sordino.reading.profile import Opened, Reading
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.planner.assumed import Assumed
-    from sordino.question import Part
-    from sordino.source import Ask, Summary
+    from sordino.reading.requests import Ask, Summary
+    from sordino.session.quote import Part
     from sordino.statistics import Statistic
 
     Asking = Callable[[Ask], Summary]

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import registry
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Opened, Reading, Units
+from sordino.reading.profile import Exact, Opened, Reading, Units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sordino.source import Ask, Summary
+    from sordino.reading.requests import Ask, Summary
 
 REGISTER: dict[str, type[Statistic]] = {}
 """Statistics by catalogue name; `sordino.catalogue` fills it by importing this folder."""

@@ -11,8 +11,8 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Profile, Reach
-from sordino.source import FINE_BITS, Rank
+from sordino.reading.profile import Exact, Profile, Reach
+from sordino.reading.requests import FINE_BITS, Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
 from sordino.statistics.reaches import Reaches, ranks_among, reachable_ranks
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 RULES = ("lower", "upper", "interpolated")
 
