@@ -18,7 +18,6 @@ from sordino.mechanisms.extreme.extreme import Extreme
 from sordino.mechanisms.extreme.plan import anchored_measure, plan_extreme, plan_search
 from sordino.mechanisms.parts.loss import loss_range
 from sordino.mechanisms.parts.measure import Measure
-from sordino.mechanisms.parts.price import bounded_range
 from sordino.mechanisms.quantile.leaning import leaning
 from sordino.mechanisms.quantile.plan import Lattice
 from sordino.privacy import Concentrated, Neighbors, Pure
@@ -52,7 +51,7 @@ def test_no_answer_leaks_more_than_the_price(relation, upper, price, options):
     statistic = statistic_of(upper, relation)
     sets, near = WORLDS[relation]
     laws = {rows: mechanism.law(read(statistic, rows, 6)) for rows in sets}
-    allowed = float(bounded_range(price))
+    allowed = float(price.bounded_range)
     worst = 0.0
     for one in sets:
         for other in near[one]:

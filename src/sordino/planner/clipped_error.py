@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from sordino.mechanisms.additive.additive import AdditiveLaw
 from sordino.mechanisms.parts.drawing import draw_noise, noise_for
-from sordino.mechanisms.parts.price import share
 from sordino.planner.error_law import ErrorLaw
 from sordino.privacy import Neighbors
 
@@ -59,12 +58,12 @@ def clipped_error(
     drawn, _ = draw_noise(
         Fraction(sums.rows),
         sensitivity=Fraction(people),
-        price=share(interval.rest, interval.count_part),
+        price=interval.rest.share(interval.count_part),
         bits=bits,
     )
     rows, point = max(drawn, Fraction(1)), interval.origin(sums)
     return law(
         point + (sums.total - point * sums.rows) / rows, max(sums.high - point, point - sums.low) / rows,
-        share(interval.rest, 1 - interval.count_part),
+        interval.rest.share(1 - interval.count_part),
         step / float(rows), low=float(sums.low), high=float(sums.high),
     )  # fmt: skip

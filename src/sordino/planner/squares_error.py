@@ -15,7 +15,6 @@ import numpy as np
 
 from sordino.mechanisms.clip.interval import count_part
 from sordino.mechanisms.parts.drawing import draw_noise, noise_for
-from sordino.mechanisms.parts.price import share
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
@@ -100,9 +99,9 @@ def squares_error(
     if mechanism.neighbors is Neighbors.ADD_REMOVE_ONE:
         counted = count_part(mechanism.rows, found.rest)
         drawn, _ = draw_noise(
-            Fraction(rows), sensitivity=Fraction(people), price=share(found.rest, counted), bits=bits
+            Fraction(rows), sensitivity=Fraction(people), price=found.rest.share(counted), bits=bits
         )
-        count, origin, price = max(drawn, Fraction(1)), found.origin, share(found.rest, 1 - counted)
+        count, origin, price = max(drawn, Fraction(1)), found.origin, found.rest.share(1 - counted)
     noise, middle = noise_for(price), found.middle
     return SquaresError(
         noise=noise.noise,

@@ -15,9 +15,8 @@ from sordino.exact.bits import Bits
 from sordino.exact.compare import flip_rows
 from sordino.mechanisms import Answer
 from sordino.mechanisms.parts.drawing import draw_rings, flip_rings, pick
-from sordino.mechanisms.parts.price import share, slope_of
 from sordino.mechanisms.parts.rings import CELLS, Rings
-from sordino.privacy import Neighbors, Pure
+from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -101,8 +100,8 @@ def _classes(
     """Release the class of magnitude of every group, as a place among the mechanism's classes."""
     levels = class_levels(mechanism, rows, below, moved)
     plan = mechanism.plan
-    slope: Fraction = slope_of(share(mechanism.price, plan.magnitude_share))
-    if not isinstance(mechanism.price, Pure):
+    slope: Fraction = mechanism.price.share(plan.magnitude_share).slope
+    if not mechanism.price.pointwise:
         exponents = [[slope * level for level in one] for one in levels.tolist()]
         return np.array([pick(one, bits=source) for one in exponents])
     levels = levels - levels.min(axis=1, keepdims=True)

@@ -17,7 +17,6 @@ from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
-from sordino.mechanisms.parts.price import share, slope_of
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -75,7 +74,7 @@ class OrderInterval(Mechanism):
     @property
     def slope(self) -> Fraction:
         """Nats per rank at one end."""
-        return slope_of(share(self.price, Fraction(1, 2)))
+        return self.price.share(Fraction(1, 2)).slope
 
     @property
     def steps(self) -> int:
