@@ -55,7 +55,9 @@ def test_a_kind_that_forgets_its_omega_is_refused_a_price_per_row():
         Forgetful(Fraction(3, 10), Fraction(40)).per_row(2)
 
 
-@pytest.mark.parametrize("price", [price for price in PRICES if not isinstance(price, BoundedRange)], ids=repr)
+@pytest.mark.parametrize(
+    "price", [price for price in PRICES if not isinstance(price, BoundedRange)], ids=repr
+)
 def test_shares_compose_to_the_price(price):
     parts = [price.share(Fraction(part, 7)) for part in (1, 2, 4)]
     assert compose(parts) == price

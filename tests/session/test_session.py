@@ -401,7 +401,7 @@ def test_an_error_about_the_schema_after_the_debit_carries_no_cause():
 
 @pytest.mark.parametrize("unit", [sd.Unit("person"), sd.Unit("person", max_rows=3)])
 def test_the_number_of_rows_of_units_is_not_used(monkeypatch, unit):
-    monkeypatch.setattr("sordino.session.source_for", lambda data, unit, **_: (Memory(AGES), 4321))
+    monkeypatch.setattr("sordino.session.opening.source_for", lambda data, unit, **_: (Memory(AGES), 4321))
     session = sd.open(AGES, budget=sd.Pure(1), unit=unit)
     assert "4321" not in json.dumps(session.quote(MEDIAN, sd.Pure(1)).to_dict())
     public = sd.open(AGES, budget=sd.Pure(1)).quote(MEDIAN, sd.Pure(1))

@@ -199,7 +199,7 @@ def _quantiles(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
 def _mean(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     fits = hints.rows is None or _fits(statistic, hints)
     total = statistic.name == "sum"
-    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
+    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
     if replace_one and (fits or hints.interval is not None):
         return _global(statistic, price, hints)
     rows = hints.rows or 0
@@ -227,7 +227,7 @@ def _variance(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     local sensitivity grows by at most ``(1 + 2k/n)^2 <= exp(4k/n)``: a smoothing of 4/n does not feel the bounds.
     Where rows come and go the whole table is n rows from nothing, and its bound, n times as large, must count little.
     """
-    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
+    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
     root = statistic.name == "standard-deviation"
     fits = _fits(statistic, hints)
     if hints.rows and (not fits or (root and replace_one)):
@@ -250,7 +250,7 @@ def _variance(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
 
 def _second_moment(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     """Clipped squares about the public point; plain noise where the bounds fit and the number of rows is public."""
-    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
+    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
     fits = not hints.rows or _fits(statistic, hints)
     clip = VarianceClip(
         price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,

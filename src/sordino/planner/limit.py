@@ -49,7 +49,7 @@ def least_error(part: Part, trial: Trial, price: Guarantee) -> Limit | None:
     """
     statistic = part.statistic
     sides = set(statistic.exact) & {"low", "high"}
-    if statistic.vector or statistic.rows_private or not (sides or "profile" in statistic.exact):
+    if statistic.vector or not (sides or "profile" in statistic.exact):
         return None
     depth = FAR * part.contribution
     while depth > part.contribution and (confusion(price, depth // part.contribution) or 0) < ALIKE:

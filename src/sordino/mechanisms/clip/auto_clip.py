@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, facing
+from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.clip.auto_clip_plan import (
     OUTER_EXPONENT,
     AutoClipPlan,
@@ -123,8 +123,8 @@ class AutoClip(Mechanism):
         from sordino.mechanisms.clip.column import AskedColumn
 
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
-        mechanism, persons = facing(self, statistic, contribution)
-        return mechanism.converse(column, grid, contribution=persons, bits=bits)
+        mechanism = matched(self, statistic)
+        return mechanism.converse(column, grid, contribution=contribution, bits=bits)
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the next question depends on what has been released."""

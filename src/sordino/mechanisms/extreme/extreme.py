@@ -256,13 +256,12 @@ class Extreme(Mechanism):
         contribution: int = 1,
         bits: Bits | None = None,
     ) -> list[Answer]:
-        """The same for many groups. A dropped row makes a replacement two rows, which may part."""
-        persons = contribution * (2 if statistic.rows_private else 1)
-        depth = self.depth * persons
+        """The same for many groups."""
+        depth = self.depth * contribution
         request, found = statistic.request(depth=depth), []
         size = max(1, CELLS // (depth + 2))
         for start in range(0, len(asks), size):
             reaches = statistic.reaches([ask(request) for ask in asks[start : start + size]]).by(contribution)
-            outermost = self._outermost(reaches.low, reaches.high, reaches.rows, persons)
-            found += self._draw(outermost, persons, bits)
+            outermost = self._outermost(reaches.low, reaches.high, reaches.rows, contribution)
+            found += self._draw(outermost, contribution, bits)
         return found

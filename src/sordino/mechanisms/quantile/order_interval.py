@@ -143,13 +143,12 @@ class OrderInterval(Mechanism):
 
         if getattr(statistic, "rule", "interpolated") == "interpolated":
             raise Unsupported(self.name, "encloses order statistics", hint='rule="lower" or rule="upper"')
-        persons = contribution * (2 if statistic.rows_private else 1)
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
         middle: Rank = statistic.ranks()[0]  # type: ignore[attr-defined]
         ends = []
         for sign in (-1, 1):
-            rank = replace(middle, offset=middle.offset + sign * self.ranks * persons)
-            rings = Rings.of(self._end(column, rank, persons), Fraction(0))
+            rank = replace(middle, offset=middle.offset + sign * self.ranks * contribution)
+            rings = Rings.of(self._end(column, rank, contribution), Fraction(0))
             assert rings is not None  # a lattice of codes has at most 2^50 points
             (point,) = draw_rings(rings, Measure.uniform(self.lattice.last), self.slope, bits=bits)
             ends.append(point + sign * self.steps)

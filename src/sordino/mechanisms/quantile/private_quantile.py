@@ -257,19 +257,15 @@ class PrivateQuantile(Mechanism):
 
         if self.shift is not None:
             statistic = replace(statistic, shift=self.shift)  # type: ignore[type-var]
-        private = statistic.rows_private  # a replacement is then a removal and an addition
-        mechanism = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE) if private else matched(self, statistic)
-        doubled = 2 if private else 1
-        request = statistic.request(depth=mechanism.depth * contribution * doubled)
+        mechanism = matched(self, statistic)
+        request = statistic.request(depth=mechanism.depth * contribution)
         assert isinstance(request, Request)
         request = replace(request, cuts=mechanism.cuts)
         summaries = [ask(request) for ask in asks]
         if isinstance(statistic, Quantile) and statistic.rule != "interpolated":
-            return draw_groups(
-                mechanism, statistic, summaries, contribution=contribution, doubled=doubled, bits=bits
-            )
-        moved, drawn = contribution * doubled, []
+            return draw_groups(mechanism, statistic, summaries, contribution=contribution, bits=bits)
+        drawn = []
         for summary in summaries:
             opened = replace(statistic.read(summary).by(contribution).open(), below=summary.below)
-            drawn.append(mechanism.draw(Reading(opened), grid, contribution=moved, bits=bits))
+            drawn.append(mechanism.draw(Reading(opened), grid, contribution=contribution, bits=bits))
         return drawn
