@@ -8,7 +8,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 import settings
 
-from reproductions.geo_baselines import noise_variance
+from sordino.geo.baseline import noise_variance
 from sordino.geo import KernelDensity, Mechanism
 from sordino.geo.drawing import density_map, true_density
 from sordino.geo.figures import bars, circles, maps

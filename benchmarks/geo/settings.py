@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reproductions.geo_baselines import expected_bias, noise_variance
+from sordino.geo.baseline import expected_bias, noise_variance
 from sordino.geo import KernelDensity, Mechanism, Projection, Threshold, TwoWayThreshold
 from sordino.privacy import Geo
 
