@@ -8,6 +8,7 @@ from math import isqrt
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.statistics import NESTED
 from sordino.statistics.variance import Variance
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class StandardDeviation(Variance):
     """
 
     name: ClassVar[str] = "standard-deviation"
+    suits: ClassVar[tuple[str, ...]] = ("variance-clip", *NESTED)
+    root: ClassVar[bool] = True
 
     @property
     def units(self) -> Units:
