@@ -19,7 +19,6 @@ from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.price import share
 from sordino.privacy import (
     Approx,
-    BoundedRange,
     Concentrated,
     Guarantee,
     Neighbors,
@@ -258,8 +257,8 @@ def per_row(price: Guarantee, moved: int) -> Guarantee:
     """
     if moved == 1:
         return price
-    if isinstance(price, Pure | BoundedRange):
-        return type(price)(price.epsilon / moved)
+    if isinstance(price, Pure):
+        return Pure(price.epsilon / moved)
     if isinstance(price, Concentrated):
         return Concentrated(price.rho / moved**2)
     if isinstance(price, TruncatedConcentrated):
@@ -269,7 +268,13 @@ def per_row(price: Guarantee, moved: int) -> Guarantee:
         part = Approx(epsilon, price.delta / group_delta(epsilon, Fraction(1), moved))
         assert part.for_group(moved).within(price)
         return part
-    raise Unsupported("groups", f"have no price of kind {price.kind}", hint="sd.Pure(0.5)")
+    raise Unsupported(
+        "groups",
+        f"have no price of kind {price.kind} for several rows per person",
+        got={"price": price, "rows": moved},
+        why="The draws of the groups must add up to it.",
+        hint="sd.Pure(0.5)",
+    )
 
 
 def _hints(

@@ -32,10 +32,18 @@ def test_a_concentrated_price_buys_more_than_the_pure_one_that_implies_it():
     assert bounded_range(Approx(1, 1e-6)) > 1
 
 
-@pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5), Approx(1, 1e-6), BoundedRange(2)])
+@pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5), Approx(1, 1e-6)])
 def test_shares_compose_to_the_price(price):
     parts = [share(price, Fraction(1, 7)), share(price, Fraction(2, 7)), share(price, Fraction(4, 7))]
     assert compose(parts) == price
+
+
+def test_a_bounded_range_is_not_shared():
+    """Ranges of adaptive parts do not add up (tests/privacy/test_bounded_range.py)."""
+    assert share(BoundedRange(2), 1) == BoundedRange(2)
+    for part in (Fraction(1, 7), 0):
+        with pytest.raises(Unsupported, match="single draw"):
+            share(BoundedRange(2), part)
 
 
 def test_a_price_without_a_theorem_is_refused():

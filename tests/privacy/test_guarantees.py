@@ -79,6 +79,8 @@ def test_composition_adds_exactly(a, b):
     assert Pure(a) + Pure(b) == Pure(a + b)
     assert Concentrated(a) + Concentrated(b) == Concentrated(a + b)
     assert BoundedRange(a) + Pure(b) == Pure(a + b)
+    assert BoundedRange(a) + BoundedRange(b) == Pure(a + b)
+    assert BoundedRange(a).times(3) == Pure(3 * a)
     assert (TruncatedConcentrated(a, 5) + TruncatedConcentrated(b, 7)) == TruncatedConcentrated(a + b, 5)
     assert Geo(a, 100) + Geo(b, 200) == Geo(a + b / 2, 100)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from sordino import registry
+from sordino.registry import Register
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="Mechanism")
 
-REGISTER: dict[str, type[Mechanism]] = {}
-"""Mechanisms by catalogue name; `sordino.catalogue` fills it by importing this folder."""
+REGISTER: Register[Mechanism] = Register("mechanism", __name__)
+"""Mechanisms by catalogue name; `kinds` fills it by importing this folder."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -81,14 +81,7 @@ class Mechanism(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__dict__.get("name"):
-            known = REGISTER.get(cls.name)
-            # A dataclass with slots builds its class twice; both have the same qualified name.
-            if known is not None and (known.__module__, known.__qualname__) != (
-                cls.__module__,
-                cls.__qualname__,
-            ):
-                raise TypeError(f"two mechanisms are called {cls.name!r}")
-            REGISTER[cls.name] = cls
+            REGISTER.add(cls.name, cls)
         for entry in ("draw", "answer"):
             method = cls.__dict__.get(entry)
             if method is not None and not getattr(method, "__isabstractmethod__", False):
@@ -193,8 +186,7 @@ def kinds() -> dict[str, type[Mechanism]]:
         >>> "piecewise-laplace" in kinds()
         True
     """
-    registry.load(__name__, __path__)
-    return dict(sorted(REGISTER.items()))
+    return REGISTER.load()
 
 
 def _plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from sordino import checks
-from sordino.errors import Unsupported
+from sordino.errors import Unsupported, spell
 from sordino.privacy import Approx, BoundedRange, Concentrated, Guarantee, Pure
 
 DIGITS = 60  # binary digits of a bounded range found by bisection; the loss is 2^-60 of the budget
@@ -64,15 +64,25 @@ def nats(price: Guarantee) -> float:
 def share(price: Guarantee, part: checks.Number) -> Guarantee:
     """A part of a price, of the same kind; parts that sum to 1 compose to the price.
 
+    A bounded range has no parts but itself: ranges of adaptive questions do not add up (docs/proofs/guarantees.md).
+
     Example:
         >>> share(Pure(1), 0.25) + share(Pure(1), 0.75) == Pure(1)
         True
     """
     fraction = checks.between("share", 0, 1, closed=True, part=part)
+    if fraction == 1:
+        return price
     if isinstance(price, Pure):
         return Pure(price.epsilon * fraction)
     if isinstance(price, BoundedRange):
-        return BoundedRange(price.epsilon * fraction)
+        raise Unsupported(
+            "price",
+            "a bounded range pays for a single draw",
+            got={"price": price},
+            why="Ranges of questions that follow one another do not add up; pure prices do.",
+            hint=f"sd.Pure({spell(price.epsilon)})",
+        )
     if isinstance(price, Concentrated):
         return Concentrated(price.rho * fraction)
     if isinstance(price, Approx):

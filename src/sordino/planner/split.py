@@ -19,7 +19,7 @@ from sordino.mechanisms.price import share
 from sordino.planner.budget_plan import BudgetPlan, Line
 from sordino.planner.inverse import expected_error
 from sordino.planner.planning import plan
-from sordino.privacy import Approx, BoundedRange, Concentrated, Guarantee, Pure
+from sordino.privacy import Approx, Concentrated, Guarantee, Pure
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _checked(
             why="A plan never reads private data, so it takes no session, source or file.",
             hint='sd.plan_budget([sd.Count("x"), sd.Mean("x", low=0, high=100)], sd.Pure(3), rows=20_000)',
         )  # fmt: skip
-    if not isinstance(budget, Pure | BoundedRange | Concentrated | Approx):
+    if not isinstance(budget, Pure | Concentrated | Approx):
         raise Unsupported(
             "plan budget", "shares pure, concentrated and approximate budgets", got={"budget": budget},
             why="Parts of other promises do not add up to them.", hint="sd.Pure(3)",
