@@ -13,20 +13,26 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from sordino.privacy import Neighbors
+from sordino.profile import Units
 from sordino.registry import Register
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.mechanisms.law import Law
+    from sordino.mechanisms.quantile_plan import Lattice
     from sordino.privacy import Guarantee
     from sordino.profile import Reading
     from sordino.source import Ask, Summary
     from sordino.statistics import Statistic
+    from sordino.traits import Trait
 
     Asking = Callable[[Ask], Summary]
 
 M = TypeVar("M", bound="Mechanism")
+
+PERSONS = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
 
 REGISTER: Register[Mechanism] = Register("mechanism", __name__)
 """Mechanisms by catalogue name; `kinds` fills it by importing this folder."""
@@ -61,6 +67,8 @@ class Mechanism(ABC):
 
     Attributes:
         name: Catalogue name, lower case with hyphens; a class without one is not registered.
+        asks: The traits that its theorem rests on; without any it answers nothing.
+        relations: The neighbours for which its theorem holds.
         needs: Which parts of a reading it opens: ``"profile"``, ``"reach"``, ``"counts"``, or ``"rows"`` for
             mechanisms that ask the source several times.
         proof: Page in docs/proofs that states its theorem.
@@ -69,6 +77,8 @@ class Mechanism(ABC):
     __slots__ = ()
 
     name: ClassVar[str] = ""
+    asks: ClassVar[tuple[Trait, ...]] = ()
+    relations: ClassVar[tuple[Neighbors, ...]] = (*PERSONS, Neighbors.EDGE)
     needs: ClassVar[tuple[str, ...]] = ()
     proof: ClassVar[str] = ""
 
@@ -86,6 +96,35 @@ class Mechanism(ABC):
             method = cls.__dict__.get(entry)
             if method is not None and not getattr(method, "__isabstractmethod__", False):
                 setattr(cls, entry, _marked(method))
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """Why no theorem covers what this mechanism would answer to a statistic, in a sentence; None where one does.
+
+        Public, and asked before anything is spent. A mechanism made of others asks them too.
+
+        Example:
+            >>> from sordino.mechanisms.geometric import Geometric
+            >>> from sordino.privacy import Pure
+            >>> from sordino.statistics.count import Count
+            >>> from sordino.statistics.mean import Mean
+            >>> Geometric(price=Pure(1)).refusal(Count("x")) is None
+            True
+            >>> Geometric(price=Pure(1)).refusal(Mean("x", low=0, high=1))
+            'Its theorem is about a count: a whole number that one row moves by a whole number.'
+        """
+        return lacking(statistic, *self.asks) or self._other_relation(statistic)
+
+    def _other_relation(self, statistic: Statistic) -> str | None:
+        if statistic.neighbors in self.relations:
+            return None
+        return f"Its theorem is not about {statistic.neighbors.value} neighbours."
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> Mapping[str, Units]:  # noqa: ARG002
+        """The public lattice of every number of an answer, by name; ``value`` is the answer itself.
+
+        What is named by a word (a key, yes or no) has none. They are known before anything is read.
+        """
+        return {"value": Units(Fraction(0), grid.step)}
 
     @property
     def depth(self) -> int:
@@ -160,6 +199,29 @@ def _marked(method: Callable[..., Answer]) -> Callable[..., Answer]:
     return draw
 
 
+def lacking(statistic: Statistic, *asked: Trait) -> str | None:
+    """Why a theorem about these traits does not cover a statistic: the first that it has not."""
+    if not asked:
+        return "It does not say which statistics its theorem covers."
+    missing = [trait for trait in asked if trait not in statistic.traits]
+    return f"Its theorem is about {missing[0].value}." if missing else None
+
+
+def other_lattice(statistic: Any, lattice: Lattice) -> str | None:
+    """Why a mechanism built for other answers does not cover a statistic of one column."""
+    units = statistic.grid.units
+    if (lattice.low, lattice.step, lattice.last) == (units.origin, units.step, statistic.grid.top):
+        return None
+    return "It was built for a lattice of answers that is not the one of the statistic."
+
+
+def other_bounds(statistic: Any, low: float, high: float) -> str | None:
+    """Why a mechanism planned for other bounds does not cover a statistic of one column."""
+    if (float(low), float(high)) == (statistic.grid.low, statistic.grid.high):
+        return None
+    return "It was planned for other bounds than those of the statistic."
+
+
 def matched(mechanism: M, statistic: Statistic) -> M:
     """The mechanism for the neighbours of the statistic, whatever it was built for: theirs decide what a row costs."""
     if getattr(mechanism, "neighbors", None) is statistic.neighbors:
@@ -172,8 +234,6 @@ def facing(mechanism: M, statistic: Statistic, contribution: int) -> tuple[M, in
 
     Where the number of rows is private a replacement is a removal and an addition.
     """
-    from sordino.privacy import Neighbors
-
     if not statistic.rows_private:
         return matched(mechanism, statistic), contribution
     return dataclasses.replace(mechanism, neighbors=Neighbors.ADD_REMOVE_ONE), 2 * contribution  # type: ignore[type-var]

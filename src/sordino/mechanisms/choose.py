@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from sordino.mechanisms.measure import Measure
     from sordino.statistics import Statistic
 
-ROOT_TWO = Fraction(1414213563, 10**9)  # rounded up
 STAIRCASE = (
     3  # bounded range above which the staircase beats the linear interpolation by more than a few per cent
 )
@@ -330,9 +329,7 @@ def _selection(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # 
 
 
 def _cells(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001
-    return AdditiveVector(
-        price=price, euclidean=ROOT_TWO if statistic.neighbors is Neighbors.REPLACE_ONE else None
-    )
+    return AdditiveVector(price=price)
 
 
 def _vector(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sordino import checks
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer, Mechanism, lacking, other_lattice
 from sordino.mechanisms.extreme_plan import ExtremePlan, anchored_measure, plan_extreme
 from sordino.mechanisms.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.nested import Intervals, lattice_cells
 from sordino.mechanisms.nested_mechanism import NATS, intervals_of
 from sordino.mechanisms.price import bounded_range, share
 from sordino.mechanisms.rings import CELLS, Rings
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.measure import Measure
     from sordino.mechanisms.quantile_plan import Lattice
     from sordino.privacy import Guarantee
-    from sordino.profile import Reading
+    from sordino.profile import Reading, Units
     from sordino.statistics import Statistic
 
     Codes = NDArray[np.int64]
@@ -88,6 +89,16 @@ class Extreme(Mechanism):
     def __post_init__(self) -> None:
         checks.whole(self.name, rows=self.rows)
         bounded_range(self.price)
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """The smallest or the largest row, which a row moves in one direction only, on its own lattice."""
+        side = Trait.LARGEST if self.upper else Trait.SMALLEST
+        reason = lacking(statistic, side) or self._other_relation(statistic)
+        return reason or other_lattice(statistic, self.lattice)
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """Answer and anchor are points of the lattice."""
+        return {"value": self.lattice.units, "anchor": self.lattice.units}
 
     @property
     def guarantee(self) -> Guarantee:

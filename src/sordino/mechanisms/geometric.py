@@ -17,12 +17,15 @@ from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.law import NEVER, LatticeLaw
 from sordino.mechanisms.measure import Measure
 from sordino.privacy import Approx, BoundedRange, Pure
+from sordino.profile import Units
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.privacy import Guarantee
     from sordino.profile import Opened, Reading
+    from sordino.statistics import Statistic
 
 
 class GeometricLaw(LatticeLaw):
@@ -92,6 +95,7 @@ class Geometric(Mechanism):
     price: Guarantee
 
     name: ClassVar[str] = "geometric"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.NUMBER, Trait.WHOLE)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_geometric"
 
@@ -108,6 +112,10 @@ class Geometric(Mechanism):
         raise Unsupported(
             self.name, "is priced in pure epsilon", got={"price": self.price}, hint="Additive Gaussian noise"
         )
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """Whole numbers."""
+        return {"value": Units()}
 
     @property
     def guarantee(self) -> Guarantee:

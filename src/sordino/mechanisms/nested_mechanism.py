@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Mechanism
+from sordino.mechanisms import Mechanism, lacking
 from sordino.mechanisms.nested import Intervals
 from sordino.mechanisms.price import slope_of
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
     from sordino.profile import Opened
+    from sordino.statistics import Statistic
 
 NATS = 70  # mass beyond this many nats is given up: the last interval is then the whole range
 
@@ -68,12 +70,18 @@ class Nested(Mechanism):
     radii: bool = False
     look: int | None = None
 
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.NUMBER, Trait.RANGE)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
     proof: ClassVar[str] = "mechanism_nested"
 
     def __post_init__(self) -> None:
         slope_of(self.price)
         object.__setattr__(self, "radius", checks.non_negative(self.name, radius=self.radius))
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """Numbers in a public range, with reachable intervals or a local sensitivity to build them from."""
+        reason = Mechanism.refusal(self, statistic)
+        return reason if reason or self.radii else lacking(statistic, Trait.REACH)
 
     @property
     def guarantee(self) -> Guarantee:

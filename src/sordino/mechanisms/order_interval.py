@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer, Mechanism, other_lattice
 from sordino.mechanisms.law import LatticeLaw
 from sordino.mechanisms.measure import Measure
 from sordino.mechanisms.nested import Intervals, lattice_cells
 from sordino.mechanisms.price import share, slope_of
+from sordino.profile import Units
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -60,12 +62,25 @@ class OrderInterval(Mechanism):
     point: PrivateQuantile | None = None
 
     name: ClassVar[str] = "order-interval"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.ROW,)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
     proof: ClassVar[str] = "mechanism_error_bar"
 
     def __post_init__(self) -> None:
         checks.between(self.name, 0, 1, level=self.level)
         object.__setattr__(self, "radius", checks.non_negative(self.name, radius=self.radius))
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """One row of a column on its own lattice, and whatever the point needs."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        return reason or (None if self.point is None else self.point.refusal(statistic))
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+        """Both ends are points of the lattice, and their middle may lie between two."""
+        ends = self.lattice.units
+        if self.point is None:
+            return {"value": Units(ends.origin, ends.step / 2), "low": ends, "high": ends}
+        return {**self.point.lattices(statistic, grid), "low": ends, "high": ends}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -142,8 +157,6 @@ class OrderInterval(Mechanism):
         from sordino.mechanisms.drawing import draw_rings
         from sordino.mechanisms.rings import Rings
 
-        if getattr(statistic, "rule", "interpolated") == "interpolated":
-            raise Unsupported(self.name, "encloses order statistics", hint='rule="lower" or rule="upper"')
         persons = contribution * (2 if statistic.rows_private else 1)
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
         middle: Rank = statistic.ranks()[0]  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
 from sordino.mechanisms.inverse_sensitivity import lattice_law
 from sordino.mechanisms.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.nested_mechanism import NATS, intervals_of
@@ -24,7 +24,9 @@ from sordino.mechanisms.permute_and_flip import FlipLaw, probabilities
 from sordino.mechanisms.price import bounded_range, share, slope_of
 from sordino.mechanisms.quantile_plan import OCTAVES, Lattice, QuantilePlan, magnitude_measure, plan_quantile
 from sordino.privacy import Guarantee, Neighbors, Pure
+from sordino.profile import Units
 from sordino.statistics.quantile import Quantile
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -71,6 +73,7 @@ class PrivateQuantile(Mechanism):
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "quantile"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILE,)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
     proof: ClassVar[str] = "mechanism_quantile"
 
@@ -78,6 +81,17 @@ class PrivateQuantile(Mechanism):
         slope_of(self.price)
         if self.rows is not None:
             checks.whole(self.name, rows=self.rows)
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """A quantile of one column on its own lattice; a base measure of one's own must cover it."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        if reason is None and self.measure is not None and self.measure.last != self.lattice.last:
+            return "Its base measure does not cover the lattice of the statistic."
+        return reason
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """The answer is a point of the lattice, the magnitude a number of its steps."""
+        return {"value": self.lattice.units, "magnitude": Units(Fraction(0), self.lattice.step)}
 
     @property
     def guarantee(self) -> Guarantee:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from sordino import checks
 from sordino.mechanisms.leaning import leaning
 from sordino.mechanisms.measure import Measure, decimals, mixture, shells
+from sordino.profile import Units
 
 WEAK = 20  # nats that hold an answer from one side, below which the base measure decides how far it errs
 STEEPEST = 3.0  # power of the fall beyond a weak side
@@ -58,6 +59,11 @@ class Lattice:
     def to_dict(self) -> dict[str, str | int]:
         """A plain description, for events."""
         return {"low": str(self.low), "step": str(self.step), "last": self.last}
+
+    @property
+    def units(self) -> Units:
+        """The lattice without its ends."""
+        return Units(self.low, self.step)
 
     @property
     def anchor(self) -> int:

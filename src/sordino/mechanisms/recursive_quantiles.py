@@ -17,10 +17,11 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms import Answer, Mechanism, facing, other_lattice
 from sordino.mechanisms.measure import Measure, mixture, shells
 from sordino.mechanisms.price import bounded_range, share
 from sordino.privacy import Guarantee, Neighbors
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms import Asking
     from sordino.mechanisms.law import Law
     from sordino.mechanisms.quantile_plan import Lattice
-    from sordino.profile import Reading
+    from sordino.profile import Reading, Units
     from sordino.statistics import Statistic
 
 DITHER = 16  # bits inside a lattice cell
@@ -104,6 +105,7 @@ class RecursiveQuantiles(Mechanism):
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "recursive-quantiles"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILES,)
     needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "mechanism_recursive"
 
@@ -116,6 +118,17 @@ class RecursiveQuantiles(Mechanism):
         object.__setattr__(self, "qs", qs)
         checks.whole(self.name, dither=self.dither)
         bounded_range(self.price)
+
+    def refusal(self, statistic: Any) -> str | None:
+        """The same quantiles of one column on its own lattice."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        if reason is None and tuple(self.qs) != tuple(Fraction(q) for q in statistic.qs):
+            return "It was built for other quantiles."
+        return reason
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """Points of the lattice."""
+        return {"value": self.lattice.units}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -221,7 +234,8 @@ class RecursiveQuantiles(Mechanism):
         request = Columns((statistic.column,), (statistic.grid,))  # type: ignore[attr-defined]
         codes = ask(request).codes
         assert codes is not None
-        points = matched(self, statistic).converse(codes[0], contribution=contribution, bits=bits)
+        mechanism, persons = facing(self, statistic, contribution)
+        points = mechanism.converse(codes[0], contribution=persons, bits=bits)
         return Answer(tuple(self.lattice.value(point) for point in points))
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002

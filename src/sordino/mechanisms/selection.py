@@ -15,12 +15,13 @@ from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.permute_and_flip import probabilities
 from sordino.mechanisms.price import bounded_range
 from sordino.privacy import Guarantee, Neighbors, Pure
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.mechanisms import Asking
-    from sordino.profile import Reading
+    from sordino.profile import Reading, Units
     from sordino.statistics import Statistic
 
 
@@ -66,11 +67,16 @@ class Selection(Mechanism):
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "selection"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.KEY,)
     needs: ClassVar[tuple[str, ...]] = ("counts",)
     proof: ClassVar[str] = "mechanism_selection"
 
     def __post_init__(self) -> None:
         bounded_range(self.price)
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """A key is no number."""
+        return {}
 
     @property
     def guarantee(self) -> Guarantee:

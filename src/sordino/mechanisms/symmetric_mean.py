@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, ClassVar
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive import Additive
 from sordino.mechanisms.smoothing import smooth_noise, strength_of
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.mechanisms import Asking
     from sordino.mechanisms.additive import AdditiveLaw
     from sordino.privacy import Guarantee
-    from sordino.profile import Reading
+    from sordino.profile import Reading, Units
     from sordino.statistics import Statistic
 
 
@@ -30,7 +33,6 @@ class SymmetricMean(Mechanism):
     """A trimmed mean with smooth noise, in place of the mean of a symmetric column.
 
     Args:
-        price: What the answer costs.
         trimmed: Rows trimmed on each side.
         rows: Public number of rows.
         inner: The additive mechanism that answers the trimmed mean.
@@ -41,12 +43,12 @@ class SymmetricMean(Mechanism):
         44
     """
 
-    price: Guarantee
     trimmed: int
     rows: int
     inner: Additive
 
     name: ClassVar[str] = "symmetric-mean"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.MEAN,)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_additive"
 
@@ -61,12 +63,20 @@ class SymmetricMean(Mechanism):
         wanted = (0.25 if effort < 600 else 0.16 if effort < 3000 else 0.12) * strength
         trimmed = max(min(math.ceil(decades / wanted), int(0.4 * rows)), 1)
         calibration = smooth_noise(price, decades=decades, trimmed=trimmed)
-        return cls(price=price, trimmed=trimmed, rows=rows, inner=Additive(calibration=calibration))
+        return cls(trimmed=trimmed, rows=rows, inner=Additive(calibration=calibration))
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """The mean of a column, by what the mechanism inside answers."""
+        return Mechanism.refusal(self, statistic) or self.inner.refusal(self.substitute(statistic))
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> Mapping[str, Units]:
+        """As the mechanism inside."""
+        return self.inner.lattices(self.substitute(statistic), grid)
 
     @property
     def guarantee(self) -> Guarantee:
-        """The price."""
-        return self.price
+        """What the mechanism inside promises; there is no other price."""
+        return self.inner.guarantee
 
     @property
     def depth(self) -> int:

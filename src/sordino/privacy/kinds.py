@@ -229,7 +229,7 @@ class BoundedRange(Guarantee):
         """Compose ``count`` draws: one keeps its range, more of them are pure."""
         return self if checks.whole("times", at_least=1, count=count) == 1 else self._to_pure().times(count)
 
-    def _plus(self, other: BoundedRange) -> BoundedRange:
+    def _plus(self, other: BoundedRange) -> BoundedRange:  # noqa: ARG002
         raise Unsupported("bounded range", "does not add up", hint="compose([a, b]) adds them as Pure")
 
     def _to_pure(self) -> Pure:

@@ -17,6 +17,7 @@ from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
 from sordino.profile import Exact, Opened, Reading, Units
 from sordino.registry import Register
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +29,9 @@ REGISTER: Register[Statistic] = Register("statistic", __name__)
 
 DEPTH = 64
 """Distance up to which a request asks when the mechanism does not say how far it looks."""
+
+ROOT_TWO = Fraction(1414213563, 10**9)
+"""The square root of two, rounded up."""
 
 BOTH = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
 
@@ -82,6 +86,20 @@ class Statistic(ABC):
         super().__init_subclass__(**kwargs)
         if cls.__dict__.get("name"):
             REGISTER.add(cls.name, cls)
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """What a theorem may rest on; public. A mechanism that needs another trait refuses the statistic."""
+        return frozenset({Trait.VECTOR if self.vector else Trait.NUMBER, *self.shows()})
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The traits beyond being a number or a vector; statistics that have more say so."""
+        return ()
+
+    @property
+    def euclidean(self) -> Fraction | None:
+        """How far one row moves a vector in the Euclidean norm at most, where that is known to be less; public."""
+        return None
 
     @property
     def units(self) -> Units:

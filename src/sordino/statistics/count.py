@@ -9,6 +9,7 @@ from sordino.privacy import Neighbors
 from sordino.profile import Opened, Profile, Reach, Units
 from sordino.source import Grid, Request
 from sordino.statistics import DEPTH, Case, Statistic
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,6 +46,10 @@ class Count(Statistic):
 
     def __post_init__(self) -> None:
         self.check_relation()
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A count without an upper end."""
+        return Trait.REACH, Trait.WHOLE
 
     @property
     def exact(self) -> tuple[str, ...]:

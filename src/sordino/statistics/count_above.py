@@ -12,6 +12,7 @@ from sordino.profile import Opened, Profile, Units
 from sordino.source import Grid, Request
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.count import count_reach
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,6 +44,11 @@ class CountAbove(Statistic):
         object.__setattr__(self, "threshold", float(checks.exact(self.name, threshold=self.threshold)))
         self.check_relation()
         self.request()  # a grid checks itself
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A count, at most the number of rows where that is public."""
+        ranged = (Trait.RANGE,) if self.neighbors is Neighbors.REPLACE_ONE else ()
+        return Trait.REACH, Trait.WHOLE, *ranged
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import block_profile, codes_between
 from sordino.statistics.quantile import Quantile
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,6 +42,10 @@ class InterquantileRange(Numeric):
 
     lower: Fraction | float
     upper: Fraction | float
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Between nothing and the whole range."""
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN
 
     def check(self) -> None:
         """Two different quantiles in order."""

@@ -11,6 +11,7 @@ from sordino.source import Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Weights
 from sordino.statistics.quantile import Quantile
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +29,11 @@ class Maximum(Quantile):
     name: ClassVar[str] = "maximum"
 
     q: Fraction = Fraction(1)
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The largest row, unless it is one further inside."""
+        outermost = () if self.shift else (Trait.LARGEST,)
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN, Trait.QUANTILE, Trait.ROW, *outermost
 
     def check(self) -> None:
         """A maximum is the one quantile by the lower rule, shifted inwards."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sordino.source import FIRST, LAST, Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, block_add_remove_profile
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +27,10 @@ class Mean(Ordered):
     """
 
     name: ClassVar[str] = "mean"
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The mean of the column."""
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN, Trait.MEAN
 
     def ranks(self) -> tuple[Rank, ...]:
         """The first and the last row."""

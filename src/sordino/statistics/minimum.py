@@ -11,6 +11,7 @@ from sordino.source import Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Weights
 from sordino.statistics.quantile import Quantile
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +29,11 @@ class Minimum(Quantile):
     name: ClassVar[str] = "minimum"
 
     q: Fraction = Fraction(0)
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The smallest row, unless it is one further inside."""
+        outermost = () if self.shift else (Trait.SMALLEST,)
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN, Trait.QUANTILE, Trait.ROW, *outermost
 
     def check(self) -> None:
         """A minimum is the zero quantile by the lower rule, shifted inwards."""

@@ -15,6 +15,7 @@ from sordino.profile import Opened, Profile, Reach, Units
 from sordino.source import BITS, Grid, Links
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.detours import Detours, spanning_tree
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,6 +74,10 @@ class MinimumSpanningTree(Statistic):
                 why="Otherwise no tree connects all vertices.",
             )  # fmt: skip
         self.grid  # noqa: B018  a grid checks itself
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Reachable intervals between public bounds."""
+        return Trait.REACH, Trait.RANGE
 
     @property
     def grid(self) -> Grid:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sordino.statistics.categories import Categories
+from sordino.traits import Trait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,11 @@ class Mode(Categories):
 
     name: ClassVar[str] = "mode"
     norm: ClassVar[float] = math.inf
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """The answer is a key: no number, and no vector either."""
+        return frozenset({Trait.KEY})
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from sordino.privacy import Neighbors
 from sordino.profile import Opened, Profile, Reach
 from sordino.statistics import Case
 from sordino.statistics.categories import Categories
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,6 +39,11 @@ class ModeCount(Categories):
     def __post_init__(self) -> None:
         Categories.__post_init__(self)
         checks.one_of(self.name, ("drop", "last"), outside=self.outside)
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A count, at most the number of rows where that is public."""
+        ranged = (Trait.RANGE,) if self.neighbors is Neighbors.REPLACE_ONE else ()
+        return Trait.REACH, Trait.WHOLE, *ranged
 
     @property
     def exact(self) -> tuple[str, ...]:

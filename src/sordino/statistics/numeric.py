@@ -10,6 +10,7 @@ from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.source import BITS, Grid
 from sordino.statistics import Statistic
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -50,6 +51,10 @@ class Numeric(Statistic):
 
     def __post_init__(self) -> None:
         self.check()
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Reachable intervals between public bounds."""
+        return () if self.vector else (Trait.REACH, Trait.RANGE)
 
     def check(self) -> None:
         """Refuse parameters outside their domain; subclasses add their own."""

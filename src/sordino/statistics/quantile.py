@@ -16,6 +16,7 @@ from sordino.source import FINE_BITS, Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
 from sordino.statistics.reaches import Reaches, ranks_among, reachable_ranks
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,6 +64,11 @@ class Quantile(Ordered):
     rule: str = "lower"
     shift: int = 0
     bits: int = FINE_BITS
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A quantile, and one row unless it is interpolated."""
+        row = () if self.rule == "interpolated" else (Trait.ROW,)
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN, Trait.QUANTILE, *row
 
     def check(self) -> None:
         """The quantile lies in [0, 1] and the rule is known."""

@@ -17,6 +17,7 @@ from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import codes_between
 from sordino.statistics.quantile import Quantile
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,6 +47,10 @@ class Quantiles(Numeric):
 
     qs: tuple[Fraction | float, ...]
     bits: int = FINE_BITS
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Several quantiles."""
+        return (Trait.QUANTILES,)
 
     def check(self) -> None:
         """At least one, increasing."""

@@ -12,6 +12,7 @@ from sordino.profile import Exact, Opened, Profile, Reach, Units
 from sordino.source import Request
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,6 +38,10 @@ class SecondMoment(Numeric):
     name: ClassVar[str] = "second-moment"
 
     centre: float
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The second moment of the column."""
+        return Trait.REACH, Trait.RANGE, Trait.MOMENT
 
     def check(self) -> None:
         """Squares are summed, so the lattice is not too fine."""

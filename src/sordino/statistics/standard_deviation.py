@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino.profile import Exact, Opened, Profile, Reach, Units
 from sordino.statistics.variance import Variance
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,10 @@ class StandardDeviation(Variance):
     """
 
     name: ClassVar[str] = "standard-deviation"
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The standard deviation of the column."""
+        return Trait.REACH, Trait.RANGE, Trait.DEVIATION
 
     @property
     def units(self) -> Units:

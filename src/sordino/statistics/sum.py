@@ -13,6 +13,7 @@ from sordino.source import FIRST, LAST, Request, Window
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import block_profile, codes_between
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,6 +31,11 @@ class Sum(Numeric):
     """
 
     name: ClassVar[str] = "sum"
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A sum of a private number of rows has no range."""
+        ranged = () if self.neighbors is Neighbors.ADD_REMOVE_ONE else (Trait.RANGE,)
+        return Trait.REACH, Trait.TOTAL, *ranged
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from sordino.privacy import Neighbors
 from sordino.profile import Opened, Profile, Reach, Units
 from sordino.source import Columns, Grid
 from sordino.statistics import DEPTH, Case, Statistic
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,6 +62,10 @@ class TheilSen(Statistic):
         self.check_relation()
         self.grids  # noqa: B018  grids check themselves
         self.grid  # noqa: B018
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Reachable intervals between public bounds."""
+        return Trait.REACH, Trait.RANGE
 
     @property
     def grids(self) -> tuple[Grid, Grid]:

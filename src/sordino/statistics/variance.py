@@ -17,6 +17,7 @@ from sordino.statistics.mean import Mean
 from sordino.statistics.moments import Spread, variance_of
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import Sorted, add_remove_reach
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,6 +41,10 @@ class Variance(Numeric):
     name: ClassVar[str] = "variance"
 
     envelope: str = "moments"
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The variance of the column."""
+        return Trait.REACH, Trait.RANGE, Trait.VARIANCE
 
     def check(self) -> None:
         """Squares are summed, so the lattice is not too fine."""
