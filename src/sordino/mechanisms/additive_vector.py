@@ -55,7 +55,9 @@ class AdditiveVector(Mechanism):
         """Vectors whose sensitivity is known in the sum norm."""
         reason = Mechanism.refusal(self, statistic)
         if reason is None and statistic.norm != 1:
-            return f"Its theorem is about the sum norm, and the sensitivity is in the norm {statistic.norm:g}."
+            return (
+                f"Its theorem is about the sum norm, and the sensitivity is in the norm {statistic.norm:g}."
+            )
         return reason
 
     @property

@@ -37,17 +37,17 @@ def intervals_of(opened: Opened, *, radii: bool = False) -> Intervals:
 
     bottom, top = opened.bottom, opened.top
     reach = opened.reach
+    if (bottom is None or top is None) and reach is not None and reach.tail is None:
+        bottom, top = reach.low[-1], reach.high[-1]  # beyond the last distance an interval is the whole range
     if reach is None or radii:
         reach = Reach.from_profile(opened.value, opened.profile, bottom=bottom, top=top)
     if bottom is None or top is None:
-        if reach.tail is not None:
-            raise Unsupported(
-                "nested intervals",
-                "need a public range",
-                why="Beyond the last interval the answer is spread over the rest of the range.",
-                hint="a statistic with bounds, or Additive noise",
-            )
-        bottom, top = reach.low[-1], reach.high[-1]
+        raise Unsupported(
+            "nested intervals",
+            "need a public range",
+            why="Beyond the last interval the answer is spread over the rest of the range.",
+            hint="a statistic with bounds, or Additive noise",
+        )
     count = reach.distance[-1] + 1
     ends = [reach.at(distance) for distance in range(count)]
     return Intervals.of([low for low, _ in ends], [high for _, high in ends], first=bottom, last=top)

@@ -59,7 +59,7 @@ class Categories(Statistic):
     @property
     def euclidean(self) -> Fraction | None:
         """A replaced row leaves one key and enters another: sqrt 2, rounded up."""
-        return ROOT_TWO if self.neighbors is Neighbors.REPLACE_ONE else None
+        return ROOT_TWO if self.vector and self.neighbors is Neighbors.REPLACE_ONE else None
 
     @property
     def exact(self) -> tuple[str, ...]:

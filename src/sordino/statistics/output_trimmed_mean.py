@@ -11,6 +11,7 @@ from sordino.errors import ParameterError
 from sordino.profile import Exact, Opened, Profile, Reach
 from sordino.statistics import Case
 from sordino.statistics.trimmed_mean import TrimmedMean
+from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,6 +52,10 @@ class OutputTrimmedMean(TrimmedMean):
                 got={"answer_low": self.answer_low, "answer_high": self.answer_high},
                 why="Rows are clipped to the outer bounds, the answer to the inner ones.",
             )
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Between public bounds of its own."""
+        return Trait.REACH, Trait.RANGE
 
     @property
     def exact(self) -> tuple[str, ...]:
