@@ -1,4 +1,4 @@
-"""One register, one rule: a name belongs to the class that has it first, and built-in names are taken from the start."""
+"""One register, one rule: a name belongs to the class that has it first, built-in names from the start."""
 
 import subprocess
 import sys
