@@ -6,13 +6,13 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from statistic_worlds import World
+from statistic_worlds import World, drops
 
 from sordino import catalogue
 from sordino.errors import SordinoError
-from sordino.mechanisms.additive import Additive
-from sordino.mechanisms.column import SortedColumn
-from sordino.mechanisms.quantile_plan import Lattice
+from sordino.mechanisms.additive.additive import Additive
+from sordino.mechanisms.clip.column import SortedColumn
+from sordino.mechanisms.quantile.plan import Lattice
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Approx, Neighbors, Pure
@@ -86,7 +86,7 @@ def cases():
         for case in kind.cases():
             statistic = case.statistic
             key = name, statistic.neighbors, statistic.norm, statistic.traits
-            if key not in seen and not statistic.rows_private:
+            if key not in seen and not drops(statistic):
                 seen.add(key)
                 yield case
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections import Counter
@@ -99,4 +100,14 @@ class World:
         data = self.datasets[index]
         table = {name: [row[i] for row in data] for i, name in enumerate(self.case.columns)}
         source = Memory({name: np.array(column, None if column else float) for name, column in table.items()})
+        if drops(
+            self.statistic
+        ):  # the form in which a session reads it: removals and additions, two per replacement
+            form = dataclasses.replace(self.statistic, neighbors=Neighbors.ADD_REMOVE_ONE)
+            return form.read(*source.summary(form.request(depth=depth))).by(2)
         return self.statistic.read(*source.summary(self.statistic.request(depth=depth)))
+
+
+def drops(statistic):
+    """Whether rows are dropped under replace-one."""
+    return statistic.neighbors is Neighbors.REPLACE_ONE and getattr(statistic, "missing", None) == "drop"

@@ -17,17 +17,17 @@ from sordino import catalogue
 from sordino.data.memory import Memory
 from sordino.errors import ParameterError, Unsupported
 from sordino.mechanisms import Mechanism
-from sordino.mechanisms.additive import Additive
-from sordino.mechanisms.extreme import Extreme
-from sordino.mechanisms.inverse_sensitivity import InverseSensitivity
-from sordino.mechanisms.measure import Measure
-from sordino.mechanisms.quantile import PrivateQuantile
-from sordino.mechanisms.quantile_plan import Lattice
-from sordino.mechanisms.radial import RadialLaplace
-from sordino.mechanisms.symmetric_mean import SymmetricMean
+from sordino.mechanisms.additive.additive import Additive
+from sordino.mechanisms.additive.radial import RadialLaplace
+from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
+from sordino.mechanisms.extreme.extreme import Extreme
+from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
+from sordino.mechanisms.parts.measure import Measure
+from sordino.mechanisms.quantile.plan import Lattice
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.privacy import Neighbors, Pure, Unit
-from sordino.profile import Units
-from sordino.question import prepare
+from sordino.reading.profile import Units
+from sordino.session.quote import prepare
 from sordino.statistics import Case
 from sordino.traits import Trait
 

@@ -8,12 +8,11 @@ import pytest
 
 import sordino as sd
 from sordino.data.memory import Memory
-from sordino.mechanisms.anchor_search import AnchorSearch
-from sordino.mechanisms.extreme import Extreme
-from sordino.mechanisms.loss import loss_range
-from sordino.mechanisms.measure import Measure
-from sordino.mechanisms.price import bounded_range
-from sordino.mechanisms.quantile_plan import Lattice
+from sordino.mechanisms.extreme.anchor_search import AnchorSearch
+from sordino.mechanisms.extreme.extreme import Extreme
+from sordino.mechanisms.parts.loss import loss_range
+from sordino.mechanisms.parts.measure import Measure
+from sordino.mechanisms.quantile.plan import Lattice
 from sordino.privacy import BoundedRange, Concentrated, Neighbors, Pure, compose
 from sordino.statistics.maximum import Maximum
 
@@ -135,4 +134,4 @@ def test_conversations_are_not_priced_by_a_bounded_range(statistic, hints):
 def test_a_bounded_range_is_no_budget():
     with pytest.raises(sd.Unsupported, match="no budget"):
         sd.open(AGES, budget=sd.BoundedRange(3))
-    assert bounded_range(BoundedRange(3)) == 3
+    assert BoundedRange(3).bounded_range == 3

@@ -14,17 +14,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from sordino.privacy import Neighbors
-from sordino.profile import Units
+from sordino.reading.profile import Units
 from sordino.registry import Register
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
-    from sordino.mechanisms.law import Law
-    from sordino.mechanisms.quantile_plan import Lattice
+    from sordino.mechanisms.parts.law import Law
+    from sordino.mechanisms.quantile.plan import Lattice
     from sordino.privacy import Guarantee
-    from sordino.profile import Reading
-    from sordino.source import Ask, Summary
+    from sordino.reading.profile import Reading
+    from sordino.reading.requests import Ask, Summary
     from sordino.statistics import Statistic
     from sordino.traits import Trait
 
@@ -103,7 +103,7 @@ class Mechanism(ABC):
         Public, and asked before anything is spent. A mechanism made of others asks them too.
 
         Example:
-            >>> from sordino.mechanisms.geometric import Geometric
+            >>> from sordino.mechanisms.additive.geometric import Geometric
             >>> from sordino.privacy import Pure
             >>> from sordino.statistics.count import Count
             >>> from sordino.statistics.mean import Mean
@@ -159,11 +159,10 @@ class Mechanism(ABC):
             statistic: What is asked.
             ask: Answers one request with a summary; private.
             grid: The public output lattice.
-            contribution: How many rows one person may have.
+            contribution: How many rows one person may move.
             bits: A source of random words; fresh ones by default.
         """
-        doubled = 2 if statistic.rows_private else 1
-        summary = ask(statistic.request(depth=self.depth * contribution * doubled))
+        summary = ask(statistic.request(depth=self.depth * contribution))
         return self.draw(statistic.read(summary).by(contribution), grid, bits=bits)
 
     def answers(
@@ -227,16 +226,6 @@ def matched(mechanism: M, statistic: Statistic) -> M:
     if getattr(mechanism, "neighbors", None) is statistic.neighbors:
         return mechanism
     return dataclasses.replace(mechanism, neighbors=statistic.neighbors)  # type: ignore[type-var]
-
-
-def facing(mechanism: M, statistic: Statistic, contribution: int) -> tuple[M, int]:
-    """The mechanism in the relation in which the rows are read, and how many rows one person may move in it.
-
-    Where the number of rows is private a replacement is a removal and an addition.
-    """
-    if not statistic.rows_private:
-        return matched(mechanism, statistic), contribution
-    return dataclasses.replace(mechanism, neighbors=Neighbors.ADD_REMOVE_ONE), 2 * contribution  # type: ignore[type-var]
 
 
 def kinds() -> dict[str, type[Mechanism]]:
