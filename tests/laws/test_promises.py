@@ -27,9 +27,9 @@ from sordino.mechanisms.quantile.plan import Lattice
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.privacy import Neighbors, Pure, Unit
 from sordino.reading.profile import Units
+from sordino.reading.traits import Trait
 from sordino.session.quote import prepare
 from sordino.statistics import Case
-from sordino.traits import Trait
 
 CASES = list(cases())
 MECHANISMS = catalogue.mechanisms()

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
     from sordino.reading.requests import Ask, Summary
+    from sordino.reading.traits import Trait
     from sordino.statistics import Statistic
-    from sordino.traits import Trait
 
     Asking = Callable[[Ask], Summary]
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Reading, Units
+from sordino.reading.traits import Trait
 from sordino.registry import Register
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,9 +10,9 @@ from sordino import checks
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Units
 from sordino.reading.requests import Grid, Request
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.count import count_reach
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 from sordino import checks
 from sordino.privacy import Neighbors
 from sordino.reading.requests import Links
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino.reading.requests import FIRST, LAST, Rank
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, block_add_remove_profile
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
 from sordino.reading.requests import Rank
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.ordered import Weights
 from sordino.statistics.quantile import Quantile
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

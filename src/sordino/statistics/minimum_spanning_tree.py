@@ -13,9 +13,9 @@ from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach, Units
 from sordino.reading.requests import BITS, Grid, Links
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.detours import Detours, spanning_tree
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sordino.reading.traits import Trait
 from sordino.statistics.categories import Categories
-from sordino.traits import Trait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import checks
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.categories import Categories
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

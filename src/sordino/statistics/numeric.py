@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.requests import BITS, Grid
+from sordino.reading.traits import Trait
 from sordino.statistics import Statistic
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -18,9 +18,9 @@ import numpy as np
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Profile, Reach
 from sordino.reading.requests import Request, Window
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH
 from sordino.statistics.numeric import Numeric
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

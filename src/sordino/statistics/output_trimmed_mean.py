@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.reading.profile import Exact, Opened, Profile, Reach
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.trimmed_mean import TrimmedMean
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,10 +13,10 @@ from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Profile, Reach
 from sordino.reading.requests import FINE_BITS, Rank
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
 from sordino.statistics.reaches import Reaches, ranks_among, reachable_ranks
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

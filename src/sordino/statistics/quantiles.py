@@ -13,11 +13,11 @@ from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile
 from sordino.reading.requests import FINE_BITS, Request, Window
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import codes_between
 from sordino.statistics.quantile import Quantile
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,9 +10,9 @@ from sordino import checks
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
 from sordino.reading.requests import Request
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

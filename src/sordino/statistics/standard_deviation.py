@@ -8,8 +8,8 @@ from math import isqrt
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.traits import Trait
 from sordino.statistics.variance import Variance
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

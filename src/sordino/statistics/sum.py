@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, ClassVar
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
 from sordino.reading.requests import FIRST, LAST, Request, Window
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import block_profile, codes_between
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

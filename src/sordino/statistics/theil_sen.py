@@ -10,8 +10,8 @@ import numpy as np
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach, Units
 from sordino.reading.requests import Columns, Grid
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

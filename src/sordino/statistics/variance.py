@@ -12,12 +12,12 @@ from sordino import checks
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
 from sordino.reading.requests import FIRST, LAST, Bundle, Columns, Request, Window
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.mean import Mean
 from sordino.statistics.moments import Spread, variance_of
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import Sorted, add_remove_reach
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import checks
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism
-from sordino.traits import Trait
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits

@@ -14,7 +14,7 @@ from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.additive import AdditiveLaw
 from sordino.mechanisms.parts.drawing import draw_noise, noise_for
-from sordino.traits import Trait
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits

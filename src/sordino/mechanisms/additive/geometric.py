@@ -18,7 +18,7 @@ from sordino.mechanisms.parts.law import NEVER, LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.privacy import Pure
 from sordino.reading.profile import Units
-from sordino.traits import Trait
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits

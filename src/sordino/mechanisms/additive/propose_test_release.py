@@ -17,7 +17,7 @@ from sordino.mechanisms.additive.additive import AdditiveLaw
 from sordino.mechanisms.parts.drawing import draw_noise
 from sordino.noise.laplace import Laplace
 from sordino.privacy import Approx, Guarantee, Pure
-from sordino.traits import Trait
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits

@@ -19,7 +19,7 @@ from sordino.exact.bits import Bits
 from sordino.exact.uniforms import LazyUniform
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.radial_law import RadialLaw
-from sordino.traits import Trait
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.grid import Grid

@@ -28,7 +28,7 @@ from sordino.mechanisms.clip.auto_clip_plan import (
 from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, Interval, count_part
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.profile import Units
-from sordino.traits import Trait
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.additive.smoothing import smooth_noise
-from sordino.traits import Trait
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

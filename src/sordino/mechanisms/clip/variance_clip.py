@@ -20,7 +20,7 @@ from sordino.mechanisms.clip.interval import count_part
 from sordino.mechanisms.clip.square_search import SquarePlan, plan_squares
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Units
-from sordino.traits import Trait
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits

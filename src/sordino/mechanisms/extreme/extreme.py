@@ -24,7 +24,7 @@ from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.parts.rings import CELLS, Rings
-from sordino.traits import Trait
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from sordino import checks
 from sordino.errors import Unsupported
 from sordino.mechanisms import Mechanism, lacking
 from sordino.mechanisms.nested.intervals import Intervals
-from sordino.traits import Trait
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee

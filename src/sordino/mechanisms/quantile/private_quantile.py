@@ -24,8 +24,8 @@ from sordino.mechanisms.quantile.plan import OCTAVES, Lattice, QuantilePlan, mag
 from sordino.mechanisms.selection.permute_and_flip import FlipLaw, probabilities
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.profile import Units
+from sordino.reading.traits import Trait
 from sordino.statistics.quantile import Quantile
-from sordino.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits

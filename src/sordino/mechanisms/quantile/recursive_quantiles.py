@@ -20,7 +20,7 @@ from sordino.errors import ParameterError, Unsupported
 from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
 from sordino.mechanisms.parts.measure import Measure, mixture, shells
 from sordino.privacy import Guarantee, Neighbors
-from sordino.traits import Trait
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

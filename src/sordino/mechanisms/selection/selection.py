@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.selection.permute_and_flip import probabilities
 from sordino.privacy import Guarantee, Neighbors
-from sordino.traits import Trait
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
