@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from sordino import registry
 from sordino.errors import Unsupported
+from sordino.privacy import Neighbors
+from sordino.reading.profile import Units
+from sordino.registry import Register
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -23,18 +25,22 @@ if TYPE_CHECKING:
     from sordino.hints import Hints
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
+    from sordino.mechanisms.quantile.plan import Lattice
     from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
     from sordino.reading.requests import Ask, Summary
+    from sordino.reading.traits import Trait
     from sordino.statistics import Statistic
 
     Asking = Callable[[Ask], Summary]
 
 M = TypeVar("M", bound="Mechanism")
 
-REGISTER: dict[str, type[Mechanism]] = {}
-"""Mechanisms by catalogue name; `sordino.catalogue` fills it by importing this folder."""
+PERSONS = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
+
+REGISTER: Register[Mechanism] = Register("mechanism", __name__)
+"""Mechanisms by catalogue name; `kinds` fills it by importing this folder."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -68,6 +74,8 @@ class Mechanism(ABC):
         name: Catalogue name, lower case with hyphens; a class without one is not registered.
         searches: Whether it asks for intervals first, given which its last step has a known law.
         answers_tried: How many simulated answers a plan tries at least: fewer for mechanisms that take long.
+        asks: The traits that its theorem rests on; without any it answers nothing.
+        relations: The neighbours for which its theorem holds.
         needs: Which parts of a reading it opens: ``"profile"``, ``"reach"``, ``"counts"``, or ``"rows"`` for
             mechanisms that ask the source several times.
         proof: Page in docs/proofs that states its theorem.
@@ -78,6 +86,8 @@ class Mechanism(ABC):
     name: ClassVar[str] = ""
     searches: ClassVar[bool] = False
     answers_tried: ClassVar[int] = 200
+    asks: ClassVar[tuple[Trait, ...]] = ()
+    relations: ClassVar[tuple[Neighbors, ...]] = (*PERSONS, Neighbors.EDGE)
     needs: ClassVar[tuple[str, ...]] = ()
     proof: ClassVar[str] = ""
 
@@ -90,18 +100,40 @@ class Mechanism(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__dict__.get("name"):
-            known = REGISTER.get(cls.name)
-            # A dataclass with slots builds its class twice; both have the same qualified name.
-            if known is not None and (known.__module__, known.__qualname__) != (
-                cls.__module__,
-                cls.__qualname__,
-            ):
-                raise TypeError(f"two mechanisms are called {cls.name!r}")
-            REGISTER[cls.name] = cls
+            REGISTER.add(cls.name, cls)
         for entry in ("draw", "answer"):
             method = cls.__dict__.get(entry)
             if method is not None and not getattr(method, "__isabstractmethod__", False):
                 setattr(cls, entry, _marked(method))
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """Why no theorem covers what this mechanism would answer to a statistic, in a sentence; None where one does.
+
+        Public, and asked before anything is spent. A mechanism made of others asks them too.
+
+        Example:
+            >>> from sordino.mechanisms.additive.geometric import Geometric
+            >>> from sordino.privacy import Pure
+            >>> from sordino.statistics.count import Count
+            >>> from sordino.statistics.mean import Mean
+            >>> Geometric(price=Pure(1)).refusal(Count("x")) is None
+            True
+            >>> Geometric(price=Pure(1)).refusal(Mean("x", low=0, high=1))
+            'Its theorem is about a count: a whole number that one row moves by a whole number.'
+        """
+        return lacking(statistic, *self.asks) or self._other_relation(statistic)
+
+    def _other_relation(self, statistic: Statistic) -> str | None:
+        if statistic.neighbors in self.relations:
+            return None
+        return f"Its theorem is not about {statistic.neighbors.value} neighbours."
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> Mapping[str, Units]:  # noqa: ARG002
+        """The public lattice of every number of an answer, by name; ``value`` is the answer itself.
+
+        What is named by a word (a key, yes or no) has none. They are known before anything is read.
+        """
+        return {"value": Units(Fraction(0), grid.step)}
 
     @property
     def depth(self) -> int:
@@ -266,6 +298,29 @@ def _marked(method: Callable[..., Answer]) -> Callable[..., Answer]:
     return draw
 
 
+def lacking(statistic: Statistic, *asked: Trait) -> str | None:
+    """Why a theorem about these traits does not cover a statistic: the first that it has not."""
+    if not asked:
+        return "It does not say which statistics its theorem covers."
+    missing = [trait for trait in asked if trait not in statistic.traits]
+    return f"Its theorem is about {missing[0].value}." if missing else None
+
+
+def other_lattice(statistic: Any, lattice: Lattice) -> str | None:
+    """Why a mechanism built for other answers does not cover a statistic of one column."""
+    units = statistic.grid.units
+    if (lattice.low, lattice.step, lattice.last) == (units.origin, units.step, statistic.grid.top):
+        return None
+    return "It was built for a lattice of answers that is not the one of the statistic."
+
+
+def other_bounds(statistic: Any, low: float, high: float) -> str | None:
+    """Why a mechanism planned for other bounds does not cover a statistic of one column."""
+    if (float(low), float(high)) == (statistic.grid.low, statistic.grid.high):
+        return None
+    return "It was planned for other bounds than those of the statistic."
+
+
 def matched(mechanism: M, statistic: Statistic) -> M:
     """The mechanism for the neighbours of the statistic, whatever it was built for: theirs decide what a row costs."""
     if getattr(mechanism, "neighbors", None) is statistic.neighbors:
@@ -280,8 +335,7 @@ def kinds() -> dict[str, type[Mechanism]]:
         >>> "piecewise-laplace" in kinds()
         True
     """
-    registry.load(__name__, __path__)
-    return dict(sorted(REGISTER.items()))
+    return REGISTER.load()
 
 
 def _plain(value: Any) -> Any:

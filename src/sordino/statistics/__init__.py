@@ -13,10 +13,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino import registry
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Reading, Units
+from sordino.reading.traits import Trait
+from sordino.registry import Register
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,11 +26,14 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
     from sordino.reading.requests import Ask, Summary
 
-REGISTER: dict[str, type[Statistic]] = {}
-"""Statistics by catalogue name; `sordino.catalogue` fills it by importing this folder."""
+REGISTER: Register[Statistic] = Register("statistic", __name__)
+"""Statistics by catalogue name; `kinds` fills it by importing this folder."""
 
 DEPTH = 64
 """Distance up to which a request asks when the mechanism does not say how far it looks."""
+
+ROOT_TWO = Fraction(1414213563, 10**9)
+"""The square root of two, rounded up."""
 
 BOTH = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
 
@@ -89,17 +93,21 @@ class Statistic(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__dict__.get("name"):
-            known = REGISTER.get(cls.name)
-            # A dataclass with slots builds its class twice; both have the same qualified name.
-            if known is not None and (known.__module__, known.__qualname__) != (
-                cls.__module__,
-                cls.__qualname__,
-            ):
-                message = (
-                    f"two statistics are called {cls.name!r}: {known.__qualname__} and {cls.__qualname__}"
-                )
-                raise TypeError(message)
-            REGISTER[cls.name] = cls
+            REGISTER.add(cls.name, cls)
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """What a theorem may rest on; public. A mechanism that needs another trait refuses the statistic."""
+        return frozenset({Trait.VECTOR if self.vector else Trait.NUMBER, *self.shows()})
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The traits beyond being a number or a vector; statistics that have more say so."""
+        return ()
+
+    @property
+    def euclidean(self) -> Fraction | None:
+        """How far one row moves a vector in the Euclidean norm at most, where that is known to be less; public."""
+        return None
 
     @property
     def units(self) -> Units:
@@ -223,8 +231,7 @@ def kinds() -> dict[str, type[Statistic]]:
         >>> "median" in kinds()
         True
     """
-    registry.load(__name__, __path__)
-    return dict(sorted(REGISTER.items()))
+    return REGISTER.load()
 
 
 def _plain(value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach, Units
 from sordino.reading.requests import Grid, Request
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 
 if TYPE_CHECKING:
@@ -49,6 +50,10 @@ class Count(Statistic):
 
     def __post_init__(self) -> None:
         self.check_relation()
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A count without an upper end."""
+        return Trait.REACH, Trait.WHOLE
 
     @property
     def exact(self) -> tuple[str, ...]:

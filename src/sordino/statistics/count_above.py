@@ -11,6 +11,7 @@ from sordino import checks
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Units
 from sordino.reading.requests import Grid, Request
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.count import count_reach
 
@@ -47,6 +48,11 @@ class CountAbove(Statistic):
         object.__setattr__(self, "threshold", float(checks.exact(self.name, threshold=self.threshold)))
         self.check_relation()
         self.request()  # a grid checks itself
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A count, at most the number of rows where that is public."""
+        ranged = (Trait.RANGE,) if self.neighbors is Neighbors.REPLACE_ONE else ()
+        return Trait.REACH, Trait.WHOLE, *ranged
 
     @property
     def exact(self) -> tuple[str, ...]:

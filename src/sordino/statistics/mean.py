@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino.privacy import Neighbors
 from sordino.reading.requests import FIRST, LAST, Rank
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, block_add_remove_profile
 
@@ -32,6 +33,10 @@ class Mean(Ordered):
     name: ClassVar[str] = "mean"
     suits: ClassVar[tuple[str, ...]] = ("additive", "symmetric-mean", "auto-clip")
     total: ClassVar[bool] = False
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The mean of the column."""
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN, Trait.MEAN
 
     def ranks(self) -> tuple[Rank, ...]:
         """The first and the last row."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import checks
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.categories import Categories
 
@@ -42,6 +43,11 @@ class ModeCount(Categories):
     def __post_init__(self) -> None:
         Categories.__post_init__(self)
         checks.one_of(self.name, ("drop", "last"), outside=self.outside)
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A count, at most the number of rows where that is public."""
+        ranged = (Trait.RANGE,) if self.neighbors is Neighbors.REPLACE_ONE else ()
+        return Trait.REACH, Trait.WHOLE, *ranged
 
     @property
     def exact(self) -> tuple[str, ...]:

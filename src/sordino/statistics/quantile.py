@@ -13,6 +13,7 @@ from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Profile, Reach
 from sordino.reading.requests import FINE_BITS, Rank
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
 from sordino.statistics.reaches import Reaches, ranks_among, reachable_ranks
@@ -65,6 +66,11 @@ class Quantile(Ordered):
     rule: str = "lower"
     shift: int = 0
     bits: int = FINE_BITS
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A quantile, and one row unless it is interpolated."""
+        row = () if self.rule == "interpolated" else (Trait.ROW,)
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN, Trait.QUANTILE, *row
 
     def check(self) -> None:
         """The quantile lies in [0, 1] and the rule is known."""

@@ -13,6 +13,7 @@ from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile
 from sordino.reading.requests import FINE_BITS, Request, Window
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import codes_between
@@ -47,6 +48,10 @@ class Quantiles(Numeric):
 
     qs: tuple[Fraction | float, ...]
     bits: int = FINE_BITS
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Several quantiles."""
+        return (Trait.QUANTILES,)
 
     def check(self) -> None:
         """At least one, increasing."""

@@ -10,6 +10,7 @@ from sordino import checks
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
 from sordino.reading.requests import Request
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 
@@ -40,6 +41,10 @@ class SecondMoment(Numeric):
     suits: ClassVar[tuple[str, ...]] = ("variance-clip", "additive")
 
     centre: float
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The second moment of the column."""
+        return Trait.REACH, Trait.RANGE, Trait.MOMENT
 
     def check(self) -> None:
         """Squares are summed, so the lattice is not too fine."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
 from sordino.reading.requests import FIRST, LAST, Request, Window
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import block_profile, codes_between
@@ -34,6 +35,11 @@ class Sum(Numeric):
     name: ClassVar[str] = "sum"
     suits: ClassVar[tuple[str, ...]] = ("additive", "auto-clip")
     total: ClassVar[bool] = True
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A sum of a private number of rows has no range."""
+        ranged = () if self.neighbors is Neighbors.ADD_REMOVE_ONE else (Trait.RANGE,)
+        return Trait.REACH, Trait.TOTAL, *ranged
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach, Units
 from sordino.reading.requests import Columns, Grid
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, NESTED, Case, Statistic
 
 if TYPE_CHECKING:
@@ -62,6 +63,10 @@ class TheilSen(Statistic):
         self.check_relation()
         self.grids  # noqa: B018  grids check themselves
         self.grid  # noqa: B018
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Reachable intervals between public bounds."""
+        return Trait.REACH, Trait.RANGE
 
     @property
     def grids(self) -> tuple[Grid, Grid]:

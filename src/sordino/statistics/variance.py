@@ -13,6 +13,7 @@ from sordino import checks
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
 from sordino.reading.requests import FIRST, LAST, Bundle, Columns, Request, Window
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, NESTED, Case
 from sordino.statistics.mean import Mean
 from sordino.statistics.moments import Spread, variance_of
@@ -45,6 +46,10 @@ class Variance(Numeric):
     root: ClassVar[bool] = False
 
     envelope: str = "moments"
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The variance of the column."""
+        return Trait.REACH, Trait.RANGE, Trait.VARIANCE
 
     def check(self) -> None:
         """Squares are summed, so the lattice is not too fine."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import checks
 from sordino.errors import SordinoError, Unsupported
 from sordino.mechanisms import Answer, Mechanism
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Opened, Profile, Reading
+    from sordino.statistics import Statistic
 
 SPAN = 24.0  # nats between the global sensitivity and one step of a 31-bit lattice, with room to spare
 
@@ -87,6 +89,7 @@ class Additive(Mechanism):
     clip: bool = True
 
     name: ClassVar[str] = "additive"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.NUMBER,)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_additive"
 
@@ -162,6 +165,12 @@ class Additive(Mechanism):
         if self.look is not None:
             checks.whole(self.name, look=self.look)
 
+    def refusal(self, statistic: Statistic) -> str | None:
+        """Noise whose scale keeps its promise, on a single number; any relation with a local sensitivity."""
+        if not self.calibration.kept:
+            return "The scale of its calibration does not keep the promise that is written beside it."
+        return Mechanism.refusal(self, statistic)
+
     @property
     def guarantee(self) -> Guarantee:
         """What the calibration promises."""
@@ -220,5 +229,5 @@ class Additive(Mechanism):
         )
         value = grid.step * point
         if self.clip and opened.bottom is not None and opened.top is not None:
-            value = min(max(value, opened.units.real(opened.bottom)), opened.units.real(opened.top))
+            value = grid.inside(value, opened.units.real(opened.bottom), opened.units.real(opened.top))
         return Answer(value)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from sordino.noise import Noise
     from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading
+    from sordino.reading.profile import Reading, Units
+    from sordino.statistics import Statistic
 
 LOG_STEP = Fraction(1, 1024)  # lattice of the released log scale; its rounding widens the bar by 0.05 %
 
@@ -131,6 +132,15 @@ class WithErrorBar(Mechanism):
         else:
             checks.positive(self.name, epsilon=self.price.epsilon)
 
+    def refusal(self, statistic: Statistic) -> str | None:
+        """What the mechanism inside answers."""
+        return self.mechanism.refusal(statistic)
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+        """Answer and ends of the bar."""
+        value = self.mechanism.lattices(statistic, grid)["value"]
+        return {"value": value, "low": value, "high": value}
+
     @property
     def guarantee(self) -> Guarantee:
         """The answer and the released scale compose."""
@@ -177,6 +187,7 @@ class WithErrorBar(Mechanism):
         else:
             size = scale
         half = size * Fraction(self.width) * (1 + Fraction(1, 2**40)) + grid.step / 2
+        half = grid.step * -(-half // grid.step)  # outwards to the grid: a bar may be wider, never narrower
         return Answer(
             answer.value, {"low": answer.value - half, "high": answer.value + half, "level": self.level}
         )

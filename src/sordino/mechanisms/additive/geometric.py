@@ -17,6 +17,8 @@ from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.law import NEVER, LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.privacy import Pure
+from sordino.reading.profile import Units
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from sordino.hints import Hints
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Opened, Reading
+    from sordino.statistics import Statistic
 
 
 class GeometricLaw(LatticeLaw):
@@ -95,6 +98,7 @@ class Geometric(Mechanism):
     price: Guarantee
 
     name: ClassVar[str] = "geometric"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.NUMBER, Trait.WHOLE)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_geometric"
 
@@ -131,6 +135,10 @@ class Geometric(Mechanism):
         raise Unsupported(
             self.name, "is priced in pure epsilon", got={"price": self.price}, hint="Additive Gaussian noise"
         )
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """Whole numbers."""
+        return {"value": Units()}
 
     @property
     def guarantee(self) -> Guarantee:

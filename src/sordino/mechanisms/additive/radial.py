@@ -19,6 +19,7 @@ from sordino.exact.bits import Bits
 from sordino.exact.uniforms import LazyUniform
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.radial_law import RadialLaw
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
+    from sordino.statistics import Statistic
 
 NORMS = (1, 2, math.inf)
 NATS = 70
@@ -55,6 +57,7 @@ class RadialLaplace(Mechanism):
     dimension: int = 1
 
     name: ClassVar[str] = "radial-laplace"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.VECTOR,)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_radial"
     answers_tried: ClassVar[int] = 40
@@ -94,6 +97,13 @@ class RadialLaplace(Mechanism):
         checks.whole(self.name, at_least=1, dimension=self.dimension)
         if self.norm not in NORMS:
             raise ParameterError(self.name, "norm must be 1, 2 or inf", got={"norm": self.norm})
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """Vectors whose sensitivity is known in the norm of its balls."""
+        reason = Mechanism.refusal(self, statistic)
+        if reason is None and statistic.norm != self.norm:
+            return f"Its balls are of the norm {self.norm:g}, and the sensitivity is in the norm {statistic.norm:g}."
+        return reason
 
     @property
     def guarantee(self) -> Guarantee:

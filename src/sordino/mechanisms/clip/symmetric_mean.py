@@ -15,10 +15,11 @@ from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.additive.smoothing import noise_at
 from sordino.privacy import Neighbors
+from sordino.reading.traits import Trait
 from sordino.statistics.smoothing_rule import public_smoothing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.additive.additive import AdditiveLaw
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading
+    from sordino.reading.profile import Reading, Units
     from sordino.statistics import Statistic
 
 
@@ -39,7 +40,6 @@ class SymmetricMean(Mechanism):
     """A trimmed mean with smooth noise, in place of the mean of a symmetric column.
 
     Args:
-        price: What the answer costs.
         trimmed: Rows trimmed on each side.
         rows: Public number of rows.
         inner: The additive mechanism that answers the trimmed mean.
@@ -50,12 +50,12 @@ class SymmetricMean(Mechanism):
         44
     """
 
-    price: Guarantee
     trimmed: int
     rows: int
     inner: Additive
 
     name: ClassVar[str] = "symmetric-mean"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.MEAN,)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_additive"
 
@@ -95,12 +95,20 @@ class SymmetricMean(Mechanism):
         wanted = (0.25 if effort < 600 else 0.16 if effort < 3000 else 0.12) * strength
         trimmed = max(min(math.ceil(decades / wanted), int(0.4 * rows)), 1)
         calibration = noise_at(price, public_smoothing(price, decades=decades, trimmed=trimmed))
-        return cls(price=price, trimmed=trimmed, rows=rows, inner=Additive(calibration=calibration))
+        return cls(trimmed=trimmed, rows=rows, inner=Additive(calibration=calibration))
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """The mean of a column, by what the mechanism inside answers."""
+        return Mechanism.refusal(self, statistic) or self.inner.refusal(self.substitute(statistic))
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> Mapping[str, Units]:
+        """As the mechanism inside."""
+        return self.inner.lattices(self.substitute(statistic), grid)
 
     @property
     def guarantee(self) -> Guarantee:
-        """The price."""
-        return self.price
+        """What the mechanism inside promises; there is no other price."""
+        return self.inner.guarantee
 
     @property
     def depth(self) -> int:

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sordino import checks
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer, Mechanism, lacking, other_lattice
 from sordino.mechanisms.extreme.plan import ExtremePlan, anchored_measure, plan_extreme
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.parts.rings import CELLS, Rings
 from sordino.mechanisms.quantile.plan import Lattice
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.extreme.anchor_search import AnchorSearch
     from sordino.mechanisms.parts.measure import Measure
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading
+    from sordino.reading.profile import Reading, Units
     from sordino.statistics import Statistic
 
     Codes = NDArray[np.int64]
@@ -100,6 +101,16 @@ class Extreme(Mechanism):
     def __post_init__(self) -> None:
         checks.whole(self.name, rows=self.rows)
         self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """The smallest or the largest row, which a row moves in one direction only, on its own lattice."""
+        side = Trait.LARGEST if self.upper else Trait.SMALLEST
+        reason = lacking(statistic, side) or self._other_relation(statistic)
+        return reason or other_lattice(statistic, self.lattice)
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """Answer and anchor are points of the lattice."""
+        return {"value": self.lattice.units, "anchor": self.lattice.units}
 
     @property
     def guarantee(self) -> Guarantee:

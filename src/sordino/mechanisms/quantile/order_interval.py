@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer, Mechanism, other_lattice
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.privacy import Purse
+from sordino.reading.profile import Units
 from sordino.reading.requests import BITS
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,6 +67,7 @@ class OrderInterval(Mechanism):
     point: PrivateQuantile | None = None
 
     name: ClassVar[str] = "order-interval"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.ROW,)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
     proof: ClassVar[str] = "mechanism_error_bar"
 
@@ -112,6 +115,18 @@ class OrderInterval(Mechanism):
     def __post_init__(self) -> None:
         checks.between(self.name, 0, 1, level=self.level)
         object.__setattr__(self, "radius", checks.non_negative(self.name, radius=self.radius))
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """One row of a column on its own lattice, and whatever the point needs."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        return reason or (None if self.point is None else self.point.refusal(statistic))
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+        """Both ends are points of the lattice, and their middle may lie between two."""
+        ends = self.lattice.units
+        if self.point is None:
+            return {"value": Units(ends.origin, ends.step / 2), "low": ends, "high": ends}
+        return {**self.point.lattices(statistic, grid), "low": ends, "high": ends}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -188,8 +203,6 @@ class OrderInterval(Mechanism):
         from sordino.mechanisms.parts.drawing import draw_rings
         from sordino.mechanisms.parts.rings import Rings
 
-        if getattr(statistic, "rule", "interpolated") == "interpolated":
-            raise Unsupported(self.name, "encloses order statistics", hint='rule="lower" or rule="upper"')
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
         middle: Rank = statistic.ranks()[0]  # type: ignore[attr-defined]
         ends = []

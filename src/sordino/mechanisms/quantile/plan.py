@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sordino import checks
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
 from sordino.mechanisms.quantile.leaning import leaning
+from sordino.reading.profile import Units
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
@@ -67,6 +68,11 @@ class Lattice:
     def of(cls, grid: Any) -> Lattice:
         """The codes of a column as answers."""
         return cls(grid.units.origin, grid.units.step, grid.top)
+
+    @property
+    def units(self) -> Units:
+        """The lattice without its ends."""
+        return Units(self.low, self.step)
 
     @property
     def anchor(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
 from sordino.mechanisms.nested.inverse_sensitivity import lattice_law
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
@@ -30,6 +30,8 @@ from sordino.mechanisms.quantile.plan import (
 )
 from sordino.mechanisms.selection.permute_and_flip import FlipLaw, probabilities
 from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.profile import Units
+from sordino.reading.traits import Trait
 from sordino.statistics.quantile import Quantile
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ class PrivateQuantile(Mechanism):
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "quantile"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILE,)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
     proof: ClassVar[str] = "mechanism_quantile"
 
@@ -137,6 +140,17 @@ class PrivateQuantile(Mechanism):
         self.price.slope  # noqa: B018 - refuses prices that no theorem covers
         if self.rows is not None:
             checks.whole(self.name, rows=self.rows)
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """A quantile of one column on its own lattice; a base measure of one's own must cover it."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        if reason is None and self.measure is not None and self.measure.last != self.lattice.last:
+            return "Its base measure does not cover the lattice of the statistic."
+        return reason
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """The answer is a point of the lattice, the magnitude a number of its steps."""
+        return {"value": self.lattice.units, "magnitude": Units(Fraction(0), self.lattice.step)}
 
     @property
     def guarantee(self) -> Guarantee:

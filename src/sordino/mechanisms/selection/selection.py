@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.selection.permute_and_flip import probabilities
 from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.error_law import Errors
-    from sordino.reading.profile import Reading
+    from sordino.reading.profile import Reading, Units
     from sordino.statistics import Statistic
 
 
@@ -70,6 +71,7 @@ class Selection(Mechanism):
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "selection"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.KEY,)
     needs: ClassVar[tuple[str, ...]] = ("counts",)
     proof: ClassVar[str] = "mechanism_selection"
 
@@ -104,6 +106,10 @@ class Selection(Mechanism):
 
     def __post_init__(self) -> None:
         self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """A key is no number."""
+        return {}
 
     @property
     def guarantee(self) -> Guarantee:
