@@ -40,11 +40,13 @@ def renyi(parts: Parts, wanted: Sequence[float]) -> Floats:
         width = float(parts.loss.max() - parts.loss.min())
         if not math.isfinite(width):
             return np.full(len(wanted), math.inf)
-        rho = float(BoundedRange(width).to(Concentrated).rho)
+        rho = float(BoundedRange(width).to(Concentrated).rho) if width > 1e-6 else width**2 / 8
         return np.array([rho * order for order in wanted])
     here, there = parts.here, parts.there
     some = ~np.isneginf(here)
-    here, there = here[some], there[some]
+    here, there, loss = here[some], there[some], parts.loss[some]
+    # A mass below the smallest float has a density all the same.
+    there = np.where(np.isneginf(there) & np.isfinite(loss), here - loss, there)
     found = []
     for order in wanted:
         with np.errstate(all="ignore"):
@@ -60,7 +62,13 @@ def renyi(parts: Parts, wanted: Sequence[float]) -> Floats:
 def hockey(parts: Parts, epsilon: float) -> float:
     """Mass of the table beyond ``e^epsilon`` times that of the neighbour."""
     if parts.here is None or parts.there is None:
-        return float(parts.loss.max() > epsilon * (1 + 1e-12))
+        # Of all laws with this range and this largest loss, two points tell most apart.
+        most, width = float(parts.loss.max()), float(parts.loss.max() - parts.loss.min())
+        if most <= epsilon:
+            return 0.0
+        if not math.isfinite(width):
+            return 1.0
+        return (math.exp(width) - math.exp(most)) / math.expm1(width) * -math.expm1(epsilon - most)
     with np.errstate(all="ignore"):
         return float(np.sum(np.maximum(np.exp(parts.here) - np.exp(epsilon + parts.there), 0.0)))
 

@@ -6,9 +6,7 @@ they are extreme. Choices among finitely many are in steps.py.
 
 from __future__ import annotations
 
-import itertools
 import math
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -185,48 +183,46 @@ class LineStep(Step):
         """The range and the grid."""
         return min(p.left for p in self.pieces), max(p.right for p in self.pieces), self.grid
 
-    def _ends(self, lefts: list[Fraction], rights: list[Fraction], total: float) -> tuple[Floats, Floats]:
-        """Log densities at both ends of segments that lie inside one piece each."""
+    def _logs(self, lefts: Floats, rights: Floats) -> tuple[Floats, Floats]:
+        """Log densities, up to a constant, at both ends of segments that lie inside one piece each."""
         pieces = sorted((p for p in self.pieces if p.left < p.right), key=lambda p: p.left)
-        starts = [p.left for p in pieces]
-        found = []
-        for left, right in zip(lefts, rights, strict=True):
-            piece = pieces[bisect_right(starts, left) - 1]
-            length = piece.right - piece.left
-            ends = []
-            for place in (left, right):
-                away = place - piece.left if piece.side >= 0 else piece.right - place
-                score = piece.level + piece.rise * float(away / length)
-                ends.append(math.log(piece.density) - float(self.slope) * score - total)
-            found.append(ends)
-        array = np.array(found)
-        return array[:, 0], array[:, 1]
+        start, end, level, rise, side, density = (
+            np.array([float(getattr(piece, name)) for piece in pieces])
+            for name in ("left", "right", "level", "rise", "side", "density")
+        )
+        own = np.searchsorted(start, (lefts + rights) / 2, side="right") - 1
+        ends = []
+        for place in (lefts, rights):
+            away = np.where(side[own] >= 0, place - start[own], end[own] - place) / (end[own] - start[own])
+            score = level[own] + rise[own] * np.clip(away, 0.0, 1.0)
+            ends.append(np.log(density[own]) - float(self.slope) * score)
+        return ends[0], ends[1]
 
     def parts(self, other: LineStep) -> Parts:
         """Segments on which both scores are linear, each cut in four."""
-        from sordino.mechanisms.parts.law import PieceLaw
-
         ends = sorted({end for law in (self, other) for p in law.pieces for end in (p.left, p.right)})
-        cut = [a + (b - a) * Fraction(k, 4) for a, b in itertools.pairwise(ends) for k in range(4)]
-        lefts, rights = cut, [*cut[1:], ends[-1]]
-        logs, edges = [], []
+        exact = np.array([float(end) for end in ends])
+        edges = np.unique(exact[:-1, None] + np.diff(exact)[:, None] * (np.arange(4) / 4))
+        edges = np.append(edges, exact[-1])
+        lefts, rights = edges[:-1], edges[1:]
+        kept = rights > lefts
+        lefts, rights = lefts[kept], rights[kept]
+        masses, heights = [], []
         for law in (self, other):
-            total = PieceLaw(list(law.pieces), law.slope).log_normalizer
-            first, second = law._ends(lefts, rights, total)
-            edges.append((first, second))
+            first, second = law._logs(lefts, rights)
             drop = np.abs(first - second)
-            widths = np.array([math.log(b - a) for a, b in zip(lefts, rights, strict=True)])
-            with np.errstate(all="ignore"):
-                share = np.where(drop > 1e-9, -np.expm1(-drop) / np.where(drop > 0, drop, 1), 1 - drop / 2)
-            logs.append(np.maximum(first, second) + np.log(share) + widths)
-        left_loss, right_loss = (edges[0][k] - edges[1][k] for k in (0, 1))
-        loss = np.where(np.abs(left_loss) >= np.abs(right_loss), left_loss, right_loss)
+            share = np.where(drop > 1e-9, -np.expm1(-drop) / np.where(drop > 0, drop, 1.0), 1 - drop / 2)
+            raw = np.maximum(first, second) + np.log(share) + np.log(rights - lefts)
+            total = float(np.logaddexp.reduce(raw))
+            masses.append(raw - total)
+            heights.append((first - total, second - total))
+        left, right = (heights[0][k] - heights[1][k] for k in (0, 1))
         # The outcome of a segment is its middle; the loss is the larger of its ends, which it comes close to.
-        step = self.grid.step
-        outcomes = [
-            math.floor((a + b) / 2 / step + Fraction(1, 2)) for a, b in zip(lefts, rights, strict=True)
-        ]
-        return Parts(outcomes, logs[0], logs[1], loss)
+        loss = np.where(np.abs(left) >= np.abs(right), left, right)
+        return Parts(_Lazy(self._point, (lefts + rights) / 2), masses[0], masses[1], loss)
+
+    def _point(self, place: float) -> int:
+        return math.floor(Fraction(place) / self.grid.step + Fraction(1, 2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,7 +246,7 @@ class RadialStep(Step):
         centre, shift = (np.array([float(v) for v in s.centre]) for s in (one, two))
         dimension = len(centre)
         gap = shift - centre
-        reach = float(max(one.tail, *one.radii, *two.radii, default=one.tail)) or 1.0
+        reach = float(max([one.tail, *one.radii, *two.radii])) or 1.0
         along = np.concatenate([np.linspace(-3, 4, 57), [0.001, 0.999, 1.001, -0.001, -50.0, 50.0]])
         points = [centre + t * gap for t in along]
         directions = [np.eye(dimension)[i] * sign for i in range(dimension) for sign in (1, -1)]

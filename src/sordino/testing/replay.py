@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SLACK = 1 + 1e-7  # floats: losses are differences of logarithms of size up to a few hundred
 BRANCHES = 24  # parts of one choice that a complete walk follows, where there are many
-JOINT = 8  # groups of outcomes of one choice that a joint hockey stick follows
+JOINT = 4  # groups of outcomes of one choice that a joint hockey stick follows
 Table = Mapping[str, Sequence[Any]]
 
 
@@ -45,6 +45,8 @@ class Replay:
         paths: How many paths were walked.
         choices: How many choices were looked at.
         problems: Every breach in words; none where nothing was refuted.
+        least: Smallest signed loss of a path.
+        most: Largest signed loss of a path.
     """
 
     worst: float = 0.0
@@ -53,6 +55,8 @@ class Replay:
     paths: int = 0
     choices: int = 0
     problems: list[str] = field(default_factory=list)
+    least: float = math.inf
+    most: float = -math.inf
 
     @property
     def kept(self) -> bool:
@@ -225,8 +229,8 @@ class _Account:
         price = self.price
         if isinstance(price, Pure | Approx):
             return abs(self.loss) / float(price.epsilon)
-        if isinstance(price, BoundedRange):
-            return ratio(self.parts, price) if self.count == 1 else math.inf
+        if isinstance(price, BoundedRange):  # of single draws; of several, from the losses of all paths
+            return ratio(self.parts, price) if self.count == 1 else 0.0
         assert isinstance(price, Concentrated | TruncatedConcentrated)
         return float(np.max(self.divergences / (float(price.rho) * np.array(self.orders))))
 
@@ -276,7 +280,10 @@ def _walk(
         account.add(parts, place)
         path = (*path, parts.outcomes[place])
     seen.paths += 1
+    seen.least, seen.most = min(seen.least, account.loss), max(seen.most, account.loss)
     used = account.used() if account.count else 0.0
+    if isinstance(price, BoundedRange):
+        used = max(used, (seen.most - seen.least) / float(price.epsilon))
     if used > seen.worst:
         seen.worst, seen.path = used, path
 
