@@ -27,7 +27,7 @@ from sordino.privacy import (
 )
 
 sys.path.insert(0, str(Path(__file__).parent))
-import noise_pairs as pairs
+from sordino.testing import noise_pairs as pairs
 
 FAMILIES = noise_families()
 CASES = [noise for family in FAMILIES.values() for noise in family.cases()]

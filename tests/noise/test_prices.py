@@ -10,7 +10,7 @@ from sordino.errors import Unsupported
 from sordino.privacy import Approx, Concentrated, Geo, Pure, TruncatedConcentrated
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
-from noise_pairs import worst_log_ratio
+from sordino.testing.noise_pairs import worst_log_ratio
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])
