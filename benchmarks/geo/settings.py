@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from reproductions.geo_baselines import expected_bias, noise_variance
-from sordino.geo import KernelDensity, Mechanism, Projection, Threshold, TwoWayThreshold
+from sordino.geo import KernelDensity, Mechanism, Reference, Threshold, TwoWayThreshold
+from sordino.geo.baseline import expected_bias, noise_variance
 from sordino.privacy import Geo
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -51,7 +51,7 @@ def places(count=20_000):
 
     rng = np.random.default_rng(3)
     found = {"city": assume("city", 2, spread=45_000, count=count)}
-    new_york = Projection(longitude=-73.95, latitude=40.72)
+    new_york = Reference.around(longitude=-73.95, latitude=40.72, radius=80_000)
     for name, file in (("collisions", "nyc_collisions"), ("pickups", "nyc_uber_pickups")):
         path = DATA / "locations" / f"{file}.parquet"
         if path.exists():
