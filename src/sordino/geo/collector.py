@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +18,13 @@ import numpy as np
 from sordino.geo.blocks import BlockMechanism
 from sordino.geo.head import VERSION, mechanism_from
 from sordino.geo.points import BEYOND, PointReports, Points
+from sordino.geo.reading import no_cycles
 from sordino.geo.reporting import Reports
 from sordino.geo.seen import Store
 from sordino.geo.wire import FIELDS, LONGEST_NAME, format_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -73,13 +76,14 @@ class Collector:
         {'replayed': 1}
     """
 
-    __slots__ = ("_blocks", "_fields", "_format", "_high", "_id", "_low", "_store", "mechanism")
+    __slots__ = ("_blocks", "_fields", "_format", "_high", "_id", "_low", "_store", "_values", "mechanism")
 
     def __init__(self, mechanism: AnyMechanism, *, store: str | Path | Store | None = None) -> None:
         self.mechanism = mechanism
         self._id = mechanism.id
         self._format = format_of(mechanism)
         self._fields = set(FIELDS[self._format])
+        self._values = "at" if isinstance(mechanism, Points) else "answers"
         self._store = store if isinstance(store, Store) else Store(store)
         self._store.describe(mechanism)
         self._blocks = mechanism.blocks if isinstance(mechanism, BlockMechanism) else None
@@ -93,25 +97,87 @@ class Collector:
             self._low, self._high = [-limit], [limit]
 
     def receive(self, records: Iterable[Any]) -> Received:
-        """Judge records one by one. Nothing in a record can raise."""
+        """Judge records: as columns if all have the right types, else one by one. Nothing in a record can raise."""
+        listed = records if isinstance(records, list) else list(records)
+        with no_cycles():
+            found = self._columns(listed)
+            return self._one_by_one(listed) if found is None else self._judged(*found)
+
+    def _columns(self, records: list[Any]) -> tuple[Any, ...] | None:
+        """Versions, names, devices, rounds and codes as columns, or None if anything is out of the ordinary."""
+        if self._blocks is not None or not records or {*map(type, records)} != {dict}:
+            return None
+        wide, fields = len(self._low), FIELDS[self._format]
+        try:
+            if {*map(len, records)} != {len(fields)}:
+                return None
+            column = dict(zip(fields, zip(*map(itemgetter(*fields), records), strict=True), strict=True))
+            values, versions, rounds = column[self._values], column["version"], column["round"]
+            if (
+                {*column["format"]} != {self._format}
+                or {*map(type, values)} != {list}
+                or {*map(len, values)} != {wide}
+            ):
+                return None
+            flat = list(chain.from_iterable(values))
+            whole = {
+                *map(type, flat),
+                *map(type, versions),
+                *map(type, rounds),
+                *map(type, column.get("grid", ())),
+            }
+            if whole != {int} or {*map(type, column["device"]), *map(type, column["mechanism"])} != {str}:
+                return None
+            if {*column.get("block", (None,))} != {None}:
+                return None
+            lengths = np.fromiter(map(len, column["device"]), np.int64, len(records))
+            codes = np.array(flat, dtype=np.int64).reshape(-1, wide)
+            when = np.array(rounds, dtype=np.int64)
+            foreign = np.array(column["mechanism"]) != self._id
+            other = np.array(versions, dtype=np.int64) != VERSION
+            if "grid" in column:
+                here = self.mechanism.grid.exponent  # type: ignore[union-attr]
+                foreign |= np.array(column["grid"], dtype=np.int64) != here
+        except (KeyError, TypeError, OverflowError):  # other fields, unhashable or enormous
+            return None
+        fine = (lengths > 0) & (lengths <= LONGEST_NAME) & (when >= 0)
+        return fine, other, foreign, codes, column["device"], when
+
+    def _judged(
+        self, fine: Any, other: Any, foreign: Any, codes: Any, devices: Sequence[str], rounds: Any
+    ) -> Received:
+        """Verdicts from columns."""
+        verdicts = np.full(len(codes), _NUMBER["malformed"], dtype=np.int8)
+        verdicts[fine] = _GOOD
+        verdicts[other] = _NUMBER["other-version"]
+        self._mark(verdicts, foreign, "foreign")
+        inside = ((codes >= self._low) & (codes <= self._high)).all(axis=1)
+        self._mark(verdicts, ~inside, "out-of-range")
+        good = verdicts == _GOOD
+        names = devices if good.all() else [devices[i] for i in np.flatnonzero(good).tolist()]
+        return self._accept(verdicts, rounds[good], names, codes[good], np.zeros(len(names), dtype=np.int64))
+
+    def _one_by_one(self, records: list[Any]) -> Received:
         verdicts: list[int] = []
         rounds: list[int] = []
         devices: list[str] = []
         codes: list[list[int]] = []
         blocks: list[int] = []
-        name = "at" if isinstance(self.mechanism, Points) else "answers"
         for record in records:
-            reason = self._judge(record, name)
+            reason = self._judge(record)
             verdicts.append(_GOOD if reason is None else _NUMBER[reason])
             if reason is None:
                 rounds.append(record["round"])
                 devices.append(record["device"])
-                codes.append(record[name])
+                codes.append(record[self._values])
                 blocks.append(record.get("block") or 0)
         wide = len(self._low) if self._blocks is None else max(len(block) for block in self._blocks)
-        packed = np.zeros((len(codes), wide), dtype=np.int64)
-        for row, values in zip(packed, codes, strict=True):
-            row[: len(values)] = values
+        if self._blocks is None:
+            packed = np.array(codes, dtype=np.int64).reshape(-1, wide)
+        else:
+            packed = np.zeros((len(codes), wide), dtype=np.int64)
+            for row, values in zip(packed, codes, strict=True):
+                row[: len(values)] = values
         return self._accept(
             np.array(verdicts, dtype=np.int8),
             np.array(rounds, dtype=np.int64),
@@ -123,7 +189,7 @@ class Collector:
     def receive_table(self, table: Any) -> Received:
         """Judge the columns of a table that fits the format's schema; blocks are judged record by record."""
         if self._blocks is not None or set(table.column_names) != self._fields:
-            return self.receive(table.to_pylist())
+            return self._one_by_one(table.to_pylist())
         import pyarrow.compute as pc
 
         def column(name: str) -> Any:
@@ -132,7 +198,7 @@ class Collector:
         def holds(mask: Any) -> NDArray[np.bool_]:
             return np.asarray(pc.fill_null(mask, fill_value=False).to_numpy(zero_copy_only=False), dtype=bool)
 
-        values = column("at" if isinstance(self.mechanism, Points) else "answers")
+        values = column(self._values)
         device, round_ = column("device"), column("round")
         wide = len(self._low)
         length = pc.utf8_length(device)
@@ -150,23 +216,19 @@ class Collector:
             fine[np.searchsorted(offsets, bad, side="right") - 1] = False
             flat = pc.fill_null(flat, 0)
         numbers = np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.int64)
-        verdicts = np.full(len(table), _NUMBER["malformed"], dtype=np.int8)
-        verdicts[fine] = _GOOD
-        self._mark(verdicts, ~holds(pc.equal(column("version"), VERSION)), "other-version")
-        self._mark(verdicts, ~holds(pc.equal(column("mechanism"), self._id)), "foreign")
-        if "grid" in self._fields:
-            here = self.mechanism.grid.exponent  # type: ignore[union-attr]
-            self._mark(verdicts, ~holds(pc.equal(column("grid"), here)), "foreign")
-        good = np.flatnonzero(verdicts == _GOOD)
+        places = np.where(fine, offsets[:-1], 0)[:, None] + np.arange(wide)
         codes = (
-            numbers[offsets[good][:, None] + np.arange(wide)] if good.size else np.zeros((0, wide), np.int64)
+            numbers[np.minimum(places, max(len(numbers) - 1, 0))]
+            if len(numbers)
+            else np.zeros(places.shape, np.int64)
         )
-        inside = ((codes >= self._low) & (codes <= self._high)).all(axis=1)
-        verdicts[good[~inside]] = _NUMBER["out-of-range"]
-        good, codes = good[inside], codes[inside]
-        names = device.take(good).to_pylist()
-        rounds = np.asarray(round_.take(good).to_numpy(zero_copy_only=False), dtype=np.int64)
-        return self._accept(verdicts, rounds, names, codes, np.zeros(len(names), dtype=np.int64))
+        foreign = ~holds(pc.equal(column("mechanism"), self._id))
+        if "grid" in self._fields:
+            foreign |= ~holds(pc.equal(column("grid"), self.mechanism.grid.exponent))  # type: ignore[union-attr]
+        version = column("version")
+        other = holds(pc.is_valid(version)) & ~holds(pc.equal(version, VERSION))
+        rounds = np.asarray(pc.fill_null(round_, -1).to_numpy(zero_copy_only=False), dtype=np.int64)
+        return self._judged(fine, other, foreign, codes, device.to_pylist(), rounds)
 
     @staticmethod
     def _mark(verdicts: NDArray[np.int8], wrong: NDArray[np.bool_], reason: str) -> None:
@@ -177,7 +239,7 @@ class Collector:
         return self.receive_table(batch.table) if batch.records is None else self.receive(batch.records)
 
     def _accept(
-        self, verdicts: Any, rounds: Any, devices: list[str], codes: NDArray[np.int64], blocks: Any
+        self, verdicts: Any, rounds: Any, devices: Sequence[str], codes: NDArray[np.int64], blocks: Any
     ) -> Received:
         """Leave out who reported before, store the rest, and count."""
         digests = np.array(
@@ -213,7 +275,7 @@ class Collector:
             return PointReports(made, codes)
         return Reports(made, codes, blocks) if self._blocks is not None else Reports(made, codes[:, 0])
 
-    def _judge(self, record: Any, name: str) -> str | None:
+    def _judge(self, record: Any) -> str | None:
         """Name what is wrong with a record, or None."""
         if not isinstance(record, dict) or record.get("format") != self._format:
             return "malformed"
@@ -222,7 +284,7 @@ class Collector:
             return "other-version"
         if set(record) != self._fields or not _whole(version) or not isinstance(record["mechanism"], str):
             return "malformed"
-        device, values, block = record["device"], record[name], record.get("block")
+        device, values, block = record["device"], record[self._values], record.get("block")
         if not _whole(record["round"]) or not 0 <= record["round"] < 2**63:
             return "malformed"
         if not isinstance(device, str) or not 0 < len(device) <= LONGEST_NAME:

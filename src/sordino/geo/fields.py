@@ -88,12 +88,21 @@ def function_total(groups: Sequence[Group], function: Callable[[Any], Any], widt
             "the function must give one finite number for each row of points",
             got={"shape": values.shape},
         )
-    field = values.reshape(window.shape)
+    # Far outside the box, where no honest report is, the function goes to zero so that the ends of the window meet.
+    fade = _BEYOND / 2 * max(group.unit_loss for group in groups)
+    field = values.reshape(window.shape) * np.outer(_faded(x, fade), _faded(y, fade))
     if not width:
         _refuse_rough(window, field, unit)
     laid = [(group, _laid(window, group)) for group in groups]
     part = (slice(0, window.shape[0]), slice(0, window.shape[1]))
     return _sums(window, field, part, laid, width, sampled=True)
+
+
+def _faded(nodes: Floats, width: float) -> Floats:
+    """One inside, falling to zero over a width at both ends."""
+    inside = np.minimum(nodes - nodes[0], nodes[-1] - nodes) / width
+    ramp: Floats = np.sin(0.5 * np.pi * np.clip(inside, 0.0, 1.0)) ** 2
+    return ramp
 
 
 def _window(outer: Any, finest: float, pad: float) -> Window:

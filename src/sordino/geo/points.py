@@ -96,6 +96,8 @@ class Points:
                 got={"step": float(self.step), "price": self.price},
                 why="Noise of a given number of steps would protect less than was promised.",
             )
+        if len(self.low) != self.dimension or any(a >= b for a, b in zip(self.low, self.high, strict=True)):
+            raise ParameterError("points", "the box is empty", got={"low": self.low, "high": self.high})
         if max(map(abs, (*self.low, *self.high))) > 2**44:
             raise ParameterError(
                 "points",
