@@ -1,4 +1,4 @@
-"""Maps of real points by every method: error of the whole map in people per square km; `python -m benchmarks geo/bench_points`."""
+"""Maps of real points by every method: error of the whole map in people per square km."""
 
 import sys
 from pathlib import Path
@@ -11,7 +11,17 @@ import map_methods as methods
 
 from sordino.privacy import Geo
 
-HEADER = ("n; U, h (m)", "mean", "unbiased", "smallest error", "EM", "moved points", "blocks", "OUE, eps 1", "per place")
+HEADER = (
+    "n; U, h (m)",
+    "mean",
+    "unbiased",
+    "smallest error",
+    "EM",
+    "moved",
+    "blocks",
+    "OUE, eps 1",
+    "per place",
+)
 RUNS = 3
 
 
@@ -51,11 +61,16 @@ def tables():
     """By price and bandwidth at 100,000 people; by number of people; pickups."""
     real = "" if methods.DATA.exists() else " (generated city: the files are not here)"
     grid = [(unit, h) for unit in (200, 500, 1000, 2000) for h in (250, 500, 1000)]
-    yield f"New York collisions, 100,000 people{real}", HEADER, [row("nyc_collisions", 100_000, *s) for s in grid]
+    yield (
+        f"New York collisions, 100,000 people{real}",
+        HEADER,
+        [row("nyc_collisions", 100_000, *s) for s in grid],
+    )
     counts = (1000, 10_000, 100_000, 1_000_000)
     yield (
         "New York collisions, by number of people",
         HEADER,
         [row("nyc_collisions", n, 500, h) for n in counts for h in (250, 500, 1000)],
     )
-    yield "New York pickups, 100,000 people", HEADER, [row("nyc_uber_pickups", 100_000, 500, h) for h in (250, 500, 1000)]
+    pickups = [row("nyc_uber_pickups", 100_000, 500, h) for h in (250, 500, 1000)]
+    yield "New York pickups, 100,000 people", HEADER, pickups

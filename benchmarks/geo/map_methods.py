@@ -1,7 +1,7 @@
 """Ways to make a map from private reports, and real points to try them on.
 
-Each method takes points, a price and a grid and returns people per square km. Draws use numpy's generator: the law is that
-of the exact sampler (tests compare them), and nothing here is a release.
+Each method takes points, a price and a grid and returns people per square km. Draws use numpy's generator: the law is
+that of the exact sampler (tests compare them), and nothing here is a release.
 """
 
 import os
@@ -26,7 +26,7 @@ CENTRE = {"longitude": -73.97, "latitude": 40.74}
 
 
 def real_points(name, count, seed=1):
-    """Points of a public file in metres around midtown, drawn with replacement beyond its size; a generated city without it."""
+    """Points of a public file in metres around midtown, with replacement beyond its size; else a generated city."""
     rng = np.random.default_rng(seed)
     path = DATA / f"{name}.parquet"
     if not path.exists():
@@ -37,7 +37,11 @@ def real_points(name, count, seed=1):
 
     table = parquet.read_table(path)
     degrees = np.stack([table["lon"].to_numpy(), table["lat"].to_numpy()], axis=1)
-    some = rng.permutation(len(degrees))[:count] if count <= len(degrees) else rng.integers(0, len(degrees), count)
+    some = (
+        rng.permutation(len(degrees))[:count]
+        if count <= len(degrees)
+        else rng.integers(0, len(degrees), count)
+    )
     return Reference.around(**CENTRE, radius=80_000).to_metres(degrees[some])
 
 
@@ -111,8 +115,9 @@ def rms(found, true):
 
 
 def blocks_error(price, h, count):
-    """Expected error of the map by blocks of places, one price."""
-    query = KernelDensity.grid(**GRID, bandwidth=h)
+    """Expected error of the map by blocks of places, one price; places a bandwidth apart, which suits it best."""
+    shape = (int(2 * HALF / h) + 1,) * 2
+    query = KernelDensity.grid(**{**GRID, "shape": shape}, bandwidth=h)
     made = BlockMechanism.choose(query, price)
     return float(1e6 * count / query.normaliser * (len(made.blocks) * made.variance() / count) ** 0.5)
 
