@@ -53,7 +53,13 @@ def book_for(
 
 
 def source_for(
-    data: Any, unit: Unit, *, row: str | None = None, numbers: Sequence[str] = (), decimal: str = "."
+    data: Any,
+    unit: Unit,
+    *,
+    row: str | None = None,
+    numbers: Sequence[str] = (),
+    decimal: str = ".",
+    quoted_line_breaks: bool = False,
 ) -> tuple[Source, int | None]:
     """Turn what was given into a source, and say how many rows it has where that is known without reading."""
     from sordino.data import open_source
@@ -70,7 +76,14 @@ def source_for(
         return data, getattr(data, "rows", None)
     if isinstance(data, str | os.PathLike) and os.fspath(data).endswith(".npz"):
         data = _arrays(data)
-    source = open_source(data, unit=unit, row=row, numbers=tuple(numbers), decimal=decimal)
+    source = open_source(
+        data,
+        unit=unit,
+        row=row,
+        numbers=tuple(numbers),
+        decimal=decimal,
+        quoted_line_breaks=quoted_line_breaks,
+    )
     return source, getattr(source, "rows", None)
 
 

@@ -6,7 +6,7 @@ value may come out but the answer.
 
 from __future__ import annotations
 
-import contextlib
+import dataclasses
 import functools
 import itertools
 import os
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sordino import __version__
+from sordino import __version__, checks
 from sordino.conversation import converse, follow_up, groups_together
 from sordino.errors import DataError, LedgerError, ParameterError, SordinoError
 from sordino.ledger import Entry, Ledger
@@ -43,6 +43,7 @@ def open(  # noqa: A001
     row: str | None = None,
     numbers: Sequence[str] = (),
     decimal: str = ".",
+    quoted_line_breaks: bool = False,
 ) -> Session:
     """Open data for release.
 
@@ -57,6 +58,7 @@ def open(  # noqa: A001
         row: Column that orders the rows of a unit; without one the order of the table does.
         numbers: Columns of text that are to be read as numbers.
         decimal: What separates the decimals of numbers in a CSV file: ``"."`` or ``","``.
+        quoted_line_breaks: Whether quoted fields of a CSV file hold line breaks; without it a record is a line.
 
     Example:
         >>> import sordino as sd
@@ -68,7 +70,9 @@ def open(  # noqa: A001
     book = book_for(ledger, budget, neighbors, unit, reason)
     try:
         whom = unit or book.unit
-        source, counted = source_for(data, whom, row=row, numbers=numbers, decimal=decimal)
+        source, counted = source_for(
+            data, whom, row=row, numbers=numbers, decimal=decimal, quoted_line_breaks=quoted_line_breaks
+        )
         if whom.column is not None:
             counted = None  # people may have several rows or none: their number is not the number of rows
         known = rows_for(rows, counted, neighbors or book.neighbors)
@@ -235,6 +239,7 @@ class Session:
             mechanism=mechanism,
             hints=hints,
         )
+        question = dataclasses.replace(question, assumptions=question.assumptions + self._source.assumptions)
         self._source.check(*question.requests)
         if question.event.by is not None:
             self._source.check(Cells(question.event.by["column"], tuple(question.event.by["keys"])))
@@ -242,6 +247,9 @@ class Session:
 
     def _door(self, question: Question, token: str | None) -> Release:
         """Debit, read, draw, record: in this order; everything else was checked before."""
+        paid = None if token is None else self.ledger.paid(token)
+        if paid is None or paid.release is None:  # a stored answer needs no source
+            self._source.ready()
         entry = self.ledger.spend(question.event, token)
         if entry.release is not None:
             return Release.from_dict(entry.release)
@@ -252,7 +260,7 @@ class Session:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told."""
         problem: SordinoError | None = None
         try:
-            with getattr(self._source, "snapshot", contextlib.nullcontext)():
+            with self._source.snapshot():
                 return self._answers(question)
         except (
             DataError
@@ -358,6 +366,7 @@ def public_keys(column: str, keys: Sequence[Key]) -> tuple[Key, ...]:
         () if isinstance(keys, str) else tuple(key.item() if hasattr(key, "item") else key for key in keys)
     )
     fine = all(isinstance(key, str | int) and not isinstance(key, bool) for key in given)
+    checks.texts("groups", given)
     if not given or not fine or len(set(given)) != len(given) or len({type(key) for key in given}) > 1:
         raise ParameterError(
             "groups",
