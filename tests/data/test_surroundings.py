@@ -20,7 +20,7 @@ from sordino.data import open_source
 from sordino.data.lazy import Lazy
 from sordino.errors import DataError, LedgerError, ParameterError
 from sordino.ledger import Ledger
-from sordino.source import Cells, Condition
+from sordino.reading.requests import Cells, Condition
 
 ROWS = 4000
 TABLE = {

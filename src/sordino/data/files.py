@@ -99,7 +99,9 @@ def csv_table(files: list[str], *, decimal: str = ".", quoted: bool = False) -> 
         raise changed("open")
     places = {name: place for place, name in enumerate(names)}
     kinds = Unlisted(dict.fromkeys(names, "text"))
-    kinds.hint = f"{'zcat' if files[0].endswith('.gz') else 'cat'} {shlex.quote(files[0])} | head -n 1 shows the names"
+    kinds.hint = (
+        f"{'zcat' if files[0].endswith('.gz') else 'cat'} {shlex.quote(files[0])} | head -n 1 shows the names"
+    )
     return Table(kinds, lambda name: TextColumn(stretches, places[name], decimal), sum(map(len, stretches)))
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from sordino import checks
 from sordino.errors import DataError, ParameterError
-from sordino.source import Bundle, Cells, Columns, Condition, Links, Request
+from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request
 
 if TYPE_CHECKING:
     from sordino.privacy import Unit
-    from sordino.source import Ask, Grid
+    from sordino.reading.requests import Ask, Grid
 
 Kinds = Mapping[str, str]
 
