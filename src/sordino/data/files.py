@@ -95,6 +95,12 @@ def csv_table(files: list[str], *, decimal: str = ".", quoted: bool = False) -> 
             )
     except (OSError, EOFError, zlib.error):
         raise unreadable(files[0]) from None
+    except MemoryError:
+        raise DataError(
+            "open", "a CSV file must fit into memory", got={"path": files[0]},
+            why="It is kept there, and about as much again for where its fields are.",
+            hint=f"duckdb -c \"copy (from read_csv('{files[0]}', all_varchar=true)) to 'people.parquet'\"",
+        ) from None  # fmt: skip
     if _stamps(files) != stamps:
         raise changed("open")
     places = {name: place for place, name in enumerate(names)}

@@ -82,6 +82,7 @@ class Lazy:
         with self._home():
             self._frame: Frame = nw.from_native(frame).lazy()
             self._schema = dict(self._frame.collect_schema())
+            self._shape = self._columns()
         self._kinds = {column: kind_of(dtype) for column, dtype in self._schema.items() if column != ROW}
         self._split: nw.Expr | None = None
         self._counted: int | None = None
@@ -101,6 +102,23 @@ class Lazy:
         """Refuse when no answer can come: in another process, from a lost server, from files that have changed."""
         self._home.ready()
         self._unchanged()
+        try:
+            with self.snapshot():
+                there = self._columns() == self._shape
+        except Exception:  # noqa: BLE001  engines raise what they like
+            there = False
+        if not there:
+            raise DataError(
+                self._name, "the table must be there as it was opened",
+                why="Its connection is closed, or it was dropped or altered; nothing was spent.",
+                hint="open it again",
+            )  # fmt: skip
+
+    def _columns(self) -> dict[str, Any]:
+        """What a query would find now, from an engine that plans it without reading a row."""
+        if not self._frame.implementation.is_duckdb():
+            return {}
+        return dict(self._frame.head(0).collect(backend="pyarrow").schema)
 
     def check(self, *requests: Ask) -> None:
         """Refuse what the schema cannot answer, before anything is spent."""
