@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.data.lazy import ROW, Lazy
+from sordino.data.parquet import declared
 from sordino.data.passes import changed
 from sordino.data.records import batches, blocks, header
 from sordino.errors import DataError, MissingExtra
@@ -71,6 +72,7 @@ def open_files(
     connection.execute(
         "set enable_progress_bar = false"
     )  # it would be drawn into the output of long commands
+    kinds = declared(found) if kind is PARQUET else {}
     bounded = unit is not None and unit.column is not None and row is None
     try:
         if kind is CSV:
@@ -95,6 +97,7 @@ def open_files(
         numbers=numbers,
         name="CSV" if kind is CSV else "Parquet",
         guard=guard_,
+        kinds=kinds,
     )
 
 
