@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 from sordino.data import open_source
 from sordino.errors import SordinoError
 from sordino.privacy import Unit
-from sordino.source import Cells, Columns, Condition, Grid, Rank, Request, Window
+from sordino.reading.requests import Cells, Columns, Condition, Grid, Rank, Request, Window
 
 NAN, INF = math.nan, math.inf
 HOSTILE = 9

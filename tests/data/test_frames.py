@@ -16,7 +16,7 @@ from sordino.data.numbers import number
 from sordino.data.table import column_of
 from sordino.errors import DataError
 from sordino.privacy import Unit
-from sordino.source import Cells, Condition, Grid, Request
+from sordino.reading.requests import Cells, Condition, Grid, Request
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

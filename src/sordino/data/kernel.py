@@ -13,7 +13,7 @@ import numpy as np
 
 from sordino.data.objects import double_places, key_places
 from sordino.data.schema import NUMBERS
-from sordino.source import RAISED, Grid, Request, Run, Summary
+from sordino.reading.requests import RAISED, Grid, Request, Run, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.data.table import Column
-    from sordino.source import Ask
+    from sordino.reading.requests import Ask
 
 BLOCK = 1 << 16
 """Rows per block: codes of a block stay in the cache."""
