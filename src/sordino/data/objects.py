@@ -73,7 +73,7 @@ def _block(some: list[Any], *, text: bool) -> NDArray[np.float64]:
 def _number(value: Any, *, text: bool) -> float:
     kind = type(value)
     if kind is float:
-        return value  # type: ignore[no-any-return]
+        return value
     if kind is str:
         return number(value) if text else math.nan
     if kind is NoneType:
@@ -110,7 +110,7 @@ def text_of(value: Any) -> str | None:
     """
     kind = type(value)
     if kind is str:
-        return value  # type: ignore[no-any-return]
+        return value
     if issubclass(kind, str):
         return str.__str__(value)
     return UUID.__str__(value) if kind is UUID else None
@@ -173,16 +173,16 @@ def key_places(values: list[Any], keys: tuple[str | int, ...]) -> NDArray[np.int
 
     Example:
         >>> key_places([1, "1", "01", 1.0, True, 1.5, None], (0, 1)).tolist()
-        [-1, 1, 1, 1, 1, -1, -1]
+        [1, 1, 1, 1, 1, -1, -1]
     """
     texts: dict[Any, int] = {key: place for place, key in enumerate(keys) if isinstance(key, str)}
     wholes: dict[Any, int] = {key: place for place, key in enumerate(keys) if not isinstance(key, str)}
     doubles = double_places(keys)
 
     def place(value: Any) -> int:
-        text = text_of(value)
+        text = None if type(value) is int else text_of(value)
         if text is None:
-            return wholes.get(whole(value), -1)
+            return wholes.get(value if type(value) is int else whole(value), -1)
         found = texts.get(text, -1)
         return doubles.get(number(text), -1) if found < 0 and doubles else found
 

@@ -176,7 +176,8 @@ def column_of(column: Any) -> Column:
         absent = np.ma.getmaskarray(values)
         if kind in NUMBERS:
             return Column(kind, values.data, absent)
-        values = np.where(absent, None, values.data.astype(object))
+        values = values.data.astype(object)  # a copy
+        values[absent] = None
     values = np.asarray(values)
     if kind == "text" and values.dtype.kind == "T":  # its missing texts are objects
         values = gathered(values.tolist())
