@@ -138,6 +138,13 @@ def test_one_row_moves_that_row_alone_in_spark(spark):
     law(spark, 8, asked=5, phases=(Phase.generate,))
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_a_cluster_that_looks_at_other_rows_is_noticed(spark, monkeypatch):
+    monkeypatch.setattr(lazy, "number", shifted_in_the_engine(lazy.number))
+    assert noticed(spark)
+
+
 def typed_by_values(column):
     """The reader that lists had: numpy's type for all of them together."""
     try:
