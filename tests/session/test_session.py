@@ -243,7 +243,7 @@ def test_no_value_raises_after_the_debit(statistic, relation):
 
 
 @pytest.mark.parametrize(
-    "column", [np.array(["a", "b"]), np.array(["1", "2"]), np.array([1, None], dtype=object)]
+    "column", [np.array(["a", "b"]), np.array(["1", "2"]), np.array(["2020-01-01"], dtype="M8[D]")]
 )
 def test_a_column_without_numbers_is_refused_before_anything_is_spent(column):
     session = sd.open({"x": column}, budget=sd.Pure(1))

@@ -44,7 +44,8 @@ def open_source(
         unit: Whom to protect: of each value of its column at most ``max_rows`` rows are used.
         row: Column of numbers, different for the rows of a unit, that orders them. Without one the order of the table
             does; engines have none, so they need it when there is a unit.
-        numbers: Columns of text or objects that are to be read as numbers; without it they are refused as numbers.
+        numbers: Columns whose texts are to be read as numbers; without it a column of text is refused as numbers, and a
+            text in a list is none.
         decimal: What separates the decimals of numbers in a CSV file: ``"."`` or ``","``.
         quoted_line_breaks: Whether quoted fields of a CSV file hold line breaks.
 
@@ -95,7 +96,8 @@ def open_source(
         nearby = package not in FAR
         return Lazy(data, unit=unit, row=row, numbers=numbers, name=package, nearby=nearby)
     if package in FRAMES:
-        return Memory(data, unit=unit, row=row, numbers=numbers)
+        frame = hasattr(data, "columns") or hasattr(data, "column_names")
+        return Memory(data if frame else {"x": data}, unit=unit, row=row, numbers=numbers)
     raise DataError(
         "open", "data must be columns, a frame or a source", got={"type": type(data).__name__}, hint=_HINT
     )

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sordino.errors import ParameterError, SordinoError, Unsupported
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
@@ -289,7 +287,7 @@ def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contributio
 
     def ask(request: Ask) -> Summary:
         asked.append(request)
-        nothing = {name: np.empty(0) for name in columns(request)}
+        nothing: dict[str, list[Any]] = {name: [] for name in columns(request)}  # may hold numbers and keys
         return Memory(nothing).summary(request)[0]
 
     try:
