@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         Session,
         open,  # noqa: A004
     )
-    from sordino.source import Condition
+    from sordino.condition import Condition
     from sordino.statistics.categories import Categories
     from sordino.statistics.count import Count
     from sordino.statistics.count_above import CountAbove
@@ -224,7 +224,7 @@ _HOMES = {
         "variance",
     ),
     "session": ("Session", "open"),
-    "source": ("Condition",),
+    "condition": ("Condition",),
     "statistics.categories": ("Categories",),
     "statistics.count": ("Count",),
     "statistics.count_above": ("CountAbove",),

@@ -5,7 +5,9 @@
     ├── DataError          the schema does not fit the request: change the source (also a ValueError)
     ├── Unsupported        no theorem covers the combination: take a named alternative
     ├── BudgetExceeded     the ledger refuses: ask for less or raise the ceiling
-    ├── LedgerError        the book is damaged or unreachable
+    ├── LedgerError        the book refuses or cannot be reached
+    │   ├── DamagedLedger  the book cannot be trusted: restore it
+    │   └── Unanswered     paid for, and no answer was drawn: ask again with the token
     ├── AuditFailed        a claim was refuted
     └── MissingExtra       an optional dependency is not installed: install it    (also an ImportError)
 
@@ -75,6 +77,10 @@ class SordinoError(Exception):
             lines.append(f"    Hint: {hint}")
         super().__init__("\n".join(lines))
 
+    def bare(self) -> SordinoError:
+        """The same message on a new error, without what the old one was raised from."""
+        return _rebuild(type(self), self.subject, self.rule, self.got, self.why, self.hint)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.subject, self.rule, self.got, self.why, self.hint)
 
@@ -104,6 +110,14 @@ class BudgetExceeded(SordinoError):
 
 class LedgerError(SordinoError):
     """The ledger is damaged, unreachable or used in a way that would break its promises."""
+
+
+class DamagedLedger(LedgerError):
+    """The ledger cannot be trusted: nothing is released from it."""
+
+
+class Unanswered(LedgerError):
+    """A release was paid for and has no answer; asked again with its token it costs nothing."""
 
 
 class AuditFailed(SordinoError):

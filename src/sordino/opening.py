@@ -1,6 +1,6 @@
 """What `sordino.open` needs: the book that pays, the source that answers, and the number of rows that may be known.
 
-Nothing here reads a value: sources are opened, and their schema is all that is looked at.
+What touches a value, opening and counting, happens in the closed room.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 from sordino.errors import DataError, LedgerError, ParameterError
 from sordino.ledger import Ledger
 from sordino.privacy import Guarantee, Neighbors, Unit
-from sordino.source import Source
+from sordino.room import inside, unreadable
+from sordino.source import Grid, Request, Source
 
 
 def book_for(
@@ -52,26 +53,52 @@ def book_for(
     return book
 
 
+def counting(neighbors: Neighbors, unit: Unit) -> bool:
+    """Whether the number of rows is public, so that it may be counted: under replace-one, where a row is a person.
+
+    People may have several rows or none: their number is not the number of rows.
+    """
+    return neighbors is Neighbors.REPLACE_ONE and unit.column is None
+
+
 def source_for(
-    data: Any, unit: Unit, *, row: str | None = None, numbers: Sequence[str] = (), decimal: str = "."
+    data: Any,
+    unit: Unit,
+    *,
+    counting: bool,
+    row: str | None = None,
+    numbers: Sequence[str] = (),
+    decimal: str = ".",
 ) -> tuple[Source, int | None]:
-    """Turn what was given into a source, and say how many rows it has where that is known without reading."""
+    """Turn what was given into a source, and count its rows where their number is public; in the closed room."""
     from sordino.data import open_source
 
-    if isinstance(data, Source) and not isinstance(data, Mapping):
-        if unit.column is not None and getattr(data, "unit", None) != unit:
-            raise DataError(
-                "open",
-                "the source bounds other units than the book",
-                got={"unit": unit.column},
-                why="Whose rows belong together is decided where they are read.",
-                hint="give the data themselves, or a source that was opened with this unit",
+    def work() -> tuple[Source, int | None]:
+        if isinstance(data, Source) and not isinstance(data, Mapping):
+            source = _bounded_alike(data, unit)
+        else:
+            archive = isinstance(data, str | os.PathLike) and os.fspath(data).endswith(".npz")
+            source = open_source(
+                _arrays(data) if archive else data, unit=unit, row=row, numbers=tuple(numbers), decimal=decimal
             )
-        return data, getattr(data, "rows", None)
-    if isinstance(data, str | os.PathLike) and os.fspath(data).endswith(".npz"):
-        data = _arrays(data)
-    source = open_source(data, unit=unit, row=row, numbers=tuple(numbers), decimal=decimal)
-    return source, getattr(source, "rows", None)
+            for name in numbers:  # a column that is not there would be read as nothing, and nobody would know
+                source.check(Request(name, Grid(0, 1)))
+        return source, getattr(source, "rows", None) if counting else None
+
+    return inside(work, otherwise=unreadable)
+
+
+def _bounded_alike(source: Source, unit: Unit) -> Source:
+    """A source that bounds the units of the book."""
+    if unit.column is not None and getattr(source, "unit", None) != unit:
+        raise DataError(
+            "open",
+            "the source bounds other units than the book",
+            got={"unit": unit.column},
+            why="Whose rows belong together is decided where they are read.",
+            hint="give the data themselves, or a source that was opened with this unit",
+        )
+    return source
 
 
 def _arrays(path: str | os.PathLike[str]) -> Mapping[str, Any]:

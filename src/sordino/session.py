@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import __version__
 from sordino.conversation import converse, follow_up, groups_together
-from sordino.errors import DataError, LedgerError, ParameterError, SordinoError
+from sordino.errors import DataError, ParameterError, SordinoError, Unanswered
 from sordino.ledger import Entry, Ledger
-from sordino.opening import book_for, rows_for, source_for
+from sordino.opening import book_for, counting, rows_for, source_for
 from sordino.question import Question, prepare
 from sordino.release import Interval, Release, real
+from sordino.room import inside, unreadable
 from sordino.source import Cells, Condition, Source
 
 if TYPE_CHECKING:
@@ -68,10 +69,11 @@ def open(  # noqa: A001
     book = book_for(ledger, budget, neighbors, unit, reason)
     try:
         whom = unit or book.unit
-        source, counted = source_for(data, whom, row=row, numbers=numbers, decimal=decimal)
-        if whom.column is not None:
-            counted = None  # people may have several rows or none: their number is not the number of rows
-        known = rows_for(rows, counted, neighbors or book.neighbors)
+        relation = neighbors or book.neighbors
+        source, counted = source_for(
+            data, whom, counting=counting(relation, whom), row=row, numbers=numbers, decimal=decimal
+        )
+        known = rows_for(rows, counted, relation)
         return Session(source, book, unit=unit, neighbors=neighbors, rows=known)
     except BaseException:
         if not isinstance(ledger, Ledger):
@@ -120,8 +122,8 @@ class Session:
             for entry in self.ledger.history
         )
 
-    def where(self, *conditions: Condition | tuple[str, str, Any]) -> Session:
-        """The same data, only the rows that fulfil public conditions.
+    def where(self, *conditions: Condition | tuple[str, str, Any] | str) -> Session:
+        """The same data, only the rows that fulfil public conditions: tuples, or texts as the command line reads them.
 
         Example:
             >>> import sordino as sd
@@ -129,10 +131,11 @@ class Session:
             >>> grown = people.where(("age", ">=", 30))
             >>> grown.quote(sd.Count("age"), sd.Pure(1)).rows_moved
             2
+            >>> old = people.where("age >= 65")
         """
-        asked = tuple(one if isinstance(one, Condition) else Condition(*one) for one in conditions)
+        asked = tuple(Condition.of(one) for one in conditions)
         return Session(
-            self._source.where(*asked),
+            inside(lambda: self._source.where(*asked), otherwise=unreadable),
             self.ledger,
             unit=self.unit,
             neighbors=self.neighbors,
@@ -250,25 +253,22 @@ class Session:
 
     def _closed_room(self, question: Question, entry: Entry) -> list[list[Answer]]:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told."""
-        problem: SordinoError | None = None
-        try:
+
+        def work() -> list[list[Answer]]:
             with getattr(self._source, "snapshot", contextlib.nullcontext)():
                 return self._answers(question)
-        except (
-            DataError
-        ) as error:  # sources raise these about the schema alone: the data changed while being read
-            problem = error
-        except Exception:  # noqa: BLE001  the error itself stays in the room
-            problem = LedgerError(
+
+        def unanswered() -> SordinoError:
+            return Unanswered(
                 "release",
                 "the answer could not be drawn",
                 got={"token": entry.token},
                 why="It was paid for and nothing was published; the cause may depend on the data and is not shown.",
                 hint="ask again with the same token: it costs nothing",
             )
-        problem.__context__ = problem.__cause__ = None
-        problem.__traceback__ = None
-        raise problem
+
+        # A source may say after the debit, of the schema alone, that the data changed while they were read.
+        return inside(work, otherwise=unanswered, passing=(DataError,))
 
     def _answers(self, question: Question) -> list[list[Answer]]:
         """The answers of every part, for every group (one group without a split)."""

@@ -20,6 +20,7 @@ _PRICES = (
     (r"budget=(--\w+)", r"\1"),
 )
 _CALLS = (
+    (r'where\("([^"]*)"\)', r"--where '\1'"),
     (r"sd\.open\(\.\.\., ", "("),
     (r'sd\.open\("([^"]*)", \.\.\.\)(?: or sd\.open\(.*)?', r"--data \1"),
     (r'release_by\("(\w+)", \[([^\]]*)\], \.\.\.\)', r"by=\1 by_keys=(\2)"),
