@@ -1,14 +1,15 @@
 """The closed room: whatever touches a value runs in it, and nothing but the result comes out.
 
 Values are looked at when data are opened and counted, when conditions are put on them and when they are read. What goes
-wrong there may name a value (an engine prints the text that it could not convert), and so may a warning. Inside the
-room both are silenced, and the caller learns of a failure by one closed message that is the same for every cause: no
-cause, no context, no text of an engine, no warning.
+wrong there may name a value (an engine prints the text that it could not convert), and so may a warning or a line of a
+log. Inside the room all are silenced, and the caller learns of a failure by one closed message that is the same for
+every cause: no cause, no context, no text of an engine.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -94,8 +95,30 @@ class _Silence:
 _SILENCE = _Silence()
 
 
+class _Depth(threading.local):
+    """How many rooms this thread is in."""
+
+    rooms = 0
+
+
+_DEPTH = _Depth()
+
+
+def heard(record: logging.LogRecord) -> bool:  # noqa: ARG001
+    """A filter of logs: nothing that a thread says inside the room is heard, and everything else is."""
+    return _DEPTH.rooms == 0
+
+
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """No warning and no numpy error state, however the caller has set them: both would tell one row from another."""
-    with _SILENCE, np.errstate(all="ignore"):
-        yield
+    """No warning, no log, and no numpy error state, however the caller has set them: each would tell rows apart."""
+    for reference in list(getattr(logging, "_handlerList", ())):
+        handler = reference()
+        if handler is not None and heard not in handler.filters:
+            handler.addFilter(heard)
+    _DEPTH.rooms += 1
+    try:
+        with _SILENCE, np.errstate(all="ignore"):
+            yield
+    finally:
+        _DEPTH.rooms -= 1

@@ -84,6 +84,10 @@ def open_source(
         from sordino.data.lazy import Lazy
 
         nearby = package not in FAR
+        if package == "pyspark":
+            from sordino.data.spark import quieten
+
+            quieten(data)
         return Lazy(data, unit=unit, row=row, numbers=numbers, name=package, nearby=nearby)
     if package in FRAMES:
         return Memory(data, unit=unit, row=row, numbers=numbers)
