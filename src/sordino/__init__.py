@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sordino import geo, plots, smoothed
+    from sordino.condition import Condition
     from sordino.errors import (
         BudgetExceeded,
         DataError,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
         Session,
         open,  # noqa: A004
     )
-    from sordino.condition import Condition
     from sordino.statistics.categories import Categories
     from sordino.statistics.count import Count
     from sordino.statistics.count_above import CountAbove

@@ -13,9 +13,13 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Any
 
+from sordino.calling import EXAMPLES
 from sordino.errors import ParameterError
 
 Number = int | float | Fraction | Decimal
+
+LARGEST = 10**300
+"""Beyond it doubles overflow somewhere."""
 
 
 def _single(named: dict[str, Any]) -> tuple[str, Any]:
@@ -34,12 +38,19 @@ def exact(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fr
         Traceback (most recent call last):
         ...
         sordino.errors.ParameterError: laplace: epsilon must be a number, got epsilon=True.
+            Hint: epsilon=0.5
     """
     name, value = _single(named)
+    hint = hint or (f"{name}={EXAMPLES[name]}" if name in EXAMPLES else "")
     if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 and not isinstance(value, Rational | float):
         value = value.item()  # a numpy scalar or 0-d array
     if isinstance(value, bool) or not isinstance(value, Rational | float | Decimal):
         raise ParameterError(subject, f"{name} must be a number", got={name: value}, why=why, hint=hint)
+    if isinstance(value, Rational | Decimal) and abs(value) > LARGEST and (value == value):  # noqa: PLR0124
+        raise ParameterError(
+            subject, f"{name} must be at most 1e300 in size", got={name: value},
+            why=why or "It is computed with in double precision.", hint=hint,
+        )  # fmt: skip
     if isinstance(value, Rational):
         return Fraction(value)
     if not math.isfinite(value):

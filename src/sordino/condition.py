@@ -107,7 +107,9 @@ def _read(text: str) -> Condition:
     bare = [item for item in items if not _QUOTED.fullmatch(item)]
     if not all(items) or any("," in item or item[0] in "([{" for item in bare):
         listed = "|".join(item.strip() for item in re.split(r"[|,]", value.strip("()[]{}")) if item.strip())
-        raise _refusal(text, f"{column} in {listed or 'north|south'}", "The values of a list stand between bars.")
+        raise _refusal(
+            text, f"{column} in {listed or 'north|south'}", "The values of a list stand between bars."
+        )
     return Condition(column, op, tuple(_literal(item) for item in items))
 
 

@@ -17,22 +17,63 @@ It echoes parameters, never data.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
+_PASSWORD = re.compile(r"(?i)([a-z][a-z0-9+.-]*:/+[^/?#\s@:]*):[^\s]*@")
+_ADDRESS = re.compile(
+    r"(?is)(\s*[a-z][a-z0-9+.-]*:/+[^/?#@:]*):.*@"
+)  # the whole text is one: blanks belong to it
+_SECRET = re.compile(r"(?i)((?:ssl)?password\s*=\s*)[^&\s]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def without_secrets(text: str) -> str:
+    """A text that may be shown: passwords in addresses are left out, control characters are escaped.
+
+    Example:
+        >>> print(without_secrets("Postgresql://me:secret@host/db?password=secret \\x1b[2J"))
+        Postgresql://me@host/db?password=... \\x1b[2J
+    """
+    text = _SECRET.sub(r"\1...", _PASSWORD.sub(r"\1@", text))
+    return _CONTROL.sub(
+        lambda found: found[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text
+    )
+
 
 def spell(value: object) -> str:
-    """Write a parameter as a person would type it: exact fractions as short decimals where possible."""
+    """Write a parameter as a person would type it: exact fractions as short decimals where possible.
+
+    Example:
+        >>> spell(Fraction(1, 10)), spell(10**400), spell("x" * 100)[-6:]
+        ('0.1', 'about 1e400', 'xxx...')
+    """
     if isinstance(value, Fraction):
-        as_float = float(value)
-        if value.denominator == 1:
-            return str(value.numerator)
-        text = repr(as_float)
-        return text if Fraction(text) == value and len(text) <= 12 else f"{as_float:.6g}"
-    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
-        return repr(value.item())
-    text = repr(value)
+        return _spell_fraction(value)
+    if isinstance(value, int) and abs(value) > 10**30:
+        return _spell_fraction(Fraction(value))
+    if isinstance(value, str):
+        value = _SECRET.sub(r"\1...", _PASSWORD.sub(r"\1@", _ADDRESS.sub(r"\1@", value)))
+    elif hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        value = value.item()
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001  objects say of themselves what they like
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _spell_fraction(value: Fraction) -> str:
+    size = abs(value.numerator).bit_length() - value.denominator.bit_length()
+    if value and abs(size) > 1000:  # beyond the doubles, and perhaps too long to be written out
+        sign = "-" if value < 0 else ""
+        return f"about {sign}1e{round(size * 0.30103)}"
+    if value.denominator == 1:
+        return str(value.numerator) if size < 100 else f"{float(value):.6g}"
+    as_float = float(value)
+    text = repr(as_float)
+    return text if Fraction(text) == value and len(text) <= 12 else f"{as_float:.6g}"
 
 
 class SordinoError(Exception):
@@ -62,19 +103,16 @@ class SordinoError(Exception):
         why: str = "",
         hint: str = "",
     ) -> None:
-        self.subject = subject
-        self.rule = rule
+        self.subject, self.rule, self.why, self.hint = map(without_secrets, (subject, rule, why, hint))
         self.got = dict(got or {})
-        self.why = why
-        self.hint = hint
-        head = f"{subject}: {rule}"
+        head = f"{self.subject}: {self.rule}"
         if self.got:
             head += ", got " + ", ".join(f"{name}={spell(value)}" for name, value in self.got.items())
         lines = [head if head.endswith(".") else head + "."]
         if why:
-            lines.append(f"    {why}")
+            lines.append(f"    {self.why}")
         if hint:
-            lines.append(f"    Hint: {hint}")
+            lines.append(f"    Hint: {self.hint}")
         super().__init__("\n".join(lines))
 
     def bare(self) -> SordinoError:

@@ -9,11 +9,15 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sordino import checks
 from sordino.errors import DataError, LedgerError, ParameterError
 from sordino.ledger import Ledger
 from sordino.privacy import Guarantee, Neighbors, Unit
 from sordino.room import inside, unreadable
 from sordino.source import Grid, Request, Source
+
+MOST_ROWS = 10**15
+"""More rows than any table has."""
 
 
 def book_for(
@@ -73,13 +77,19 @@ def source_for(
     """Turn what was given into a source, and count its rows where their number is public; in the closed room."""
     from sordino.data import open_source
 
+    numbers = (numbers,) if isinstance(numbers, str) else tuple(numbers)
+
     def work() -> tuple[Source, int | None]:
         if isinstance(data, Source) and not isinstance(data, Mapping):
             source = _bounded_alike(data, unit)
         else:
             archive = isinstance(data, str | os.PathLike) and os.fspath(data).endswith(".npz")
             source = open_source(
-                _arrays(data) if archive else data, unit=unit, row=row, numbers=tuple(numbers), decimal=decimal
+                _arrays(data) if archive else data,
+                unit=unit,
+                row=row,
+                numbers=tuple(numbers),
+                decimal=decimal,
             )
             for name in numbers:  # a column that is not there would be read as nothing, and nobody would know
                 source.check(Request(name, Grid(0, 1)))
@@ -115,8 +125,11 @@ def _arrays(path: str | os.PathLike[str]) -> Mapping[str, Any]:
 
 def rows_for(rows: int | None, counted: int | None, neighbors: Neighbors) -> int | None:
     """The number of rows that may be used for choosing: the true one only where it is public."""
-    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
-        raise ParameterError("open", "rows must be a positive whole number", got={"rows": rows})
+    if rows is not None and checks.whole("open", at_least=1, hint="rows=1000", rows=rows) > MOST_ROWS:
+        raise ParameterError(
+            "open", "rows must be at most 1e15", got={"rows": rows},
+            why="It is a rough guess of how many rows there are.", hint="rows=1000",
+        )  # fmt: skip
     if neighbors is not Neighbors.REPLACE_ONE:
         return rows
     if rows is not None and counted is not None and rows != counted:

@@ -70,7 +70,7 @@ def unreadable() -> DataError:
 
 
 class _Silence:
-    """Warnings are filtered for the whole process, so the first thread that comes in silences and the last undoes it."""
+    """Filters of warnings belong to the process: the first thread that comes in silences, the last one undoes it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -15,10 +15,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino import __version__
+from sordino.calling import explained
 from sordino.conversation import converse, follow_up, groups_together
 from sordino.errors import DataError, ParameterError, SordinoError, Unanswered
 from sordino.ledger import Entry, Ledger
 from sordino.opening import book_for, counting, rows_for, source_for
+from sordino.privacy import Neighbors, Unit
 from sordino.question import Question, prepare
 from sordino.release import Interval, Release, real
 from sordino.room import inside, unreadable
@@ -26,19 +28,20 @@ from sordino.source import Cells, Condition, Source
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Answer, Mechanism
-    from sordino.privacy import Guarantee, Neighbors, Unit
+    from sordino.privacy import Guarantee
     from sordino.statistics import Statistic
 
 Key = str | int
 
 
+@explained("sd.open")
 def open(  # noqa: A001
     data: Any,
     *,
     unit: Unit | None = None,
     ledger: str | os.PathLike[str] | Ledger | None = None,
     budget: Guarantee | None = None,
-    neighbors: Neighbors | None = None,
+    neighbors: Neighbors | str | None = None,
     rows: int | None = None,
     reason: str = "",
     row: str | None = None,
@@ -52,7 +55,7 @@ def open(  # noqa: A001
         unit: Whom to protect; without one, one row is one person, and the release says so.
         ledger: The book: a path, a ``postgresql://`` address, a `Ledger`; None keeps one in memory.
         budget: The ceiling of a new book; a book that exists keeps its own.
-        neighbors: Which datasets the promise compares; replace-one unless said otherwise.
+        neighbors: Which datasets the promise compares; replace-one unless said otherwise. Also its name as a text.
         rows: The number of rows, when it is private: a rough public guess that only helps to choose.
         reason: What a new book is for.
         row: Column that orders the rows of a unit; without one the order of the table does.
@@ -66,6 +69,7 @@ def open(  # noqa: A001
         >>> people.remaining
         Pure(epsilon=2)
     """
+    unit, neighbors = Unit.checked(unit), None if neighbors is None else Neighbors.of(neighbors)
     book = book_for(ledger, budget, neighbors, unit, reason)
     try:
         whom = unit or book.unit
@@ -143,6 +147,7 @@ class Session:
             conditions=(*self._conditions, *asked),
         )
 
+    @explained("people.quote")
     def quote(
         self,
         statistic: Statistic | Sequence[Statistic],
@@ -158,6 +163,7 @@ class Session:
         """
         return self._question(statistic, price, **options).event
 
+    @explained("people.release")
     def release(
         self,
         statistic: Statistic | Sequence[Statistic],
@@ -184,6 +190,7 @@ class Session:
         question = self._question(statistic, price, interval=interval, mechanism=mechanism, **hints)
         return self._door(question, token)
 
+    @explained("people.release_by")
     def release_by(
         self,
         column: str,

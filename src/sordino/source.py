@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from sordino import checks
-from sordino.condition import Condition as Condition  # noqa: PLC0414  part of what a source is asked
+from sordino.condition import Condition as Condition  # noqa: PLC0414, TC001  sources and callers find it here
 from sordino.errors import ParameterError
 from sordino.exact.grid import raise_rows
 from sordino.profile import Units

@@ -290,9 +290,9 @@ def test_bad_input_is_refused_before_anything_is_spent(people, name):
 
 
 def test_bounds_and_prices_have_no_defaults(people):
-    with pytest.raises(TypeError):
+    with pytest.raises(sd.ParameterError, match="low and high must be given"):
         sd.Median("age")
-    with pytest.raises(TypeError):
+    with pytest.raises(sd.ParameterError):
         people.release(MEDIAN)
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sordino.address import pasted
 from sordino.cli import render
 from sordino.cli.options import guarantee, json_option, price_options
-from sordino.errors import LedgerError
+from sordino.errors import DamagedLedger
 
 if TYPE_CHECKING:
     from sordino.ledger import Ledger
@@ -66,7 +67,7 @@ def create(
     ) as book:
         _state(book, as_json)
     render.note(
-        f"next: sordino release median COLUMN --low L --high H --epsilon E --data FILE --ledger {location}"
+        f"next: sordino release median COLUMN --low L --high H --epsilon E --data FILE --ledger {pasted(book.name)}"
     )
 
 
@@ -130,7 +131,7 @@ def verify(location: str, known: str | None, as_json: bool) -> None:
             ]
         )
     if not report.holds:
-        raise LedgerError(
+        raise DamagedLedger(
             f"ledger {report.name}",
             f"the book is damaged: {report.faults[0]}",
             why="Nothing should be released from it.",

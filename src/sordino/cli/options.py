@@ -6,6 +6,7 @@ No option list is written twice: the options of a statistic are the fields of it
 from __future__ import annotations
 
 import dataclasses
+import re
 import shlex
 from abc import abstractmethod
 from dataclasses import fields
@@ -76,17 +77,26 @@ def number(name: str, text: str | None) -> Any:
 
     if text is None:
         return None
-    try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
+    if not re.search(r"(?i)e\s*[+-]?\s*0*[1-9][\d_]{3,}|\d{1000}", text):  # 1e999999999 would fill the memory
         try:
-            return float(text)  # nan, inf: let the checks say what is wrong with them
-        except ValueError:
-            raise ParameterError(
-                "option", f"--{name} must be a number", got={name: text},
-                why="Numbers are written with a point, without units or separators.",
-                hint=f"--{name.replace('_', '-')} {_EXAMPLES.get(name, '0.5')}",
-            ) from None  # fmt: skip
+            return Fraction(text)
+        except (ValueError, ZeroDivisionError):
+            try:
+                return float(text)  # nan, inf: let the checks say what is wrong with them
+            except ValueError:
+                pass
+    raise ParameterError(
+        "option", f"--{name.replace('_', '-')} must be a number", got={name: text},
+        why="Numbers are written with a point, without units or separators, and are at most 1e300.",
+        hint=f"--{name.replace('_', '-')} {_EXAMPLES.get(name, '0.5')}",
+    )  # fmt: skip
+
+
+def real(name: str, text: str) -> float:
+    """Read a number that is used as a double."""
+    from sordino import checks
+
+    return float(checks.exact("option", **{name: number(name, text)}))
 
 
 class Statistics(click.Group):
@@ -227,7 +237,9 @@ def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
         return None
     kind = str(field.type)
     if kind.startswith("tuple[tuple"):
-        return tuple(tuple(int(end) for end in pair.split("-")) for pair in text.split(","))
+        return tuple(
+            tuple(_read_one("int", field.name, end) for end in pair.split("-")) for pair in text.split(",")
+        )
     if kind.startswith("tuple"):
         return tuple(_read_one(kind, field.name, item.strip()) for item in text.split(","))
     return _read_one(kind, field.name, text)
@@ -239,13 +251,15 @@ def _read_one(kind: str, name: str, text: str) -> Any:
     if "float" in kind:
         if "str" in kind and text == "drop":
             return text
-        return float(number(name, text))
+        return real(name, text)
     if "int" in kind:
         try:
             return int(text)
         except ValueError:
             if "str" not in kind:
-                raise ParameterError("option", f"--{name} must be a whole number", got={name: text}) from None
+                raise ParameterError(
+                    "option", f"--{name} must be a whole number", got={name: text}, hint=f"--{name} 1000"
+                ) from None
     return text
 
 

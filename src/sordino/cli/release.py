@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sordino.address import pasted
 from sordino.cli import render
 from sordino.cli.options import Statistics, guarantee, hint_options, hints_of, json_option
 from sordino.condition import Condition
@@ -253,7 +254,7 @@ def _print(answer: Release, book: Ledger, as_json: bool) -> None:
             lines.append(("error bar", f"{ends[0]}, {100 * bars[0].level:g} times in 100"))
         render.block(lines)
     render.note(f"  release {answer.ledger_id}, token {answer.token}")
-    render.note(f"  next: sordino explain {answer.ledger_id} --ledger {book.name}")
+    render.note(f"  next: sordino explain {answer.ledger_id} --ledger {pasted(book.name)}")
 
 
 def _split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None:

@@ -95,7 +95,7 @@ def plan(
     tables = min(max(many, 3), TABLES) if tables is None else checks.whole("plan", at_least=1, tables=tables)
     if draws is not None:
         checks.whole("plan", at_least=2, draws=draws)
-    relation = neighbors or statistic.neighbors
+    relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
     found = candidates(
         statistic, price, rows=count, neighbors=relation, hints=hints, only_default=only_default
     )

@@ -6,19 +6,20 @@ and ``docs/proofs/guarantees.md``; nothing here knows of mechanisms or data.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, Self, TypeVar
 
 from sordino import checks
+from sordino.calling import Explained
 from sordino.errors import ParameterError, Unsupported, spell
 
 G = TypeVar("G", bound="Guarantee")
 
 
 @dataclass(frozen=True, slots=True)
-class Guarantee(ABC):
+class Guarantee(metaclass=Explained):
     """A promise. ``a + b`` composes, ``a.to(Approx, delta=...)`` converts, ``a.within(b)`` compares."""
 
     kind: ClassVar[str]
