@@ -77,7 +77,7 @@ def _from_file(name: str) -> Release:
         pass
     raise ParameterError(
         "explain",
-        "the file must hold a release as JSON",
+        "the file is not a release",
         got={"file": name},
         why="It is what `sordino release ... --json` prints.",
         hint=f"sordino explain 1 --ledger {pasted(name)}, if it is a book",

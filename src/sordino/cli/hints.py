@@ -27,7 +27,7 @@ _CALLS = (
     (r'sd\.([A-Z][a-z]+)\("(\w+)", ([^)]*)\)', r"sordino release \1 \2 \3"),
 )
 _NEIGHBORS = re.compile(r"(?:sd\.)?Neighbors\.(\w+)")
-_OPTION = re.compile(r"\(?\b([a-z_]+)=(\([^()]*\)|\"[^\"]*\"|'[^']*'|<[^>]*>|[\w./-]+)\)?")
+_OPTION = re.compile(r"(?<![?&])\(?\b(?<![?&])([a-z_]+)=(\([^()]*\)|\"[^\"]*\"|'[^']*'|<[^>]*>|[\w./-]+)\)?")
 
 
 def typed(hint: str) -> str:

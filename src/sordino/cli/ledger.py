@@ -10,7 +10,7 @@ import click
 from sordino.address import pasted
 from sordino.cli import render
 from sordino.cli.options import guarantee, json_option, price_options
-from sordino.errors import DamagedLedger
+from sordino.errors import DamagedLedger, ParameterError
 
 if TYPE_CHECKING:
     from sordino.ledger import Ledger
@@ -167,6 +167,11 @@ def export(location: str, file: str | None) -> None:
     if file is None:
         render.as_json(document)
         return
+    if Path(file).exists() and Path(location).exists() and Path(file).samefile(location):
+        raise ParameterError(
+            "ledger export", "the book cannot be overwritten by its export", got={"file": file},
+            hint=f"sordino ledger export {pasted(location)} {pasted(file + '.json')}",
+        )  # fmt: skip
     Path(file).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     render.note(f"wrote {file}")
 

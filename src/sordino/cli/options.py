@@ -28,6 +28,9 @@ _EXAMPLES = {
 }  # fmt: skip
 """What stands for a field in an example."""
 
+UNTYPED = ("interval", "measure")
+"""Hints that are no option of their own here: the one has its own, the other is an object."""
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 plot_option = click.option("--plot", metavar="FILE", help="Draw a picture into FILE (.svg, .png or .pdf).")
 
@@ -269,7 +272,7 @@ def hint_options(taken: set[str]) -> list[Callable[..., Any]]:
 
     hints = []
     for field in fields(Hints):
-        if field.name == "interval" or field.name in taken:
+        if field.name in UNTYPED or field.name in taken:
             continue
         flag = f"--{field.name}"
         about = f"Public hint for choosing: {field.name}."
@@ -286,7 +289,7 @@ def hints_of(options: dict[str, Any]) -> dict[str, Any]:
 
     found = {}
     for field in dataclasses.fields(Hints):
-        value = options.get(field.name) if field.name != "interval" else None
+        value = None if field.name in UNTYPED else options.get(field.name)
         if value is not None:
             found[field.name] = (
                 value if isinstance(value, bool) else _read_one(str(field.type), field.name, value)
