@@ -1,6 +1,6 @@
 """Addresses of PostgreSQL servers: recognised however they are spelt, taken apart, and shown without passwords.
 
-What is shown can be pasted: the user, the host and the options stay, and a server finds the password where it always does
+What is shown can be pasted: the user, the host and the options stay, and the password is found where it always is
 (``PGPASSWORD``, ``~/.pgpass``).
 """
 
@@ -44,13 +44,15 @@ def check_place(subject: str, place: object) -> None:
 def check_path(subject: str, path: str | os.PathLike[str], *, hint: str) -> None:
     """Refuse a text that no file can be called: too long, or with a character that names do not have."""
     name = os.fspath(path)
+    fits = True
     try:
         os.lstat(name)
-        return
-    except (OSError, ValueError) as problem:
-        if isinstance(problem, OSError) and problem.errno != errno.ENAMETOOLONG:
-            return
-    raise ParameterError(subject, "no file can have this name", got={"path": name}, hint=hint)
+    except OSError as problem:
+        fits = problem.errno != errno.ENAMETOOLONG
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ParameterError(subject, "no file can have this name", got={"path": name}, hint=hint)
 
 
 def server(subject: str, address: str) -> tuple[SplitResult, dict[str, str]]:
@@ -67,11 +69,12 @@ def server(subject: str, address: str) -> tuple[SplitResult, dict[str, str]]:
         why="It has a user, a host, perhaps a port, and a database; an IPv6 host stands between brackets.",
         hint="'postgresql://user@host:5432/database'",
     )
+    parts: SplitResult | None
     try:
         parts = urlsplit(address.strip())
         parts.port  # noqa: B018  raises when it is no number
     except ValueError:
-        parts = None  # type: ignore[assignment]
+        parts = None
     if parts is None or not address.strip().lower().startswith(("postgresql://", "postgres://")):
         raise refusal
     return parts._replace(scheme="postgresql"), dict(parse_qsl(parts.query))

@@ -23,7 +23,8 @@ EXAMPLES = {
     "qs": "(0.25, 0.5, 0.75)", "trim": "0.05", "keys": '("north", "south")', "edges": "(0, 18, 65, 120)",
     "threshold": "50_000", "vertices": "100", "topology": "((0, 1), (1, 2))", "privacy": "sd.Pure(0.5)",
     "price": "sd.Pure(0.5)", "epsilon": "0.5", "delta": "1e-6", "rho": "0.1", "omega": "10", "per": "200",
-    "statistic": 'sd.Median("income", low=0, high=500_000)', "data": '"people.csv", budget=sd.Pure(3)', "x": "ages", "y": '"income"',
+    "statistic": 'sd.Median("income", low=0, high=500_000)', "data": '"people.csv", budget=sd.Pure(3)', "x": "ages",
+    "y": '"income"',
     "budget": "sd.Pure(3)", "ledger": '"people.ledger"', "unit": 'sd.Unit("person_id", max_rows=3)', "rows": "1000",
     "neighbors": '"add-remove-one"', "step": "1", "missing": "0", "reason": '"tables of 2026"', "interval": "0.95",
     "left": '"left"', "right": '"right"', "parts": '[sd.Mean("income", low=0, high=500_000)]',
@@ -100,7 +101,7 @@ def wrong_call(
 class Explained(ABCMeta):
     """Makes classes whose constructor explains a wrong call."""
 
-    def __call__(cls, *given: Any, **named: Any) -> Any:
+    def __call__(cls, *given: Any, **named: Any) -> Any:  # noqa: D102
         try:
             return super().__call__(*given, **named)
         except TypeError:
@@ -113,7 +114,7 @@ class Explained(ABCMeta):
     @property
     def __signature__(cls) -> inspect.Signature:
         """That of the constructor: help and editors ask for it."""
-        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]  # type: ignore[misc]
         return inspect.Signature(parameters)
 
 

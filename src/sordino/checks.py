@@ -46,7 +46,8 @@ def exact(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fr
         value = value.item()  # a numpy scalar or 0-d array
     if isinstance(value, bool) or not isinstance(value, Rational | float | Decimal):
         raise ParameterError(subject, f"{name} must be a number", got={name: value}, why=why, hint=hint)
-    if isinstance(value, Rational | Decimal) and abs(value) > LARGEST and (value == value):  # noqa: PLR0124
+    finite = isinstance(value, int | Fraction) or (isinstance(value, Decimal) and value.is_finite())
+    if finite and abs(value) > LARGEST:
         raise ParameterError(
             subject, f"{name} must be at most 1e300 in size", got={name: value},
             why=why or "It is computed with in double precision.", hint=hint,

@@ -1,7 +1,7 @@
 """`Condition`: a public filter of rows, and the one grammar in which it can be written as text.
 
-``age >= 18``, ``region == north``, ``region in north|south``: a column, a comparison, a value. Numbers are written as in
-Python; quotes make a text of anything (``zip == '01234'``). The command line and `Session.where` read the same texts.
+``age >= 18``, ``region == north``, ``region in north|south``: a column, a comparison, a value. Numbers are written as
+in Python; quotes make a text of anything (``zip == '01234'``). The command line and `Session.where` read the same texts.
 """
 
 from __future__ import annotations

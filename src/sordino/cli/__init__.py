@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import io
 import sys
 import traceback
 from pathlib import Path
@@ -79,8 +80,10 @@ def main(arguments: list[str] | None = None) -> None:
     except click.ClickException as error:
         from sordino.cli.hints import example
 
-        error.message = without_secrets(error.message)
-        error.show()
+        shown = io.StringIO()
+        error.show(file=shown)
+        for line in shown.getvalue().splitlines():
+            click.echo(without_secrets(line), err=True)
         if words_of := example(error):
             click.echo(f"    Hint: {words_of}", err=True)
         sys.exit(error.exit_code)
@@ -90,7 +93,7 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(spoken(error), err=True)
         sys.exit(exit_code(error))
     except BrokenPipeError:  # the reader of our output has gone: ``sordino ... | head``
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         sys.exit(EXIT_USAGE)
     except OSError as error:
         click.echo(str(_of_a_file(error)), err=True)

@@ -168,7 +168,7 @@ class Memory:
         return split
 
     def where(self, *conditions: Condition) -> Memory:
-        """The rows that fulfil all conditions; missing values fulfil none. No value is looked at before the first read."""
+        """The rows that fulfil all conditions; missing values fulfil none. Nothing is looked at before the first read."""
         asked = [(one, check_condition("memory", self._table.kinds, one)) for one in conditions]
         chosen = Memory(self._table, unit=self.unit, row=self._row, numbers=self._numbers)
         chosen._filters = (*self._filters, *asked)

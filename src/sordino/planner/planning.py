@@ -157,9 +157,9 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
     )
 
 
-def _bounded(least: int, **named: int) -> int:
+def _bounded(least: int, **named: Any) -> int:
     """A number of repetitions that ends within a lifetime."""
-    ((name, given),) = named.items()
+    (name,) = named
     count = checks.whole("plan", at_least=least, hint=f"{name}=100", **named)
     if count > MOST:
         raise ParameterError(

@@ -64,7 +64,7 @@ class Unit:
     max_rows: int = 1
 
     @classmethod
-    def checked(cls, given: Unit | None) -> Unit | None:
+    def checked(cls, given: Any) -> Unit | None:
         """A unit, or None; the bare name of a column is refused, since how many rows count is part of the promise."""
         if given is None or isinstance(given, Unit):
             return given
