@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sordino import geo, plots, smoothed
-    from sordino.condition import Condition
     from sordino.errors import (
         BudgetExceeded,
         DataError,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from sordino.noise.staircase_polyplace import StaircasePolyPlace
     from sordino.noise.student_t import StudentT
     from sordino.noise.uniform_log_normal import UniformLogNormal
-    from sordino.notebook import count, mean, median, quantile, standard_deviation, trimmed_mean, variance
     from sordino.planner import (
         BudgetPlan,
         Plan,
@@ -56,11 +54,21 @@ if TYPE_CHECKING:
         Unit,
         compose,
     )
-    from sordino.release import Event, Release
+    from sordino.reading.condition import Condition
     from sordino.session import (
         Session,
         open,  # noqa: A004
     )
+    from sordino.session.oneline import (
+        count,
+        mean,
+        median,
+        quantile,
+        standard_deviation,
+        trimmed_mean,
+        variance,
+    )
+    from sordino.session.release import Event, Release
     from sordino.statistics.categories import Categories
     from sordino.statistics.count import Count
     from sordino.statistics.count_above import CountAbove
@@ -213,8 +221,8 @@ _HOMES = {
         "compose",
     ),
     "ledger": ("Ledger",),
-    "release": ("Event", "Release"),
-    "notebook": (
+    "session.release": ("Event", "Release"),
+    "session.oneline": (
         "count",
         "mean",
         "median",
@@ -224,7 +232,7 @@ _HOMES = {
         "variance",
     ),
     "session": ("Session", "open"),
-    "condition": ("Condition",),
+    "reading.condition": ("Condition",),
     "statistics.categories": ("Categories",),
     "statistics.count": ("Count",),
     "statistics.count_above": ("CountAbove",),

@@ -46,19 +46,20 @@ def exact(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fr
         value = value.item()  # a numpy scalar or 0-d array
     if isinstance(value, bool) or not isinstance(value, Rational | float | Decimal):
         raise ParameterError(subject, f"{name} must be a number", got={name: value}, why=why, hint=hint)
-    finite = isinstance(value, int | Fraction) or (isinstance(value, Decimal) and value.is_finite())
-    if finite and abs(value) > LARGEST:
+    if isinstance(value, Rational):
+        number = Fraction(value)
+    elif math.isfinite(value):
+        number = Fraction(value) if isinstance(value, Decimal) else Fraction(repr(float(value)))
+    else:
+        raise ParameterError(
+            subject, f"{name} must be a finite number", got={name: float(value)}, why=why, hint=hint
+        )
+    if abs(number) > LARGEST:
         raise ParameterError(
             subject, f"{name} must be at most 1e300 in size", got={name: value},
             why=why or "It is computed with in double precision.", hint=hint,
         )  # fmt: skip
-    if isinstance(value, Rational):
-        return Fraction(value)
-    if not math.isfinite(value):
-        raise ParameterError(
-            subject, f"{name} must be a finite number", got={name: float(value)}, why=why, hint=hint
-        )
-    return Fraction(value) if isinstance(value, Decimal) else Fraction(repr(float(value)))
+    return number
 
 
 def positive(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fraction:

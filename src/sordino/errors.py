@@ -30,11 +30,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u206
 
 
 def without_secrets(text: str) -> str:
-    """A text that may be shown: passwords in addresses are left out, control characters are escaped.
+    r"""A text that may be shown: passwords in addresses are left out, control characters are escaped.
 
     Example:
-        >>> print(without_secrets("Postgresql://me:secret@host/db?password=secret \\x1b[2J"))
-        Postgresql://me@host/db?password=... \\x1b[2J
+        >>> print(without_secrets("Postgresql://me:secret@host/db?password=secret \x1b[2J"))
+        Postgresql://me@host/db?password=... \x1b[2J
     """
     text = _SECRET.sub(r"\1...", _PASSWORD.sub(r"\1@", text))
     return _CONTROL.sub(

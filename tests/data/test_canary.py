@@ -385,7 +385,7 @@ def test_the_law_notices_an_open_door(family, listen, tmp_path, monkeypatch, pos
         from sordino.data.lazy import Lazy
 
         monkeypatch.setattr(Lazy, "rows", property(lambda _: int(CANARY)))
-    monkeypatch.setattr("sordino.opening.inside", lambda work, **_: work())
+    monkeypatch.setattr("sordino.session.opening.inside", lambda work, **_: work())
     folder = tmp_path / "data"
     folder.mkdir()
     data = PLANTED[family](postgres_server, folder)
@@ -449,7 +449,7 @@ SPARK = """
     sys.path.insert(0, {here!r})
     from pathlib import Path
     import pyarrow, pyarrow.parquet
-    import sordino, sordino.opening
+    import sordino, sordino.session.opening
     import test_canary as canary
     from pyspark.sql import SparkSession
     spark = SparkSession.builder.master("local[1]").config("spark.sql.shuffle.partitions", "2")
@@ -460,7 +460,7 @@ SPARK = """
     spark.read.parquet(table).createOrReplaceTempView("people")
     told = canary.Told()
     if {planted!r}:
-        sordino.opening.inside = lambda work, **_: work()
+        sordino.session.opening.inside = lambda work, **_: work()
     for query in (
         "select 1 as x, t as g, t as u from people where cast(t as int) >= 0",
         "select cast(t as int) as x, t as g, t as u from people",

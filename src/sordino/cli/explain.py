@@ -13,7 +13,7 @@ from sordino.cli.options import json_option
 from sordino.errors import LedgerError, ParameterError
 
 if TYPE_CHECKING:
-    from sordino.release import Release
+    from sordino.session.release import Release
 
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError, IndexError)
 """What reading a record raises that is none."""
@@ -38,7 +38,7 @@ def command(release: str, location: str | None, as_json: bool) -> None:
 
 def _from_book(text: str, location: str) -> Release:
     from sordino.ledger import Ledger
-    from sordino.release import Release
+    from sordino.session.release import Release
 
     if len(text) > 15:
         raise ParameterError(
@@ -59,7 +59,7 @@ def _from_book(text: str, location: str) -> Release:
 
 
 def _from_file(name: str) -> Release:
-    from sordino.release import Release
+    from sordino.session.release import Release
 
     check_path("explain", name, hint="sordino explain release.json")
     path = Path(name)

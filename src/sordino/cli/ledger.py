@@ -76,9 +76,9 @@ def create(
 @json_option
 def show(location: str, as_json: bool) -> None:
     """Show what was promised, spent and released."""
+    from sordino.explain import asked, shown
     from sordino.ledger import Ledger
-    from sordino.release import Event, Release
-    from sordino.words import asked, shown
+    from sordino.session.release import Event, Release
 
     with Ledger(location) as book:
         history = book.history
@@ -195,8 +195,8 @@ def _state(book: Ledger, as_json: bool) -> None:
     if as_json:
         render.as_json(_facts(book))
         return
+    from sordino.explain import whom
     from sordino.privacy import Guarantee
-    from sordino.words import whom
 
     opening, budget = book.opening, book.budget
     stated = Guarantee.from_dict(opening["stated"])

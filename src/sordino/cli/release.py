@@ -9,14 +9,14 @@ import click
 from sordino.address import pasted
 from sordino.cli import render
 from sordino.cli.options import Statistics, guarantee, hint_options, hints_of, json_option
-from sordino.condition import Condition
 from sordino.errors import ParameterError
+from sordino.reading.condition import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sordino.ledger import Ledger
-    from sordino.release import Event, Release
+    from sordino.session.release import Event, Release
     from sordino.statistics import Statistic
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -155,8 +155,8 @@ def _dry(
 ) -> None:
     """Show the question without opening anything."""
     from sordino.privacy import Neighbors, Unit
-    from sordino.question import prepare
-    from sordino.session import public_keys
+    from sordino.session.door import public_keys
+    from sordino.session.quote import prepare
 
     hints = dict(asking)
     by, interval, rows = hints.pop("by"), hints.pop("interval"), hints.pop("rows", None)
@@ -174,7 +174,7 @@ def _dry(
     if options["as_json"]:
         render.as_json({"event": question.event.to_dict(), "assumptions": question.assumptions})
         return
-    from sordino.words import asked, parts, whom
+    from sordino.explain import asked, parts, whom
 
     event = question.event
     render.block(
@@ -192,8 +192,8 @@ def _dry(
 
 def _preview(event: Event, book: Ledger, token: str | None) -> None:
     """Say on stderr what the release protects, costs and leaves."""
+    from sordino.explain import asked, whom
     from sordino.ledger.account import left, short
-    from sordino.words import asked, whom
 
     cost, remaining = book.cost(event), book.remaining
     render.note(f"  asks        {asked(event)}")
@@ -220,7 +220,7 @@ def _reading(data: str, decimal: str) -> None:
 
 def _print(answer: Release, book: Ledger, as_json: bool) -> None:
     """Print one number, a row for each statistic, or a row for each group."""
-    from sordino.words import shown, statistics
+    from sordino.explain import shown, statistics
 
     if as_json:
         render.as_json(answer.to_dict())

@@ -1,4 +1,4 @@
-"""Where data come from. Each file owns one kind of source; what they answer is set by `sordino.source`.
+"""Where data come from. Each file owns one kind of source; what they answer is set by `sordino.reading.requests`.
 
 `open_source` turns whatever a person has into a source. Nothing here is imported before it is needed.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.address import check_path, is_server
 from sordino.errors import DataError
-from sordino.source import Source
+from sordino.reading.requests import Source
 
 if TYPE_CHECKING:
     from sordino.privacy import Unit

@@ -25,12 +25,12 @@ from sordino.data.kernel import (
 from sordino.data.schema import by_column, check_condition, check_requests, drops
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
-from sordino.source import Bundle, Cells, Columns, Condition, Links, Request, Summary
+from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request, Summary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.source import Ask
+    from sordino.reading.requests import Ask
 
     Rows = NDArray[np.intp]
 
@@ -168,7 +168,7 @@ class Memory:
         return split
 
     def where(self, *conditions: Condition) -> Memory:
-        """The rows that fulfil all conditions; missing values fulfil none. Nothing is looked at before the first read."""
+        """The rows that fulfil all conditions; missing values fulfil none. Nothing is looked at before it is read."""
         asked = [(one, check_condition("memory", self._table.kinds, one)) for one in conditions]
         chosen = Memory(self._table, unit=self.unit, row=self._row, numbers=self._numbers)
         chosen._filters = (*self._filters, *asked)

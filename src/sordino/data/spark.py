@@ -1,7 +1,7 @@
 """Spark says in its own logs what it could not convert, value and all: these lines are switched off before it is read.
 
-Its driver runs beside this process and writes to the same stderr, some of it after a query has failed, so the loggers of
-tasks stay off while the driver lives. The logs of a cluster's executors are the cluster's own.
+Its driver runs beside this process and writes to the same stderr, some of it after a query has failed, so the loggers
+of tasks stay off while the driver lives. The logs of a cluster's executors are the cluster's own.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 import logging
 from typing import Any
 
-from sordino.room import heard
+from sordino.reading.room import heard
 
 TELLING = (
     "org.apache.spark.executor",

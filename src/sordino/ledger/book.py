@@ -21,7 +21,7 @@ from sordino.privacy import Approx, Guarantee, Neighbors, Unit
 
 if TYPE_CHECKING:
     from sordino.ledger.store import Page, Store
-    from sordino.release import Event, Release
+    from sordino.session.release import Event, Release
 
 FORMAT = "sordino-ledger"
 
