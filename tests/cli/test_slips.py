@@ -27,6 +27,7 @@ CANARY = "7391462853"
 SECRET = "hunter2"
 LONG = "a" * 5000
 ASK = "release median income --low 0 --high 1000 --epsilon 0.1 --data people.csv --ledger people.ledger --yes"
+COUNT = "release count x --epsilon 0.1 --ledger people.ledger --yes --data"
 DRY = "release median income --epsilon 0.1 --dry-run"
 
 
@@ -87,20 +88,20 @@ TYPED = {
     "brackets": ("explain deep.json", 2, "sordino explain"),
     "a file of a long name": (f"explain {LONG}", 2, "release.json"),
     "a book of a long name": (f"ledger show {LONG}", 2, "people.ledger"),
-    "data of a long name": (f"release count x --epsilon 0.1 --ledger people.ledger --yes --data {LONG}", 2, "people.csv"),
+    "data of a long name": (f"{COUNT} {LONG}", 2, "people.csv"),
     "half an address of a book": ("ledger show postgres://[::1", 2, "postgresql://user@host"),
     "half an address of data": (
-        "release count x --epsilon 0.1 --ledger people.ledger --yes --data postgres://[::1", 2, "postgresql://user@host"),
+        f"{COUNT} postgres://[::1", 2, "postgresql://user@host"),
     "a port that is none": ("ledger show postgresql://me@host:port/db", 2, "postgresql://user@host:5432"),
     "another database": (f"ledger show mysql://me:{SECRET}@host/db", 2, "people.ledger"),
     "an address in capitals": (f"ledger show Postgresql://me:{SECRET}@localhost:1/db", 2, "token"),
     "an address of data in capitals": (
-        f"release count x --epsilon 0.1 --ledger people.ledger --yes --data Postgresql://me:{SECRET}@localhost:1/db?table=x",
+        f"{COUNT} Postgresql://me:{SECRET}@localhost:1/db?table=x",
         2, "postgresql://user@host/database?table=people"),
     "an address without a table": (
-        f"release count x --epsilon 0.1 --ledger people.ledger --yes --data POSTGRES://me:{SECRET}@h/db", 2, "?table="),
+        f"{COUNT} POSTGRES://me:{SECRET}@h/db", 2, "?table="),
     "a web address": (
-        f"release count x --epsilon 0.1 --ledger people.ledger --yes --data http://me:{SECRET}@h/x.csv", 2, "download"),
+        f"{COUNT} http://me:{SECRET}@h/x.csv", 2, "download"),
     "an export into no folder": ("ledger export people.ledger nowhere/x.json", 2, "check the path"),
     "an export onto the book": ("ledger export people.ledger people.ledger", 2, "people.ledger.json"),
     "tables beyond all time": (
