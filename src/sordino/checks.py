@@ -120,6 +120,22 @@ def whole(subject: str, /, *, at_least: int = 0, why: str = "", hint: str = "", 
     return number
 
 
+def plain_text(subject: str, /, *, hint: str = "", **named: Any) -> str:
+    """Return a text that every engine and every book can hold: no zero byte, no half of a character.
+
+    Example:
+        >>> plain_text("condition", value="north")
+        'north'
+    """
+    name, value = _single(named)
+    if not isinstance(value, str) or "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise ParameterError(
+            subject, f"{name} must be a text without zero bytes and half characters", got={name: value},
+            why="No engine could match it.", hint=hint,
+        )  # fmt: skip
+    return value
+
+
 def one_of(subject: str, options: tuple[str, ...], /, *, why: str = "", hint: str = "", **named: Any) -> str:
     """Return one of a few words."""
     name, value = _single(named)

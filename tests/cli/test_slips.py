@@ -291,6 +291,9 @@ PASTED = {
     "two parts of a condition": (lambda: people().where(("age", ">")), "a column, a comparison and a value"),
     "a condition on an object": (lambda: people().where(("age", ">", object())), "a text or a finite number"),
     "an infinite condition": (lambda: people().where(("age", ">", 10**400)), "a text or a finite number"),
+    "a zero byte in a condition": (lambda: people().where(("region", "==", "n\0")), "without zero bytes"),
+    "half a character in a key": (
+        lambda: people().release_by("region", ["n", "\ud800"], sd.Count("age"), sd.Pure(1)), "without zero bytes"),
     "a tiny price": (lambda: people().quote(MEDIAN, sd.Pure(1e-320)), "cannot be answered"),
 }  # fmt: skip
 

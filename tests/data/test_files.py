@@ -15,7 +15,7 @@ import pytest
 from sordino.data import files, open_source, passes
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
-from sordino.reading.requests import Bundle, Columns, Grid, Links, Rank, Request, Window
+from sordino.reading.requests import Bundle, Columns, Condition, Grid, Links, Rank, Request, Window
 
 GRID = Grid(0, 10, step=1, missing="drop")
 ASKED = Request("x", GRID)
@@ -264,3 +264,15 @@ def test_a_file_larger_than_the_memory_that_is_allowed(tmp_path):
     )
     assert done.returncode == 0, done.stderr[-500:]
     assert done.stdout.split() == [str(rows * groups), "True"]
+
+
+def test_durations_in_parquet_are_refused(tmp_path):
+    """The format stores them as whole numbers; the writer's schema says what they are, also after a filter."""
+    values = pa.array(range(5), pa.duration("us"))
+    pq.write_table(pa.table({"x": values, "y": range(5)}), tmp_path / "people.parquet")
+    source = open_source(str(tmp_path / "people.parquet"))
+    for one in (source, source.where(Condition("y", ">", 1))):
+        with pytest.raises(DataError, match="must hold numbers") as refusal:
+            one.check(Request("x", Grid(0, 1)))
+        assert "durations" in str(refusal.value)
+        one.check(Request("y", Grid(0, 1)))

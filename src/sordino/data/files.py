@@ -94,6 +94,7 @@ def open_files(
         row=ROW if bounded else row,
         numbers=numbers,
         name="CSV" if kind is CSV else "Parquet",
+        declared={} if kind is CSV else _durations(found),
         guard=guard_,
     )
 
@@ -174,6 +175,17 @@ def _load(connection: Any, records: Any, names: list[str]) -> None:
     connection.register("records", reader)
     connection.execute(f"create table {TABLE} as select * from records")  # noqa: S608
     connection.unregister("records")
+
+
+def _durations(files: list[str]) -> dict[str, str]:
+    """The columns that a writer called durations: the format has no such type, and an engine sees whole numbers."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schemas = [pq.read_schema(one) for one in files]
+    return {
+        field.name: "durations" for schema in schemas for field in schema if pa.types.is_duration(field.type)
+    }
 
 
 def _text(value: str) -> str:

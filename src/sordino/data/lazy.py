@@ -49,6 +49,7 @@ class Lazy:
         numbers: Text columns to be read as numbers.
         name: What messages call the source.
         nearby: Whether the engine runs in this process, so that a column of codes may be fetched from it.
+        declared: What columns hold by the words of `kind_of`, where the engine does not know it.
         guard: Called before and after reading; raises when the data have changed.
         state: Makes the context within which an engine shows one state of the table.
 
@@ -70,6 +71,7 @@ class Lazy:
         numbers: tuple[str, ...] = (),
         name: str = "table",
         nearby: bool = True,
+        declared: Mapping[str, str] | None = None,
         guard: Callable[[], None] | None = None,
         state: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> None:
@@ -79,6 +81,8 @@ class Lazy:
         self._name, self._nearby, self._guard, self._state = name, nearby, guard, state
         self._schema = dict(self._frame.collect_schema())
         self._kinds = {column: kind_of(dtype) for column, dtype in self._schema.items() if column != ROW}
+        self._declared = dict(declared or {})
+        self._kinds |= self._declared
         self._split: nw.Expr | None = None
         self._counted: int | None = None
 
@@ -188,6 +192,7 @@ class Lazy:
             numbers=self._numbers,
             name=self._name,
             nearby=self._nearby,
+            declared=self._declared,
             guard=self._guard,
             state=self._state,
         )

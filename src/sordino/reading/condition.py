@@ -45,6 +45,7 @@ class Condition:
                 got={"column": self.column},
                 hint='where(("age", ">=", 18))',
             )
+        checks.plain_text("condition", hint='where(("age", ">=", 18))', column=self.column)
         checks.one_of("condition", OPS, hint='where(("age", ">=", 18))', op=self.op)
         given: Any = self.value
         several = isinstance(given, tuple | list | set | frozenset)
@@ -73,7 +74,7 @@ def _plain(column: str, value: Any) -> Any:
     if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
         value = value.item()
     if isinstance(value, str):
-        return value
+        return checks.plain_text("condition", hint='where(("region", "==", "north"))', value=value)
     if isinstance(value, bool | int | float) and (value != value or _finite(value)):  # noqa: PLR0124  sources refuse NaN
         return value
     raise ParameterError(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sordino import __version__
+from sordino import __version__, checks
 from sordino.calling import explained
 from sordino.errors import DataError, ParameterError, SordinoError, Unanswered
 from sordino.reading.condition import Condition
@@ -319,4 +319,7 @@ def public_keys(column: str, keys: Sequence[Key]) -> tuple[Key, ...]:
             why="Keys are public: they must be known before the data are seen, never taken from them.",
             hint='release_by("region", ["north", "south"], ...)',
         )
+    for key in given:
+        if isinstance(key, str):
+            checks.plain_text("groups", hint='release_by("region", ["north", "south"], ...)', key=key)
     return given
