@@ -18,6 +18,7 @@ It echoes parameters, never data.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -47,12 +48,12 @@ def spell(value: object) -> str:
 
     Example:
         >>> spell(Fraction(1, 10)), spell(10**400), spell("x" * 100)[-6:]
-        ('0.1', 'about 1e400', 'xxx...')
+        ('0.1', '1e+400', 'xxx...')
     """
+    if isinstance(value, int | Fraction) and not isinstance(value, bool) and _beyond(value):
+        return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.6g}"
     if isinstance(value, Fraction):
         return _spell_fraction(value)
-    if isinstance(value, int) and abs(value) > 10**30:
-        return _spell_fraction(Fraction(value))
     if isinstance(value, str):
         value = _SECRET.sub(r"\1...", _PASSWORD.sub(r"\1@", _ADDRESS.sub(r"\1@", value)))
     elif hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
@@ -65,15 +66,17 @@ def spell(value: object) -> str:
 
 
 def _spell_fraction(value: Fraction) -> str:
-    size = abs(value.numerator).bit_length() - value.denominator.bit_length()
-    if value and abs(size) > 1000:  # beyond the doubles, and perhaps too long to be written out
-        sign = "-" if value < 0 else ""
-        return f"about {sign}1e{round(size * 0.30103)}"
     if value.denominator == 1:
-        return str(value.numerator) if size < 100 else f"{float(value):.6g}"
+        return str(value.numerator)
     as_float = float(value)
     text = repr(as_float)
     return text if Fraction(text) == value and len(text) <= 12 else f"{as_float:.6g}"
+
+
+def _beyond(value: int | Fraction) -> bool:
+    """Whether a number is too large or too small for a float."""
+    size = abs(value.numerator).bit_length() - value.denominator.bit_length()
+    return value != 0 and not -1000 < size < 1000
 
 
 class SordinoError(Exception):
