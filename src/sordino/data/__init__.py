@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sordino.address import check_path, is_server
 from sordino.errors import DataError
 from sordino.reading.requests import Source
 
@@ -20,8 +21,6 @@ ENGINES = ("duckdb", "ibis", "pyspark")
 
 FAR = ("ibis", "pyspark")
 """Engines that may run elsewhere: no rows are fetched from them."""
-
-SERVERS = ("postgresql://", "postgres://")
 
 _HINT = 'sd.open("people.parquet", ...) or sd.open({"income": values}, ...)'
 
@@ -59,9 +58,10 @@ def open_source(
     from sordino.data.memory import Memory
     from sordino.data.table import FRAMES
 
-    if isinstance(data, str | os.PathLike) and not str(data).startswith(SERVERS):
+    if isinstance(data, str | os.PathLike) and not is_server(data):
         from sordino.data.files import open_files
 
+        check_path("open", data, hint='sd.open("people.csv", ...)')
         return open_files(
             data,
             unit=unit,
@@ -94,6 +94,10 @@ def open_source(
         from sordino.data.lazy import Lazy
 
         nearby = package not in FAR
+        if package == "pyspark":
+            from sordino.data.spark import quieten
+
+            quieten(data)
         return Lazy(data, unit=unit, row=row, numbers=numbers, name=package, nearby=nearby)
     if package in FRAMES:
         frame = hasattr(data, "columns") or hasattr(data, "column_names")

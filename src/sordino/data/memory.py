@@ -77,7 +77,8 @@ class Memory:
         self._table = table_of(columns)
         self.unit, self._row, self._numbers = unit or Unit(), row, numbers
         self._name, self.assumptions = name, assumptions
-        self._chosen: Rows | None = None
+        self._filters: tuple[tuple[Condition, str], ...] = ()
+        self._passing: Rows | None = None
         self._kept: dict[tuple[str, ...], Rows | None] = {}
 
     def __repr__(self) -> str:
@@ -188,14 +189,8 @@ class Memory:
         return split
 
     def where(self, *conditions: Condition) -> Memory:
-        """The rows that fulfil all conditions; missing values fulfil none."""
-        keep = np.ones(self.rows, bool)
-        for condition in conditions:
-            kind = check_condition(self._name, self._table.kinds, condition)
-            if kind == "text":
-                keep &= _same_text(self._column(condition.column), condition)
-            else:
-                keep &= _compared(self._table.numeric(condition.column, self._chosen, text=True), condition)
+        """The rows that fulfil all conditions; missing values fulfil none. Nothing is looked at before it is read."""
+        asked = [(one, check_condition(self._name, self._table.kinds, one)) for one in conditions]
         chosen = Memory(
             self._table,
             unit=self.unit,
@@ -204,9 +199,21 @@ class Memory:
             name=self._name,
             assumptions=self.assumptions,
         )
-        rows = np.flatnonzero(keep)
-        chosen._chosen = rows if self._chosen is None else self._chosen[rows]
+        chosen._filters = (*self._filters, *asked)
         return chosen
+
+    @property
+    def _chosen(self) -> Rows | None:
+        """The rows that `where` has left, found when they are first needed; None for all."""
+        if self._filters and self._passing is None:
+            keep = np.ones(self._table.rows, bool)
+            for condition, kind in self._filters:
+                if kind == "text":
+                    keep &= _same_text(self._table[condition.column], condition)
+                else:
+                    keep &= _compared(self._table.numeric(condition.column, text=True), condition)
+            self._passing = np.flatnonzero(keep)
+        return self._passing
 
     def counts(self, column: str, keys: tuple[str | int, ...]) -> tuple[int, ...]:
         """How often each public key occurs."""

@@ -104,6 +104,14 @@ def prepare(
     prices = _prices(price, asked)
     if mechanism is not None and len(asked) != 1:
         raise ParameterError("release", "a mechanism can be given for one statistic at a time")
+    if mechanism is not None and not isinstance(mechanism, Mechanism):
+        raise ParameterError(
+            "release",
+            "mechanism is a mechanism, not its name",
+            got={"mechanism": mechanism},
+            why="Without one the mechanism is chosen by the statistic and the price, and its noise with it.",
+            hint="leave mechanism out; sd.plan(statistic, price, rows=1000) compares what could answer",
+        )
     parts, forms = [], []
     for statistic, cost in zip(asked, prices, strict=True):
         form = _form(statistic, neighbors, unit, filtered=bool(where), split=by is not None)
@@ -299,7 +307,7 @@ def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contributio
             statistic.name,
             f"cannot be answered by {mechanism.name}",
             why="The rehearsal on an empty table failed; nothing was spent.",
-            hint="leave mechanism= out",
+            hint="another price, such as sd.Pure(0.5), or another mechanism",
         ) from problem
     return asked[0]
 
