@@ -5,7 +5,8 @@
     ├── DataError          the schema does not fit the request: change the source (also a ValueError)
     ├── Unsupported        no theorem covers the combination: take a named alternative
     ├── BudgetExceeded     the ledger refuses: ask for less or raise the ceiling
-    ├── LedgerError        the book is damaged or unreachable
+    ├── LedgerError        the ledger refuses, is absent or cannot be reached
+    │   └── LedgerDamaged  the ledger is not as it was written: nothing is released from it
     ├── AuditFailed        a claim was refuted
     └── MissingExtra       an optional dependency is not installed: install it    (also an ImportError)
 
@@ -103,7 +104,11 @@ class BudgetExceeded(SordinoError):
 
 
 class LedgerError(SordinoError):
-    """The ledger is damaged, unreachable or used in a way that would break its promises."""
+    """The ledger is absent, unreachable or used in a way that would break its promises."""
+
+
+class LedgerDamaged(LedgerError):
+    """The ledger is not as it was written: a row was changed, is missing, or an older copy was put back."""
 
 
 class AuditFailed(SordinoError):

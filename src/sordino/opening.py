@@ -21,12 +21,21 @@ def book_for(
     neighbors: Neighbors | None,
     unit: Unit | None,
     reason: str,
+    *,
+    user: str | None = None,
+    known: str | None = None,
 ) -> Ledger:
     """Find the book, or begin it when a budget is given."""
     if isinstance(ledger, Ledger):
+        if user is not None or known is not None:
+            raise ParameterError(
+                "open",
+                "user and known belong to a ledger that is opened here",
+                hint='ledger=sd.Ledger("people.ledger", user="alice", known="ROW:HASH")',
+            )
         book = ledger
     elif ledger is not None and (budget is None or Ledger.exists(ledger)):
-        book = Ledger(ledger)
+        book = Ledger(ledger, user=user, known=known)
     else:
         if budget is None:
             raise ParameterError(
@@ -41,6 +50,7 @@ def book_for(
             reason=reason or "opened from Python",
             neighbors=neighbors or Neighbors.REPLACE_ONE,
             unit=unit,
+            user=user,
         )
     if budget is not None and budget not in (book.budget, Guarantee.from_dict(book.opening["stated"])):
         raise LedgerError(

@@ -10,7 +10,8 @@ import contextlib
 import functools
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from sordino.conversation import converse, follow_up, groups_together
 from sordino.errors import DataError, LedgerError, ParameterError, SordinoError
 from sordino.ledger import Entry, Ledger
 from sordino.opening import book_for, rows_for, source_for
+from sordino.provenance import provenance
 from sordino.question import Question, prepare
 from sordino.release import Interval, Release, real
 from sordino.source import Cells, Condition, Source
@@ -43,6 +45,9 @@ def open(  # noqa: A001
     row: str | None = None,
     numbers: Sequence[str] = (),
     decimal: str = ".",
+    data_name: str | None = None,
+    user: str | None = None,
+    known: str | None = None,
 ) -> Session:
     """Open data for release.
 
@@ -57,6 +62,9 @@ def open(  # noqa: A001
         row: Column that orders the rows of a unit; without one the order of the table does.
         numbers: Columns of text that are to be read as numbers.
         decimal: What separates the decimals of numbers in a CSV file: ``"."`` or ``","``.
+        data_name: What the data are called in public; by default the name of the file or table.
+        user: Who asks, for the ledger; by default the login name.
+        known: ``ROW:HASH`` of a row of the ledger that was noted earlier: an older copy put back is then refused.
 
     Example:
         >>> import sordino as sd
@@ -65,14 +73,15 @@ def open(  # noqa: A001
         >>> people.remaining
         Pure(epsilon=2)
     """
-    book = book_for(ledger, budget, neighbors, unit, reason)
+    book = book_for(ledger, budget, neighbors, unit, reason, user=user, known=known)
     try:
         whom = unit or book.unit
         source, counted = source_for(data, whom, row=row, numbers=numbers, decimal=decimal)
         if whom.column is not None:
             counted = None  # people may have several rows or none: their number is not the number of rows
-        known = rows_for(rows, counted, neighbors or book.neighbors)
-        return Session(source, book, unit=unit, neighbors=neighbors, rows=known)
+        counted = rows_for(rows, counted, neighbors or book.neighbors)
+        named = provenance(data, source, data_name)
+        return Session(source, book, unit=unit, neighbors=neighbors, rows=counted, data=named)
     except BaseException:
         if not isinstance(ledger, Ledger):
             book.close()
@@ -88,6 +97,7 @@ class Session:
         unit: Whom to protect; the book's own unit unless its ``max_rows`` is to differ.
         neighbors: Which datasets the promise compares; the book's own by default.
         rows: The number of rows: public under replace-one, else a rough public guess.
+        data: Which data these are (`sordino.provenance`).
     """
 
     def __init__(
@@ -99,8 +109,10 @@ class Session:
         neighbors: Neighbors | None = None,
         rows: int | None = None,
         conditions: tuple[Condition, ...] = (),
+        data: Mapping[str, str] | None = None,
     ) -> None:
         self._source = source
+        self._data = provenance(None, source) if data is None else data
         self.ledger = ledger
         self.unit = unit or ledger.unit
         self.neighbors = neighbors or ledger.neighbors
@@ -138,6 +150,7 @@ class Session:
             neighbors=self.neighbors,
             rows=self._rows,
             conditions=(*self._conditions, *asked),
+            data=self._data,
         )
 
     def quote(
@@ -162,6 +175,7 @@ class Session:
         *,
         interval: float | None = None,
         token: str | None = None,
+        purpose: str | None = None,
         mechanism: Mechanism | None = None,
         **hints: Any,
     ) -> Release:
@@ -172,6 +186,7 @@ class Session:
             price: What it may cost one person in all, or one price per statistic.
             interval: Probability of an error bar; it is paid from the same price.
             token: Names the question: asked again with the same token, the stored answer comes back and costs nothing.
+            purpose: What it is for, in a few words that stay in the ledger.
             mechanism: Instead of the default one.
             hints: Public options of the choice: ``rows``, ``centre``, ``spread``, ``tight``, ``smoothing``, ...
 
@@ -179,7 +194,7 @@ class Session:
             BudgetExceeded: The book has not enough left; nothing was read.
         """
         question = self._question(statistic, price, interval=interval, mechanism=mechanism, **hints)
-        return self._door(question, token)
+        return self._door(question, token, purpose)
 
     def release_by(
         self,
@@ -190,6 +205,7 @@ class Session:
         *,
         interval: float | None = None,
         token: str | None = None,
+        purpose: str | None = None,
         mechanism: Mechanism | None = None,
         **hints: Any,
     ) -> Release:
@@ -205,13 +221,14 @@ class Session:
             price: What it may cost one person in all.
             interval: As for `release`: one error bar per group.
             token: As for `release`.
+            purpose: As for `release`.
             mechanism: As for `release`.
             hints: As for `release`.
         """
         question = self._question(
             statistic, price, by=(column, keys), interval=interval, mechanism=mechanism, **hints
         )
-        return self._door(question, token)
+        return self._door(question, token, purpose)
 
     def _question(
         self,
@@ -235,14 +252,15 @@ class Session:
             mechanism=mechanism,
             hints=hints,
         )
+        question = replace(question, event=replace(question.event, data=self._data))
         self._source.check(*question.requests)
         if question.event.by is not None:
             self._source.check(Cells(question.event.by["column"], tuple(question.event.by["keys"])))
         return question
 
-    def _door(self, question: Question, token: str | None) -> Release:
+    def _door(self, question: Question, token: str | None, purpose: str | None) -> Release:
         """Debit, read, draw, record: in this order; everything else was checked before."""
-        entry = self.ledger.spend(question.event, token)
+        entry = self.ledger.spend(question.event, token, purpose=purpose)
         if entry.release is not None:
             return Release.from_dict(entry.release)
         answers = self._closed_room(question, entry)

@@ -23,19 +23,19 @@ def test_create_says_what_was_begun(run):
     assert code == 0
     assert "one person_id (at most 2 rows each), add-remove-one" in out
     assert "next: sordino release" in err
-    with Ledger("people.ledger") as book:
-        assert book.budget == Pure(3)
-        assert (book.unit, book.neighbors) == (Unit("person_id", max_rows=2), Neighbors.ADD_REMOVE_ONE)
+    with Ledger("people.ledger") as ledger:
+        assert ledger.budget == Pure(3)
+        assert (ledger.unit, ledger.neighbors) == (Unit("person_id", max_rows=2), Neighbors.ADD_REMOVE_ONE)
 
 
-def test_create_does_not_replace_a_book_and_needs_a_reason_and_a_price(run):
+def test_create_does_not_replace_a_ledger_and_needs_a_reason_and_a_price(run):
     assert run(*CREATE)[0] == 0
     code, _, err = run(*CREATE)
-    assert code == 5
-    assert "there is a book already" in err
+    assert code == 2
+    assert "there is a ledger already" in err
     assert run("ledger", "create", "b", "--epsilon", "3")[0] == 2
     assert run("ledger", "create", "b", "--reason", "x")[0] == 2
-    assert run("ledger", "create", "nowhere/b", "--epsilon", "3", "--reason", "x")[0] == 5
+    assert run("ledger", "create", "nowhere/b", "--epsilon", "3", "--reason", "x")[0] == 2
     assert not Path("b").exists()
 
 
@@ -46,8 +46,8 @@ def test_an_approximate_budget_counts_rho_when_told(run):
     facts = json.loads(out)
     assert facts["budget"]["kind"] == "concentrated"
     assert facts["stated"] == Approx(3, 1e-6).to_dict()
-    with Ledger("a.ledger") as book:
-        assert isinstance(book.remaining, Concentrated)
+    with Ledger("a.ledger") as ledger:
+        assert isinstance(ledger.remaining, Concentrated)
 
 
 def test_show_verify_raise_and_export(run):
@@ -68,11 +68,11 @@ def test_show_verify_raise_and_export(run):
     assert "Pure(epsilon=4)" in out
     code, out, _ = run("ledger", "export", "people.ledger")
     assert verify_export(json.loads(out)) == []
-    assert run("ledger", "export", "people.ledger", "book.json")[0] == 0
-    assert json.loads(Path("book.json").read_text()) == json.loads(out)
+    assert run("ledger", "export", "people.ledger", "ledger.json")[0] == 0
+    assert json.loads(Path("ledger.json").read_text()) == json.loads(out)
 
 
-def test_a_damaged_book_is_exit_code_five(run):
+def test_a_damaged_ledger_is_exit_code_five(run):
     run(*CREATE)
     whole = Path("people.ledger").read_bytes()
     place = whole.find(b"2026 tables")
@@ -83,4 +83,4 @@ def test_a_damaged_book_is_exit_code_five(run):
     Path("people.ledger").write_bytes(whole[:100])
     assert run("ledger", "verify", "people.ledger")[0] == 5
     assert run("ledger", "show", "people.ledger")[0] == 5
-    assert run("ledger", "show", "nowhere.ledger")[0] == 5
+    assert run("ledger", "show", "nowhere.ledger")[0] == 2

@@ -1,4 +1,4 @@
-"""Books on both databases: SQLite in a folder, PostgreSQL in a server that the tests start themselves."""
+"""Ledgers on both databases: SQLite in a folder, PostgreSQL in a server that the tests start themselves."""
 
 import contextlib
 import itertools
@@ -79,18 +79,18 @@ def postgres_server():
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def location(request, tmp_path):
-    """An address at which there is no book yet, on each database."""
+    """An address at which there is no ledger yet, on each database."""
     if request.param == "sqlite":
         return str(tmp_path / "people.ledger")
     server = request.getfixturevalue("postgres_server")
-    return f"{server}&ledger=book_{os.getpid()}_{next(_NUMBERS)}"
+    return f"{server}&ledger=ledger_{os.getpid()}_{next(_NUMBERS)}"
 
 
 @pytest.fixture
-def book(location):
-    """A book with three epsilons."""
-    with Ledger.create(location, Pure(3), reason="tests") as ledger:
-        yield ledger
+def ledger(location):
+    """A ledger with three epsilons."""
+    with Ledger.create(location, Pure(3), reason="tests") as kept:
+        yield kept
 
 
 HALF, ROWS = Pure(0.5), Unit()

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from sordino import __version__
-from sordino.errors import AuditFailed, BudgetExceeded, LedgerError, MissingExtra, SordinoError
+from sordino.errors import AuditFailed, BudgetExceeded, LedgerDamaged, MissingExtra, SordinoError
 
 NOT_VERBS = {"__init__", "__main__", "render", "options", "hints", "demo", "plan_budget"}
 
@@ -87,6 +87,6 @@ def exit_code(error: SordinoError) -> int:
         return EXIT_BUDGET
     if isinstance(error, AuditFailed):
         return EXIT_AUDIT
-    if isinstance(error, LedgerError):
+    if isinstance(error, LedgerDamaged):
         return EXIT_LEDGER
     return EXIT_BUG if isinstance(error, MissingExtra) else EXIT_USAGE

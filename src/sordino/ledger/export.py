@@ -1,0 +1,108 @@
+"""The whole ledger as a document, written row by row: JSON that `verify_export` checks, or CSV for a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any, TextIO
+
+from sordino.ledger.chain import Row, amount
+from sordino.ledger.who import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+FORMAT, VERSION = "sordino-ledger", 2
+PLAIN = ("number", "paid", "kind", "token", "at", "before", "hash", "state")
+COLUMNS = (
+    "row", "release", "kind", "at", "user", "host", "program", "version", "purpose", "reason", "data", "asked", "cost",
+    "spent", "ceiling", "state", "token", "answer", "hash",
+)  # fmt: skip
+
+
+def header(last: Row) -> dict[str, Any]:
+    """What stands before the rows."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "budget": amount(last.ceiling).to_dict(),
+        "spent": amount(last.spent).to_dict(),
+    }
+
+
+def plain_row(row: Row) -> dict[str, Any]:
+    """A row as JSON."""
+    return {name: getattr(row, name) for name in PLAIN} | {
+        "body": row.content,
+        "spent": amount(row.spent).to_dict(),
+        "ceiling": amount(row.ceiling).to_dict(),
+    }
+
+
+def write_json(rows: Iterable[Row], last: Row, file: TextIO) -> None:
+    """Write a JSON document, one line per row; what a row holds as JSON goes in as it is."""
+    file.write(json.dumps(header(last))[:-1] + ', "rows": [')
+    comma = "\n"
+    for row in rows:
+        texts = json.dumps({name: getattr(row, name) for name in PLAIN})
+        file.write(
+            f'{comma}{texts[:-1]}, "body": {row.body}, "spent": {row.spent}, "ceiling": {row.ceiling}}}'
+        )
+        comma = ",\n"
+    file.write("\n]}\n")
+
+
+def write_csv(rows: Iterable[Row], file: TextIO) -> None:
+    """Write a table, one line per row of the ledger, for people: control characters are escaped."""
+    table = csv.writer(file, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for row in rows:
+        told = _told(row)
+        table.writerow([_cell(told.get(name, "")) for name in COLUMNS])
+
+
+def _told(row: Row) -> dict[str, Any]:
+    body: Mapping[str, Any] = row.content
+    told = {
+        "row": row.number,
+        "kind": row.kind,
+        "at": row.at,
+        "reason": body.get("reason", ""),
+        "spent": repr(amount(row.spent)),
+        "ceiling": repr(amount(row.ceiling)),
+        "state": row.standing,
+        "token": row.token,
+        "hash": row.hash,
+        **body.get("who", {}),
+    }
+    if row.kind in ("spend", "record"):
+        from sordino.release import Event
+        from sordino.words import asked
+
+        event = body["event"] if row.kind == "spend" else body["release"]["event"]
+        told |= {
+            "release": row.paid if row.kind == "spend" else body["release"].get("ledger_id") or "",
+            "data": (event.get("data") or {}).get("name", ""),
+            "asked": asked(Event.from_dict(event)),
+        }
+        if row.kind == "spend":
+            told["cost"] = repr(amount(json.dumps(body["cost"])))
+        else:
+            told["answer"] = json.dumps(body["release"]["value"])
+    return told
+
+
+def _cell(value: Any) -> Any:
+    """A cell that a spreadsheet shows and does not run."""
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    return "'" + text if text[:1] in ("=", "+", "@") or (text[:1] == "-" and not _number(text)) else text
+
+
+def _number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
