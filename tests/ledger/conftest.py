@@ -5,6 +5,7 @@ import itertools
 import os
 import pwd
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 from pathlib import Path
@@ -111,3 +112,23 @@ def question(price=HALF, *, column="x", neighbors=Neighbors.REPLACE_ONE, unit=RO
 def ask():
     """The maker of events."""
     return question
+
+
+def tamper(path, *statements):
+    """Change a ledger behind its back, triggers taken away and put back."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA recursive_triggers=0")
+    triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        connection.execute(f"DROP TRIGGER {name}")
+    for statement in statements:
+        connection.execute(statement)
+    for _, text in triggers:
+        connection.execute(text)
+    connection.close()
+
+
+@pytest.fixture
+def tampered():
+    """Changes a SQLite ledger behind its back."""
+    return tamper

@@ -173,20 +173,6 @@ def test_a_flipped_byte_in_any_row_is_reported(filled):
     filled.write_bytes(whole)
 
 
-def tampered(path, *statements):
-    """Change a ledger behind its back, triggers taken away and put back."""
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("PRAGMA recursive_triggers=0")
-    triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-    for name, _ in triggers:
-        connection.execute(f"DROP TRIGGER {name}")
-    for statement in statements:
-        connection.execute(statement)
-    for _, text in triggers:
-        connection.execute(text)
-    connection.close()
-
-
 @pytest.mark.parametrize(
     "statement",
     [
@@ -202,7 +188,9 @@ def tampered(path, *statements):
         "UPDATE head SET number = number - 1",
     ],
 )
-def test_a_changed_or_deleted_row_is_reported_and_nothing_is_spent_from_a_broken_end(filled, ask, statement):
+def test_a_changed_or_deleted_row_is_reported_and_nothing_is_spent_from_a_broken_end(
+    filled, ask, tampered, statement
+):
     tampered(filled, statement)
     with Ledger(filled) as ledger:
         assert not ledger.verify().holds
@@ -211,7 +199,9 @@ def test_a_changed_or_deleted_row_is_reported_and_nothing_is_spent_from_a_broken
                 ledger.spend(ask())
 
 
-def test_a_consistently_rehashed_total_is_reported_and_nothing_is_released(filled, ask, monkeypatch):
+def test_a_consistently_rehashed_total_is_reported_and_nothing_is_released(
+    filled, ask, tampered, monkeypatch
+):
     """Someone lowers the total and repairs the hash of the last row: the replay of the events notices."""
     monkeypatch.setenv("SORDINO_STATE", "off")
     from sordino.ledger.chain import digest

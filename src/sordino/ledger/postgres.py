@@ -174,17 +174,16 @@ class PostgresStore:
     def _translated(self, *, creating: bool = False) -> Iterator[None]:
         """Say in the project's words what went wrong with the database.
 
-        The driver's own words may repeat the address: they are not kept, not even as a cause.
+        The driver's own words may repeat the address with its password: they are taken out of the chain of causes.
         """
-        said: LedgerError | None = None
         try:
             yield
         except Exception as problem:
             if type(problem).__module__.split(".")[0] != "psycopg":
                 raise
             said = self._in_words(problem, creating=creating)
-        if said is not None:
-            raise said
+            problem.args, problem.__cause__, problem.__context__ = ("not shown",), None, None
+            raise said from None
 
     def _in_words(self, problem: Exception, *, creating: bool) -> LedgerError:
         from psycopg import errors

@@ -141,6 +141,7 @@ class SQLiteStore:
         mine = self._mine
         kept: sqlite3.Connection | None = getattr(mine, "connection", None)
         if kept is not None and mine.process == os.getpid():
+            self._check_place(links=False)
             return kept
         mine.file = self._identity()
         try:
@@ -210,11 +211,14 @@ class SQLiteStore:
 
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
         """Leave the write-ahead log of the first format for good, and bring the tables to the newest version."""
+        version = self._version(
+            connection
+        )  # also makes SQLite look at the file: another may have switched its log on
         if self.path is not None:
             (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
             if mode != "persist":
                 self._use_journal(connection)
-        if self._version(connection) < len(MIGRATIONS):
+        if version < len(MIGRATIONS):
             self._check_place()
             migrate(connection)
 
