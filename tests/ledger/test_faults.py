@@ -209,7 +209,8 @@ def test_a_consistently_rehashed_total_is_reported_and_nothing_is_released(
     connection = sqlite3.connect(filled)
     row = list(
         connection.execute(
-            "SELECT number, paid, kind, token, body, spent, ceiling, at, before, state FROM entries ORDER BY number DESC"
+            "SELECT number, paid, kind, token, body, spent, ceiling, at, before, state "
+            "FROM entries ORDER BY number DESC"
         ).fetchone()
     )
     connection.close()

@@ -1,7 +1,7 @@
 """A restored old copy, a rewritten end, a lowered total: noticed at the next release, at a constant cost."""
 
-import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_a_restored_old_copy_is_noticed_at_the_next_release(tmp_path, ask):
     with Ledger(backup) as elsewhere, pytest.raises(LedgerDamaged, match="row 3 is missing"):
         elsewhere.spend(ask(Pure(0.9)))
     # The hint names the file to delete by whoever wants to go on nevertheless.
-    os.unlink(refusal.value.hint.split("'")[1])
+    Path(refusal.value.hint.split("'")[1]).unlink()
     with Ledger(path) as ledger:
         ledger.spend(ask(Pure(0.5)))
 
@@ -172,7 +172,7 @@ def test_an_identity_follows_the_ledger_and_not_its_place(tmp_path, ask):
         second.spend(ask(Pure(0.2)))  # another ledger of the same words and second
         first.spend(ask(Pure(0.1)))
         assert first.opening["id"] != second.opening["id"]
-    os.rename(tmp_path / "a", tmp_path / "c")
+    (tmp_path / "a").rename(tmp_path / "c")
     with Ledger(tmp_path / "c") as moved:
         moved.spend(ask(Pure(0.1)))
     assert remembered.recall(f"ledger {first_id(tmp_path / 'c')}")[0] == 4

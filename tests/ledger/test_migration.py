@@ -16,7 +16,7 @@ from sordino.ledger.migrations import MIGRATIONS
 from sordino.ledger.page import COLUMNS
 from sordino.privacy import Pure
 
-OLD = Path(__file__).with_name("version_1.ledger")
+OLD = Path(__file__).with_name("first_format.sqlite")
 PEOPLE = {"x": np.linspace(0, 1, 50)}
 MEDIAN = sd.Median("x", low=0, high=1, step=0.01)
 

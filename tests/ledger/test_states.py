@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import multiprocessing
-import os
 import time
 from dataclasses import replace
 
@@ -242,7 +241,7 @@ def test_no_address_with_a_password_is_ever_printed(address, capsys, tmp_path, m
     said = capsys.readouterr()
     assert told
     assert "hunter2" not in told + said.out + said.err
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_address_that_is_shown_can_be_pasted():
