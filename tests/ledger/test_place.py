@@ -210,7 +210,7 @@ def test_a_long_reading_does_not_keep_writers_waiting(path, ask):
 def test_writers_queue_in_the_order_in_which_they_come(tmp_path):
     from sordino.ledger.turn import turn
 
-    place = tmp_path / "journal"
+    place = tmp_path / "file"
     place.touch()
     order, workers = [], []
 
@@ -232,7 +232,7 @@ def test_writers_queue_in_the_order_in_which_they_come(tmp_path):
 def test_a_turn_that_somebody_holds_for_too_long_is_passed_by(tmp_path):
     from sordino.ledger.turn import turn
 
-    place = tmp_path / "journal"
+    place = tmp_path / "file"
     place.touch()
     with turn(place):
         begun = time.monotonic()
@@ -243,3 +243,4 @@ def test_a_turn_that_somebody_holds_for_too_long_is_passed_by(tmp_path):
         assert time.monotonic() - begun < 5
     with turn(tmp_path / "not there"):
         pass
+    assert {file.name for file in tmp_path.iterdir()} == {"file", "file-journal"}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 from typing import TYPE_CHECKING, Any, TextIO
 
-from sordino.ledger.chain import Row, amount
+from sordino.ledger.chain import Row, amount, canonical
 from sordino.ledger.who import visible
 
 if TYPE_CHECKING:
@@ -68,33 +69,50 @@ def _told(row: Row) -> dict[str, Any]:
         "kind": row.kind,
         "at": row.at,
         "reason": body.get("reason", ""),
-        "spent": repr(amount(row.spent)),
-        "ceiling": repr(amount(row.ceiling)),
+        "spent": _shown(row.spent),
+        "ceiling": _shown(row.ceiling),
         "state": row.standing,
         "token": row.token,
         "hash": row.hash,
         **body.get("who", {}),
     }
     if row.kind in ("spend", "record"):
-        from sordino.release import Event
-        from sordino.words import asked
-
         event = body["event"] if row.kind == "spend" else body["release"]["event"]
         told |= {
             "release": row.paid if row.kind == "spend" else body["release"].get("ledger_id") or "",
             "data": (event.get("data") or {}).get("name", ""),
-            "asked": asked(Event.from_dict(event)),
+            "asked": _asked(canonical([event["statistic"], event["by"]]), event),
         }
         if row.kind == "spend":
-            told["cost"] = repr(amount(json.dumps(body["cost"])))
+            told["cost"] = _shown(canonical(body["cost"]))
         else:
             told["answer"] = json.dumps(body["release"]["value"])
     return told
 
 
+@functools.lru_cache(64)
+def _shown(text: str) -> str:
+    return repr(amount(text))
+
+
+_ASKED: dict[str, str] = {}
+"""The words of the last questions: many rows ask the same."""
+
+
+def _asked(key: str, event: Mapping[str, Any]) -> str:
+    if key not in _ASKED:
+        from sordino.release import Event
+        from sordino.words import asked
+
+        if len(_ASKED) > 64:
+            _ASKED.clear()
+        _ASKED[key] = asked(Event.from_dict(event))
+    return _ASKED[key]
+
+
 def _cell(value: Any) -> Any:
     """A cell that a spreadsheet shows and does not run."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not value:
         return value
     text = visible(value)
     return "'" + text if text[:1] in ("=", "+", "@") or (text[:1] == "-" and not _number(text)) else text

@@ -87,14 +87,21 @@ class LedgerReader:
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
         """The paid questions after a number, in order, one by one: a long history needs no memory."""
+        row = 0
+        if after > 0:
+            with self._store.read() as page:
+                begin = page.release(after)
+            if begin is None:
+                return
+            row = begin.number
         while True:
             with self._store.read() as page:
-                found = page.paid(after, STRETCH)
+                found = page.paid(row, STRETCH)
             for paid, answer in found:
                 yield entry_of(self._sound(paid), None if answer is None else self._sound(answer))
             if len(found) < STRETCH:
                 return
-            after += STRETCH
+            row = found[-1][0].number
 
     @property
     def releases(self) -> int:

@@ -41,6 +41,7 @@ class Replay:
         self.last = last
         self._relation = relation
         self._begun = last is not None
+        self._total: tuple[str, Guarantee | None] = ("", None)
         self._paid: set[int] = set()
         self._open: set[int] = set()
 
@@ -95,21 +96,33 @@ class Replay:
         if row.kind == "spend":
             body = row.content
             cost = price_of(body["event"], self._relation, last.ceiling)
-            if Guarantee.from_dict(body["cost"]) != cost:
+            if canonical(body["cost"]) != written(cost):
                 return "its cost does not fit what was asked"
-            spent = written(amount(last.spent) + cost)
+            spent = self._add(last.spent, cost)
         if row.spent != spent:
             return "its running total does not fit the rows before it"
         return self._ceiling(last, row)
 
+    def _add(self, spent: str, cost: Guarantee) -> str:
+        """The next total; the last one is kept, as reading it from its text takes longer than adding."""
+        text, total = self._total
+        total = (total if text == spent and total is not None else amount(spent)) + cost
+        text = canonical(total.to_dict())
+        self._total = text, total
+        return text
+
     def _ceiling(self, last: Row, row: Row) -> str:
+        if (row.spent, row.ceiling) == (last.spent, last.ceiling):
+            return ""
+        text, total = self._total
+        spent = total if text == row.spent and total is not None else amount(row.spent)
         if row.kind in ("raise", "lower"):
             low, high = (last.ceiling, row.ceiling) if row.kind == "raise" else (row.ceiling, last.ceiling)
             if type(amount(low)) is not type(amount(high)) or not amount(low).within(amount(high)):
                 return f"it does not {row.kind} the ceiling"
         elif row.ceiling != last.ceiling:
             return "its ceiling does not fit the rows before it"
-        fits = amount(row.spent).within(amount(row.ceiling))
+        fits = spent.within(amount(row.ceiling))
         return "" if fits else "more was spent than the ceiling allows"
 
     def _token(self, row: Row) -> str:

@@ -84,19 +84,19 @@ class SQLiteStore:
         with self._alone(), self._translated():
             connection = self._connection()
             self._bring_up_to_date(connection)
-            with contextlib.nullcontext() if self.path is None else turn(f"{self.path}-journal"):
+            with contextlib.nullcontext() if self.path is None else turn(self.path):
                 connection.execute("BEGIN IMMEDIATE")
-                try:
-                    self._check_place()
-                    self._check_journal(connection)
-                    self._check_tables(connection)
-                    yield SQLitePage(connection)
-                    self._check_place()
-                    connection.execute("COMMIT")
-                except BaseException:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                    raise
+            try:
+                self._check_place()
+                self._check_journal(connection)
+                self._check_tables(connection)
+                yield SQLitePage(connection)
+                self._check_place()
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
 
     def damage(self) -> list[str]:
         """Run SQLite's own checks, and compare the tables and triggers with what they should be."""

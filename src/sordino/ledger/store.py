@@ -35,7 +35,7 @@ class Page(Protocol):
         """The rows after a number, in order."""
 
     def paid(self, after: int, count: int) -> list[tuple[Row, Row | None]]:
-        """The spends after the so-manieth, in order, each with its record."""
+        """The spends after a row, in order, each with its record."""
 
     def changes(self) -> list[Row]:
         """The rows that were neither paid nor recorded."""

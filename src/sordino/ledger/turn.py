@@ -1,14 +1,16 @@
 """Waiting in line: writers of one SQLite file are served in the order in which they come.
 
 SQLite's own waiting is a series of naps that grow longer, so who comes last is served first and who waits long waits
-longer. Here the kernel's queue wakes whoever is next. It is courtesy, not safety: two writers without it are still
-kept apart by SQLite's locks, so a queue that cannot be had, or that somebody holds for too long, is passed by.
+longer. Here only one at a time waits for SQLite, all others for their turn in the kernel's queue; whoever has just
+written must line up again behind them. It is courtesy, not safety: two writers without it are still kept apart by
+SQLite's locks, so a queue that cannot be had, or that somebody holds for too long, is passed by.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +27,12 @@ PATIENCE = 20.0
 
 @contextlib.contextmanager
 def turn(path: str | os.PathLike[str], patience: float = PATIENCE) -> Iterator[None]:
-    """Hold one's turn at a file that everybody who waits can open; nothing is written to it.
+    """Hold one's turn while waiting for SQLite's lock.
 
-    The file is the database's journal, never the database: closing it would drop SQLite's own locks on that.
+    The queue stands at the journal beside the file, never at the file: closing a handle of that would drop SQLite's
+    own locks on it. Nothing is written to the journal here.
     """
-    place = _opened(path)
+    place = _opened(os.fspath(path))
     held = place is not None and _wait(place, patience)
     try:
         yield
@@ -39,13 +42,21 @@ def turn(path: str | os.PathLike[str], patience: float = PATIENCE) -> Iterator[N
             os.close(place)
 
 
-def _opened(path: str | os.PathLike[str]) -> int | None:
+def _opened(path: str) -> int | None:
+    """The journal of a file; an empty one, with the rights of the file as SQLite would make it, where there is none."""
     if fcntl is None:
         return None
+    journal = f"{path}-journal"
     try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:  # not there yet: the first writer's
+        with contextlib.suppress(FileNotFoundError):
+            return os.open(journal, os.O_RDONLY | os.O_CLOEXEC)
+        kept = os.stat(path)  # noqa: PTH116
+        made = os.open(journal, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, stat.S_IMODE(kept.st_mode))
+        if os.geteuid() == 0:
+            os.fchown(made, kept.st_uid, kept.st_gid)
+    except OSError:
         return None
+    return made
 
 
 def _wait(place: int, patience: float) -> bool:
