@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sordino.errors import (
         BudgetExceeded,
         DataError,
+        LedgerDamaged,
         LedgerError,
         ParameterError,
         SordinoError,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from sordino.noise.staircase_polyplace import StaircasePolyPlace
     from sordino.noise.student_t import StudentT
     from sordino.noise.uniform_log_normal import UniformLogNormal
-    from sordino.notebook import count, mean, median, quantile, standard_deviation, trimmed_mean, variance
     from sordino.planner import (
         BudgetPlan,
         Plan,
@@ -55,12 +55,21 @@ if TYPE_CHECKING:
         Unit,
         compose,
     )
-    from sordino.release import Event, Release
+    from sordino.reading.requests import Condition
     from sordino.session import (
         Session,
         open,  # noqa: A004
     )
-    from sordino.source import Condition
+    from sordino.session.oneline import (
+        count,
+        mean,
+        median,
+        quantile,
+        standard_deviation,
+        trimmed_mean,
+        variance,
+    )
+    from sordino.session.release import Event, Release
     from sordino.statistics.categories import Categories
     from sordino.statistics.count import Count
     from sordino.statistics.count_above import CountAbove
@@ -115,6 +124,7 @@ __all__ = [
     "LaplaceLogNormal",
     "LaplacePareto",
     "Ledger",
+    "LedgerDamaged",
     "LedgerError",
     "Maximum",
     "MaximumDegree",
@@ -176,7 +186,15 @@ __all__ = [
 
 # Where each public name lives; modules that are public themselves live at home.
 _HOMES = {
-    "errors": ("BudgetExceeded", "DataError", "LedgerError", "ParameterError", "SordinoError", "Unsupported"),
+    "errors": (
+        "BudgetExceeded",
+        "DataError",
+        "LedgerDamaged",
+        "LedgerError",
+        "ParameterError",
+        "SordinoError",
+        "Unsupported",
+    ),
     "noise.arsinh_normal": ("ArsinhNormal",),
     "noise.calibration": ("Calibration",),
     "noise.gaussian": ("Gaussian",),
@@ -213,8 +231,8 @@ _HOMES = {
         "compose",
     ),
     "ledger": ("Ledger",),
-    "release": ("Event", "Release"),
-    "notebook": (
+    "session.release": ("Event", "Release"),
+    "session.oneline": (
         "count",
         "mean",
         "median",
@@ -224,7 +242,7 @@ _HOMES = {
         "variance",
     ),
     "session": ("Session", "open"),
-    "source": ("Condition",),
+    "reading.requests": ("Condition",),
     "statistics.categories": ("Categories",),
     "statistics.count": ("Count",),
     "statistics.count_above": ("CountAbove",),

@@ -18,7 +18,7 @@ def load(package: str, path: Iterable[str]) -> None:
         >>> import sordino.noise
         >>> load("sordino.noise", sordino.noise.__path__)
     """
-    for module in pkgutil.iter_modules(path):
-        importlib.import_module(f"{package}.{module.name}")
+    for module in pkgutil.walk_packages(path, f"{package}."):
+        importlib.import_module(module.name)
     for plugin in entry_points(group=package):
         plugin.load()

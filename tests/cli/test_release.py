@@ -12,7 +12,7 @@ from sordino.catalogue import statistics
 from sordino.cli import main
 from sordino.ledger import Ledger
 from sordino.privacy import Pure
-from sordino.release import Release
+from sordino.session.release import Release
 
 CANARY = 73914628.53  # one row, far from all others; its digits are too many to appear by chance
 TRACES = (

@@ -13,7 +13,7 @@ from sordino.data import open_source
 from sordino.data.bounding import bounded, hashed
 from sordino.errors import DataError
 from sordino.privacy import Unit
-from sordino.source import Cells, Columns, Condition, Grid, Request
+from sordino.reading.requests import Cells, Columns, Condition, Grid, Request
 
 GRID = Grid(0, 1000, step=1, missing="drop")
 

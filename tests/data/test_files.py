@@ -15,7 +15,7 @@ import pytest
 from sordino.data import files, open_source, passes
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
-from sordino.source import Bundle, Columns, Grid, Links, Rank, Request, Window
+from sordino.reading.requests import Bundle, Columns, Grid, Links, Rank, Request, Window
 
 GRID = Grid(0, 10, step=1, missing="drop")
 ASKED = Request("x", GRID)
@@ -200,7 +200,7 @@ def test_whole_columns_and_links_are_gathered_from_a_file(tmp_path):
 SCRIPT = """
 import resource, sys
 from sordino.data import open_source
-from sordino.source import Grid, Rank, Request, Window
+from sordino.reading.requests import Grid, Rank, Request, Window
 import duckdb, pyarrow
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 (summary,) = open_source(sys.argv[1]).summary(Request("x", Grid(-5, 5), (Window(Rank(1, 2), 100),)))
@@ -233,7 +233,7 @@ limit = int(sys.argv[2])
 import duckdb, pyarrow, pyarrow.csv, narwhals
 import sordino as sd
 from sordino.data import open_source
-from sordino.source import Grid, Rank, Request, Window
+from sordino.reading.requests import Grid, Rank, Request, Window
 resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))  # anonymous memory: what a process allocates
 try:
     bytearray(limit)

@@ -13,7 +13,7 @@ from sordino.data import open_source
 from sordino.data.numbers import number
 from sordino.data.table import column_of
 from sordino.errors import DataError
-from sordino.source import Cells, Condition, Grid, Request
+from sordino.reading.requests import Cells, Condition, Grid, Request
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -15,7 +15,7 @@ from data_columns import COLUMNS, TEXTS, arrow, asked, defined, fine, shown, spe
 
 from sordino.data import expressions, grouped, open_source
 from sordino.privacy import Unit
-from sordino.source import RAISED, Bundle, Cells, Columns, Condition, Grid, Rank, Request, Window
+from sordino.reading.requests import RAISED, Bundle, Cells, Columns, Condition, Grid, Rank, Request, Window
 
 
 def csv_file(path, header, rows):

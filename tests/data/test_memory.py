@@ -15,7 +15,19 @@ from sordino.data.memory import Memory
 from sordino.data.table import column_of
 from sordino.errors import DataError, ParameterError
 from sordino.privacy import Unit
-from sordino.source import FIRST, LAST, Bundle, Cells, Columns, Condition, Grid, Links, Rank, Request, Window
+from sordino.reading.requests import (
+    FIRST,
+    LAST,
+    Bundle,
+    Cells,
+    Columns,
+    Condition,
+    Grid,
+    Links,
+    Rank,
+    Request,
+    Window,
+)
 
 NAN, INF = math.nan, math.inf
 COLUMNS = {

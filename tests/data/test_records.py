@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sordino.data import open_source, records
 from sordino.errors import DataError
 from sordino.privacy import Unit
-from sordino.source import Cells, Columns, Condition, Grid, Request
+from sordino.reading.requests import Cells, Columns, Condition, Grid, Request
 
 GRID = Grid(0, 1000, step=1, missing=999)
 OTHERS = [[str(i % 90), ["north", 'sou"th', "east, or west", "two\nlines", ""][i % 5]] for i in range(60)]

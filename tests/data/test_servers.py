@@ -14,7 +14,7 @@ from sordino.data import grouped, open_source, passes
 from sordino.data.lazy import Lazy
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
-from sordino.source import Cells, Columns, Condition, Grid, Rank, Request, Window
+from sordino.reading.requests import Cells, Columns, Condition, Grid, Rank, Request, Window
 
 NUMBERS = [name for name in COLUMNS if not name.startswith("text")]
 TYPES = {

@@ -14,7 +14,7 @@ from sordino.exact.grid import Grid
 from sordino.ledger import Ledger, verify_export
 from sordino.ledger.who import login, visible
 from sordino.privacy import Approx, Pure
-from sordino.release import Release
+from sordino.session.release import Release
 
 FORK = multiprocessing.get_context("fork")
 

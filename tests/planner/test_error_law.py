@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sordino.mechanisms.additive import AdditiveLaw
-from sordino.mechanisms.law import Cell, LatticeLaw, MixtureLaw
-from sordino.mechanisms.measure import Measure
-from sordino.mechanisms.radial_law import RadialLaw
+from sordino.mechanisms.additive.additive import AdditiveLaw
+from sordino.mechanisms.additive.radial_law import RadialLaw
+from sordino.mechanisms.parts.law import Cell, LatticeLaw, MixtureLaw
+from sordino.mechanisms.parts.measure import Measure
 from sordino.noise.gaussian import Gaussian
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile, Reach, Reading, Units
-from sordino.source import Grid, Rank, Window
+from sordino.reading.profile import Opened, Profile, Reach, Reading, Units
+from sordino.reading.requests import Grid, Rank, Window
 from sordino.statistics import REGISTER, Statistic, kinds
 from sordino.statistics.median import Median
 from sordino.statistics.theil_sen import TheilSen

@@ -48,7 +48,7 @@ def exact(task, column):
     from sordino.data.memory import Memory
     from sordino.mechanisms.choose import choose
     from sordino.planner.error_law import ErrorLaw, summarise
-    from sordino.profile import Reading
+    from sordino.reading.profile import Reading
 
     private = task["relation"] == "add/remove"
     asked = replace(statistic(task), neighbors=RELATIONS[task["relation"]])

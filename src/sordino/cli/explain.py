@@ -12,7 +12,7 @@ from sordino.cli.options import json_option
 from sordino.errors import LedgerError, ParameterError
 
 if TYPE_CHECKING:
-    from sordino.release import Release
+    from sordino.session.release import Release
 
 
 @click.command(
@@ -33,7 +33,7 @@ def command(release: str, location: str | None, as_json: bool) -> None:
 
 def _from_book(number: int, location: str) -> Release:
     from sordino.ledger import Ledger
-    from sordino.release import Release
+    from sordino.session.release import Release
 
     with Ledger(location) as book:
         entry = book.entry(number)
@@ -48,7 +48,7 @@ def _from_book(number: int, location: str) -> Release:
 
 
 def _from_file(name: str) -> Release:
-    from sordino.release import Release
+    from sordino.session.release import Release
 
     path = Path(name)
     if not path.is_file():

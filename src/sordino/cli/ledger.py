@@ -123,8 +123,8 @@ _DONE = {
 
 
 def _listed(entry: Entry) -> list[str]:
-    from sordino.release import Event, Release
-    from sordino.words import asked, shown
+    from sordino.explain import asked, shown
+    from sordino.session.release import Event, Release
 
     value = "no answer yet" if entry.release is None else shown(Release.from_dict(entry.release).value)
     data = (entry.event.get("data") or {}).get("name", "-")
@@ -322,9 +322,9 @@ def _state(ledger: Ledger, as_json: bool) -> None:
     if as_json:
         render.as_json(_facts(ledger))
         return
+    from sordino.explain import whom
     from sordino.ledger.who import visible
     from sordino.privacy import Guarantee
-    from sordino.words import whom
 
     opening, budget, state = ledger.opening, ledger.budget, ledger.state
     stated = Guarantee.from_dict(opening["stated"])

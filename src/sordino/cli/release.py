@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sordino.ledger import Ledger
-    from sordino.release import Event, Release
+    from sordino.session.release import Event, Release
     from sordino.statistics import Statistic
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -169,8 +169,8 @@ def _dry(
 ) -> None:
     """Show the question without opening anything."""
     from sordino.privacy import Neighbors, Unit
-    from sordino.question import prepare
-    from sordino.session import public_keys
+    from sordino.session.door import public_keys
+    from sordino.session.quote import prepare
 
     hints = dict(asking)
     by, interval, rows = hints.pop("by"), hints.pop("interval"), hints.pop("rows", None)
@@ -188,7 +188,7 @@ def _dry(
     if options["as_json"]:
         render.as_json({"event": question.event.to_dict(), "assumptions": question.assumptions})
         return
-    from sordino.words import asked, parts, whom
+    from sordino.explain import asked, parts, whom
 
     event = question.event
     render.block(
@@ -206,8 +206,8 @@ def _dry(
 
 def _preview(event: Event, book: Ledger, token: str | None) -> None:
     """Say on stderr what the release protects, costs and leaves."""
+    from sordino.explain import asked, whom
     from sordino.ledger.account import left, short
-    from sordino.words import asked, whom
 
     cost, remaining = book.cost(event), book.remaining
     render.note(f"  asks        {asked(event)}")
@@ -234,7 +234,7 @@ def _reading(data: str, decimal: str) -> None:
 
 def _print(answer: Release, book: Ledger, as_json: bool) -> None:
     """Print one number, a row for each statistic, or a row for each group."""
-    from sordino.words import shown, statistics
+    from sordino.explain import shown, statistics
 
     if as_json:
         render.as_json(answer.to_dict())
@@ -287,7 +287,7 @@ def _split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None
 
 def _condition(text: str) -> Any:
     """Read a condition: ``age>=18``, ``region==north``, ``region in north|south``."""
-    from sordino.source import Condition
+    from sordino.reading.requests import Condition
 
     if " in " in text:
         column, _, values = text.partition(" in ")

@@ -1,4 +1,4 @@
-"""Where data come from. Each file owns one kind of source; what they answer is set by `sordino.source`.
+"""Where data come from. Each file owns one kind of source; what they answer is set by `sordino.reading.requests`.
 
 `open_source` turns whatever a person has into a source. Nothing here is imported before it is needed.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import DataError
-from sordino.source import Source
+from sordino.reading.requests import Source
 
 if TYPE_CHECKING:
     from sordino.privacy import Unit

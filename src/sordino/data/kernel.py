@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.source import RAISED, Grid, Request, Run, Summary
+from sordino.reading.requests import RAISED, Grid, Request, Run, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.data.table import Column
-    from sordino.source import Ask
+    from sordino.reading.requests import Ask
 
 BLOCK = 1 << 16
 """Rows per block: codes of a block stay in the cache."""

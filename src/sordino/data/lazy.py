@@ -23,10 +23,10 @@ from sordino.data.schema import by_column, check_condition, check_requests, drop
 from sordino.data.table import kind_of
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
-from sordino.source import Bundle, Cells, Columns, Condition, Grid, Links, Request, Summary
+from sordino.reading.requests import Bundle, Cells, Columns, Condition, Grid, Links, Request, Summary
 
 if TYPE_CHECKING:
-    from sordino.source import Ask
+    from sordino.reading.requests import Ask
 
     Frame = nw.LazyFrame[Any]
 

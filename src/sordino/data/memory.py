@@ -25,12 +25,12 @@ from sordino.data.kernel import (
 from sordino.data.schema import by_column, check_condition, check_requests, drops
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
-from sordino.source import Bundle, Cells, Columns, Condition, Links, Request, Summary
+from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request, Summary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.source import Ask
+    from sordino.reading.requests import Ask
 
     Rows = NDArray[np.intp]
 

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sordino.errors import DataError, ParameterError
-from sordino.source import Bundle, Cells, Columns, Condition, Links, Request
+from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request
 
 if TYPE_CHECKING:
     from sordino.privacy import Unit
-    from sordino.source import Ask, Grid
+    from sordino.reading.requests import Ask, Grid
 
 Kinds = Mapping[str, str]
 

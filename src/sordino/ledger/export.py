@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sordino.ledger.chain import Row, amount, canonical
@@ -81,7 +82,7 @@ def _told(row: Row) -> dict[str, Any]:
         told |= {
             "release": row.paid if row.kind == "spend" else body["release"].get("ledger_id") or "",
             "data": (event.get("data") or {}).get("name", ""),
-            "asked": _asked(canonical([event["statistic"], event["by"]]), event),
+            "asked": _asked(canonical([event["statistic"], event["by"]])),
         }
         if row.kind == "spend":
             told["cost"] = _shown(canonical(body["cost"]))
@@ -95,19 +96,14 @@ def _shown(text: str) -> str:
     return repr(amount(text))
 
 
-_ASKED: dict[str, str] = {}
-"""The words of the last questions: many rows ask the same."""
+@functools.lru_cache(64)
+def _asked(text: str) -> str:
+    """What an event asks, in a few words; many rows ask the same."""
+    from sordino.explain import asked
 
-
-def _asked(key: str, event: Mapping[str, Any]) -> str:
-    if key not in _ASKED:
-        from sordino.release import Event
-        from sordino.words import asked
-
-        if len(_ASKED) > 64:
-            _ASKED.clear()
-        _ASKED[key] = asked(Event.from_dict(event))
-    return _ASKED[key]
+    statistic, by = json.loads(text)
+    event: Any = SimpleNamespace(statistic=statistic, by=by)  # all that the words need of it
+    return asked(event)
 
 
 def _cell(value: Any) -> Any:

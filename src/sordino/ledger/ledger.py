@@ -24,7 +24,7 @@ from sordino.privacy import Approx, Guarantee, Neighbors, Unit
 
 if TYPE_CHECKING:
     from sordino.ledger.store import Page
-    from sordino.release import Event, Release
+    from sordino.session.release import Event, Release
 
 
 class Ledger(LedgerReader):

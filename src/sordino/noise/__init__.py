@@ -75,9 +75,11 @@ class Noise(ABC):
         """Yield shapes on which the laws are tested, the edges of the domain included."""
 
     def recipe(self) -> Recipe:
-        """Give the exact sampler of this law; a plug-in with no recipe of the same name overrides this."""
-        module = importlib.import_module(f"sordino.exact.recipes.{self.name.replace('-', '_')}")
-        recipe = getattr(module, type(self).__name__)(*self.shape.values())
+        """Give the exact sampler of this law: ``<Name>Recipe`` beside the law, or in ``sampler.py`` of its folder."""
+        home = type(self).__module__
+        if home.endswith(".law"):
+            home = home.removesuffix("law") + "sampler"
+        recipe = getattr(importlib.import_module(home), f"{type(self).__name__}Recipe")(*self.shape.values())
         return cast("Recipe", recipe)
 
     # The law, for x >= 0 ------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.mechanisms.additive import AdditiveLaw
-from sordino.mechanisms.geometric import GeometricLaw
-from sordino.mechanisms.law import LatticeLaw, MixtureLaw
+from sordino.mechanisms.additive.additive import AdditiveLaw
+from sordino.mechanisms.additive.geometric import GeometricLaw
+from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
 
 if TYPE_CHECKING:
     from sordino.planner.radial_error import RadialError

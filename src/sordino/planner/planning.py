@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.errors import ParameterError
-from sordino.mechanisms.additive import Additive
-from sordino.mechanisms.error_bar import WithErrorBar
+from sordino.mechanisms.additive.additive import Additive
+from sordino.mechanisms.additive.error_bar import WithErrorBar
 from sordino.planner.assumed import PublicSample, assumed
 from sordino.planner.candidate import Candidate, candidates
 from sordino.planner.error_law import summarise

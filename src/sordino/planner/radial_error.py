@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from sordino.mechanisms.radial_law import RadialLaw
+    from sordino.mechanisms.additive.radial_law import RadialLaw
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)
 PLACES = 256  # radii between which the law of the radius is interpolated
@@ -30,7 +30,7 @@ class RadialError:
         step: The grid to which every coordinate is rounded; the true values are points of it, or it is fine.
 
     Example:
-        >>> from sordino.mechanisms.radial_law import RadialLaw
+        >>> from sordino.mechanisms.additive.radial_law import RadialLaw
         >>> one = RadialLaw([], tail=1.0, dimension=1, slope=1.0)
         >>> law = RadialError(one, norm=2, step=2.0**-30)
         >>> round(law.within(math.log(2)), 3), round(law.mean_square, 3)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.question import columns
-from sordino.source import Bundle, Cells, Columns, Links, Request
+from sordino.reading.requests import Bundle, Cells, Columns, Links, Request
+from sordino.session.quote import columns
 
 if TYPE_CHECKING:
     from sordino.statistics import Statistic

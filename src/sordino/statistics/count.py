@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile, Reach, Units
-from sordino.source import Grid, Request
+from sordino.reading.profile import Opened, Profile, Reach, Units
+from sordino.reading.requests import Grid, Request
 from sordino.statistics import DEPTH, Case, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 def count_reach(count: int, depth: int, *, most: int | None) -> Reach:

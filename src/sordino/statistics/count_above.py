@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile, Units
-from sordino.source import Grid, Request
+from sordino.reading.profile import Opened, Profile, Units
+from sordino.reading.requests import Grid, Request
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.count import count_reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

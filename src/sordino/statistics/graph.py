@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
 from sordino.privacy import Neighbors
-from sordino.source import Links
+from sordino.reading.requests import Links
 from sordino.statistics import DEPTH, Case, Statistic
 
 if TYPE_CHECKING:

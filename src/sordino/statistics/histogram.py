@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile
-from sordino.source import FINE_BITS, Grid, Request
+from sordino.reading.profile import Opened, Profile
+from sordino.reading.requests import FINE_BITS, Grid, Request
 from sordino.statistics import DEPTH, Case, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

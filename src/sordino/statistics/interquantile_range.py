@@ -11,8 +11,8 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile, Reach, Units
-from sordino.source import Request, Window
+from sordino.reading.profile import Opened, Profile, Reach, Units
+from sordino.reading.requests import Request, Window
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import block_profile, codes_between
@@ -21,7 +21,7 @@ from sordino.statistics.quantile import Quantile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

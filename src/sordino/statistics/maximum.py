@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
-from sordino.source import Rank
+from sordino.reading.requests import Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Weights
 from sordino.statistics.quantile import Quantile

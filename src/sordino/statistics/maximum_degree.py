@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sordino import checks
-from sordino.profile import Opened, Profile, Reach
+from sordino.reading.profile import Opened, Profile, Reach
 from sordino.statistics import Case
 from sordino.statistics.graph import Graph
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from sordino.source import FIRST, LAST, Rank
+from sordino.reading.requests import FIRST, LAST, Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, block_add_remove_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sordino.profile import Profile
-    from sordino.source import Summary
+    from sordino.reading.profile import Profile
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

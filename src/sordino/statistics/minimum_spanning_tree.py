@@ -11,15 +11,15 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile, Reach, Units
-from sordino.source import BITS, Grid, Links
+from sordino.reading.profile import Opened, Profile, Reach, Units
+from sordino.reading.requests import BITS, Grid, Links
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.detours import Detours, spanning_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile, Reach
+from sordino.reading.profile import Opened, Profile, Reach
 from sordino.statistics import Case
 from sordino.statistics.categories import Categories
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.source import BITS, Grid
+from sordino.reading.requests import BITS, Grid
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from sordino.profile import Units
+    from sordino.reading.profile import Units
 
 
 @lru_cache(maxsize=512, typed=True)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Opened, Profile, Reach
-from sordino.source import Request, Window
+from sordino.reading.profile import Exact, Opened, Profile, Reach
+from sordino.reading.requests import Request, Window
 from sordino.statistics import DEPTH
 from sordino.statistics.numeric import Numeric
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.source import Rank, Run, Summary
+    from sordino.reading.requests import Rank, Run, Summary
 
 
 _SQUARE = 256

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
 from sordino.errors import ParameterError
-from sordino.profile import Exact, Opened, Profile, Reach
+from sordino.reading.profile import Exact, Opened, Profile, Reach
 from sordino.statistics import Case
 from sordino.statistics.trimmed_mean import TrimmedMean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,8 +11,8 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Profile, Reach
-from sordino.source import FINE_BITS, Rank
+from sordino.reading.profile import Exact, Profile, Reach
+from sordino.reading.requests import FINE_BITS, Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
 from sordino.statistics.reaches import Reaches, ranks_among, reachable_ranks
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 RULES = ("lower", "upper", "interpolated")
 
@@ -159,9 +159,7 @@ class Quantile(Ordered):
         """
         if self.rule == "interpolated":
             return None
-        if self.rows_private:
-            found = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE).reaches(summaries)
-            return None if found is None else found.by(2)
+        self.check_rows()
         request = summaries[0].request
         distances = np.arange(request.depth + 2)  # the last one is the whole range
         rows, place = np.unique([summary.rows for summary in summaries], return_inverse=True)

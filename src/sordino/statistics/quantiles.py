@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile
-from sordino.source import FINE_BITS, Request, Window
+from sordino.reading.profile import Opened, Profile
+from sordino.reading.requests import FINE_BITS, Request, Window
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import codes_between
@@ -21,7 +21,7 @@ from sordino.statistics.quantile import Quantile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

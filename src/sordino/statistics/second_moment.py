@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Opened, Profile, Reach, Units
-from sordino.source import Request
+from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.requests import Request
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

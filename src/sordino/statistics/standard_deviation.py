@@ -7,13 +7,13 @@ from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, ClassVar
 
-from sordino.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
 from sordino.statistics.variance import Variance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 _FINE = 16
 """Binary places of the root beyond the step of the rows."""

@@ -8,8 +8,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Opened, Profile, Reach, Units
-from sordino.source import FIRST, LAST, Request, Window
+from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.requests import FIRST, LAST, Request, Window
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import block_profile, codes_between
@@ -17,7 +17,7 @@ from sordino.statistics.ordered import block_profile, codes_between
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

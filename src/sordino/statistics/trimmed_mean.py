@@ -7,15 +7,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
-from sordino.source import Rank
+from sordino.reading.requests import Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, block_add_remove_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sordino.profile import Profile
-    from sordino.source import Summary
+    from sordino.reading.profile import Profile
+    from sordino.reading.requests import Summary
 
 
 def trimming_ranks(trim: Fraction) -> tuple[Rank, Rank]:

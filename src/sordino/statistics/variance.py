@@ -10,8 +10,8 @@ import numpy as np
 
 from sordino import checks
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Opened, Profile, Reach, Units
-from sordino.source import FIRST, LAST, Bundle, Columns, Request, Window
+from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.requests import FIRST, LAST, Bundle, Columns, Request, Window
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.mean import Mean
 from sordino.statistics.moments import Spread, variance_of
@@ -21,7 +21,7 @@ from sordino.statistics.ordered import Sorted, add_remove_reach
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

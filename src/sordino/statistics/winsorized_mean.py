@@ -14,7 +14,7 @@ from sordino.statistics.trimmed_mean import trimming_ranks
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sordino.source import Rank
+    from sordino.reading.requests import Rank
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,170 @@
+"""`open`: the ledger that pays, the source that answers, and the number of rows that may be known.
+
+Nothing here reads a value: sources are opened, and their schema is all that is looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sordino.errors import DataError, LedgerError, ParameterError
+from sordino.ledger import Ledger
+from sordino.privacy import Guarantee, Neighbors, Unit
+from sordino.reading.requests import Source
+from sordino.session.door import Session
+from sordino.session.provenance import provenance
+
+
+def open(  # noqa: A001
+    data: Any,
+    *,
+    unit: Unit | None = None,
+    ledger: str | os.PathLike[str] | Ledger | None = None,
+    budget: Guarantee | None = None,
+    neighbors: Neighbors | None = None,
+    rows: int | None = None,
+    reason: str = "",
+    row: str | None = None,
+    numbers: Sequence[str] = (),
+    decimal: str = ".",
+    data_name: str | None = None,
+    user: str | None = None,
+    known: str | None = None,
+) -> Session:
+    """Open data for release.
+
+    Args:
+        data: A mapping of columns, an array (its column is ``"x"``), or anything that `sordino.data` can open.
+        unit: Whom to protect; without one, one row is one person, and the release says so.
+        ledger: A path, a ``postgresql://`` address, a `Ledger`; None keeps one in memory.
+        budget: The ceiling of a new ledger; one that exists keeps its own.
+        neighbors: Which datasets the promise compares; replace-one unless said otherwise.
+        rows: The number of rows, when it is private: a rough public guess that only helps to choose.
+        reason: What a new ledger is for.
+        row: Column that orders the rows of a unit; without one the order of the table does.
+        numbers: Columns of text that are to be read as numbers.
+        decimal: What separates the decimals of numbers in a CSV file: ``"."`` or ``","``.
+        data_name: What the data are called in public; by default the name of the file or table.
+        user: Who asks, for the ledger; by default the login name.
+        known: ``ROW:HASH`` of a row of the ledger that was noted earlier: an older copy put back is then refused.
+
+    Example:
+        >>> import sordino as sd
+        >>> people = sd.open({"age": [31, 45, 28, 60]}, budget=sd.Pure(3))
+        >>> answer = people.release(sd.Median("age", low=0, high=120, step=1), sd.Pure(1))
+        >>> people.remaining
+        Pure(epsilon=2)
+    """
+    book = book_for(ledger, budget, neighbors, unit, reason, user=user, known=known)
+    try:
+        whom = unit or book.unit
+        source, counted = source_for(data, whom, row=row, numbers=numbers, decimal=decimal)
+        if whom.column is not None:
+            counted = None  # people may have several rows or none: their number is not the number of rows
+        counted = rows_for(rows, counted, neighbors or book.neighbors)
+        named = provenance(data, source, data_name)
+        return Session(source, book, unit=unit, neighbors=neighbors, rows=counted, data=named)
+    except BaseException:
+        if not isinstance(ledger, Ledger):
+            book.close()
+        raise
+
+
+def book_for(
+    ledger: str | os.PathLike[str] | Ledger | None,
+    budget: Guarantee | None,
+    neighbors: Neighbors | None,
+    unit: Unit | None,
+    reason: str,
+    *,
+    user: str | None = None,
+    known: str | None = None,
+) -> Ledger:
+    """Find the ledger, or begin it when a budget is given."""
+    if isinstance(ledger, Ledger):
+        if user is not None or known is not None:
+            raise ParameterError(
+                "open",
+                "user and known belong to a ledger that is opened here",
+                hint='ledger=sd.Ledger("people.ledger", user="alice", known="ROW:HASH")',
+            )
+        book = ledger
+    elif ledger is not None and (budget is None or Ledger.exists(ledger)):
+        book = Ledger(ledger, user=user, known=known)
+    else:
+        if budget is None:
+            raise ParameterError(
+                "open",
+                "a budget or a ledger must be given",
+                why="There is no default budget: what may be spent in all is yours to say.",
+                hint='ledger="people.ledger", budget=sd.Pure(3)',
+            )
+        return Ledger.create(
+            ledger,
+            budget,
+            reason=reason or "opened from Python",
+            neighbors=neighbors or Neighbors.REPLACE_ONE,
+            unit=unit,
+            user=user,
+        )
+    if budget is not None and budget not in (book.budget, Guarantee.from_dict(book.opening["stated"])):
+        raise LedgerError(
+            f"ledger {book.name}",
+            "the ledger has another budget",
+            got={"budget": budget, "ledger": book.budget},
+            hint="leave budget out, or raise the ceiling: sordino ledger raise LEDGER --epsilon 4 --reason 'why'",
+        )
+    return book
+
+
+def source_for(
+    data: Any, unit: Unit, *, row: str | None = None, numbers: Sequence[str] = (), decimal: str = "."
+) -> tuple[Source, int | None]:
+    """Turn what was given into a source, and say how many rows it has where that is known without reading."""
+    from sordino.data import open_source
+
+    if isinstance(data, Source) and not isinstance(data, Mapping):
+        if unit.column is not None and getattr(data, "unit", None) != unit:
+            raise DataError(
+                "open",
+                "the source bounds other units than the ledger",
+                got={"unit": unit.column},
+                why="Whose rows belong together is decided where they are read.",
+                hint="give the data themselves, or a source that was opened with this unit",
+            )
+        return data, getattr(data, "rows", None)
+    if isinstance(data, str | os.PathLike) and os.fspath(data).endswith(".npz"):
+        data = _arrays(data)
+    source = open_source(data, unit=unit, row=row, numbers=tuple(numbers), decimal=decimal)
+    return source, getattr(source, "rows", None)
+
+
+def _arrays(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """The columns of a numpy archive."""
+    import numpy as np
+
+    name = os.fspath(path)
+    try:
+        with np.load(name, allow_pickle=False) as archive:
+            return {column: archive[column] for column in archive.files}
+    except (OSError, ValueError):
+        raise DataError("open", "the file cannot be read", got={"file": name}) from None
+
+
+def rows_for(rows: int | None, counted: int | None, neighbors: Neighbors) -> int | None:
+    """The number of rows that may be used for choosing: the true one only where it is public."""
+    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
+        raise ParameterError("open", "rows must be a positive whole number", got={"rows": rows})
+    if neighbors is not Neighbors.REPLACE_ONE:
+        return rows
+    if rows is not None and counted is not None and rows != counted:
+        raise DataError(
+            "open",
+            "rows must be the number of rows of the data",
+            got={"rows": rows},
+            why="Under replace-one the number of rows is public and is used exactly.",
+            hint="leave rows out, or open with neighbors=sd.Neighbors.ADD_REMOVE_ONE",
+        )
+    return counted or rows
