@@ -21,8 +21,8 @@ from sordino.ledger.who import who
 RELEASES, WRITERS, SECONDS = 100_000, 8, 3.0
 CPU_BAR, MEMORY_BAR, FAIR_BAR = 5.0, 60.0, 2.0
 PRICE = sd.Pure(0.001)
-READ = """
-import resource, sys, time
+READ = r"""
+import re, sys, time
 from sordino.ledger import Ledger
 begun = time.process_time()
 with Ledger(sys.argv[1]) as ledger, open("/dev/null", "w") as nowhere:
@@ -32,7 +32,8 @@ with Ledger(sys.argv[1]) as ledger, open("/dev/null", "w") as nowhere:
         "export": lambda: ledger.export_to(nowhere),
         "export as CSV": lambda: ledger.export_to(nowhere, table=True),
     }[sys.argv[2]]()
-print(time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+peak = re.search(r"VmHWM:\s+(\d+)", open("/proc/self/status").read())[1]  # of this program alone
+print(time.process_time() - begun, int(peak) / 1024)
 """
 
 

@@ -181,7 +181,7 @@ class Ledger(LedgerReader):
         It is kept under the time of its debit: how long a release took may depend on the data.
         """
         with self._store.write() as page:
-            last, _ = self._tail.checked(page)
+            last, _ = self._tail.checked(page, spending=False)
             paid = page.find("spend", entry.token)
             if paid is None or paid.paid != entry.number:
                 raise LedgerError(
@@ -202,7 +202,7 @@ class Ledger(LedgerReader):
                     state=last.standing,
                 )
                 page.append(known)
-        self._tail.saw(last)
+        self._tail.saw(last, spending=False)
         stored: Mapping[str, Any] = known.content["release"]
         return stored
 

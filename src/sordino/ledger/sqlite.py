@@ -38,6 +38,7 @@ class SQLiteStore:
         self.path = None if path is None else Path(path)
         self.name = "in memory" if self.path is None else file_name(self.path)
         self.lasting = self.path is not None
+        self._text = "" if self.path is None else str(self.path)
         self._mine = threading.local()
         self._opened_here: list[tuple[int, Any]] = []
         self._memory: sqlite3.Connection | None = None
@@ -83,12 +84,9 @@ class SQLiteStore:
         """One immediate transaction: nobody else writes between its first read and its commit."""
         with self._alone(), self._translated():
             connection = self._connection()
-            self._bring_up_to_date(connection)
-            with contextlib.nullcontext() if self.path is None else turn(self.path):
-                connection.execute("BEGIN IMMEDIATE")
+            self._begin(connection)
             try:
                 self._check_place()
-                self._check_journal(connection)
                 self._check_tables(connection)
                 yield SQLitePage(connection)
                 self._check_place()
@@ -104,6 +102,7 @@ class SQLiteStore:
             connection = self._connection()
             found = [text for (text,) in connection.execute("PRAGMA integrity_check(20)") if text != "ok"]
             try:
+                self._mine.tables = None
                 self._check_place()
                 self._check_tables(connection)
             except LedgerError as problem:
@@ -143,7 +142,7 @@ class SQLiteStore:
         if kept is not None and mine.process == os.getpid():
             self._check_place(links=False)
             return kept
-        mine.file = self._identity()
+        mine.file, mine.tables = list(self._identity()[:2]), None
         try:
             fresh = self._opened("rw")
         except sqlite3.OperationalError:
@@ -170,14 +169,13 @@ class SQLiteStore:
             raise
         return connection
 
-    def _identity(self) -> tuple[int, int]:
-        """Which file stands at the path."""
-        assert self.path is not None
+    def _identity(self) -> tuple[int, int, int]:
+        """Which file stands at the path, and how many names it has."""
         try:
-            found = self.path.stat()
+            found = os.stat(self._text)  # noqa: PTH116  three times in each write
         except FileNotFoundError:
             raise absent(self.name) from None
-        return found.st_dev, found.st_ino
+        return found.st_dev, found.st_ino, found.st_nlink
 
     def _check_place(self, *, links: bool = True) -> None:
         """Refuse when the path no longer leads to the file that is open, or when that has a second name."""
@@ -185,29 +183,42 @@ class SQLiteStore:
             return
         why = "Nothing was spent: what is written here might not be seen by the next who opens the ledger."
         try:
-            same = self._identity() == self._mine.file
+            *file, names = self._identity()
+            same = file == self._mine.file
         except LedgerError:
-            same = False
+            same, names = False, 0
         if not same:
             raise LedgerError(
                 f"ledger {self.name}", "the file was moved, replaced or deleted while it was open", why=why,
                 hint="put it back in its place, then open it again",
             )  # fmt: skip
-        if links and (names := sqlite_file.names(self.path)) != 1:
+        if links and names != 1 and (names := sqlite_file.names(self.path)) != 1:
             raise LedgerError(
                 f"ledger {self.name}", f"the file has {names} names (hard links)", why=why,
                 hint=f"keep one: find / -xdev -samefile '{self.name}'",
             )  # fmt: skip
 
-    def _check_journal(self, connection: sqlite3.Connection) -> None:
-        """Refuse when somebody has switched the write-ahead log on meanwhile: a copy would miss what is in it."""
-        if self.path is not None and connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
-            raise sqlite3.OperationalError("database is locked")
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        """Begin to write, in one's turn, with a rollback journal and the newest tables."""
+        for _ in range(3):
+            with contextlib.nullcontext() if self.path is None else turn(self.path):
+                connection.execute("BEGIN IMMEDIATE")
+            (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if (mode == "persist" or self.path is None) and version == len(MIGRATIONS):
+                return
+            connection.execute("ROLLBACK")
+            self._bring_up_to_date(connection)
+        raise sqlite3.OperationalError("database is locked")  # somebody switches the log on again and again
 
     def _check_tables(self, connection: sqlite3.Connection) -> None:
         """Refuse tables or triggers that are not those of a ledger."""
+        (changed,) = connection.execute("PRAGMA schema_version").fetchone()  # counts every change of them
+        if self.path is not None and changed == getattr(self._mine, "tables", None):
+            return
         if tables(connection) != expected_tables(self._version(connection)):
             raise damaged(self.name, "its tables or triggers are not those of a ledger")
+        self._mine.tables = changed
 
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
         """Leave the write-ahead log of the first format for good, and bring the tables to the newest version."""

@@ -43,37 +43,44 @@ class Tail:
         self.noted = noted
         self.seen: Seen = None
         self._identity: str | None = None
+        self._opening: Mapping[str, Any] | None = (
+            None  # rows never change, and a hash seen later binds the first
+        )
 
-    def checked(self, page: Page, seen: Seen = WRITING) -> tuple[Row, Mapping[str, Any]]:
+    def checked(
+        self, page: Page, seen: Seen = WRITING, *, spending: bool = True
+    ) -> tuple[Row, Mapping[str, Any]]:
         """The last row and the opening, or a refusal.
 
         Args:
             page: The ledger inside a transaction.
             seen: What was seen before a view was taken; left out inside a transaction that is alone with the ledger.
+            spending: Whether the ledger is changed; a record only adds the answer to what was paid.
         """
         writing = seen is WRITING
         if writing:
             seen = self.seen
-        first, head = self.sound(page.at(1)), page.head()
-        self._identity = self.identity(first)
-        opening: Mapping[str, Any] = first.content
+        head = page.head()
+        if self._opening is None:
+            first = self.sound(page.at(1))
+            self._opening, self._identity = first.content, self.identity(first)
         since = TAIL if seen is None or head is None else min(TAIL, max(0, head[0] - seen[0]))
         rows = page.tail(since + 1)
         last = self.sound(rows[-1] if rows else None)
         for fault in at_the_end(last, head):
             raise damaged(self._store.name, fault)
         known = {seen, self.noted}
-        if writing and self._store.lasting:
+        if writing and spending and self._store.lasting and self._identity is not None:
             known.add(remembered.recall(self._identity))
         self._check_known(page, known, {row.number: row for row in rows}, last)
-        self._replay(page, rows, Neighbors(opening["neighbors"]))
+        self._replay(page, rows, Neighbors(self._opening["neighbors"]))
         self.seen = (last.number, last.hash)
-        return last, opening
+        return last, self._opening
 
-    def saw(self, last: Row) -> None:
+    def saw(self, last: Row, *, spending: bool = True) -> None:
         """Note the last row after it was committed."""
         self.seen = (last.number, last.hash)
-        if self._store.lasting and self._identity is not None:
+        if spending and self._store.lasting and self._identity is not None:
             remembered.remember(self._identity, last.number, last.hash)
 
     def sound(self, row: Row | None) -> Row:
