@@ -21,6 +21,9 @@ COLUMNS = (
     "spent", "ceiling", "state", "token", "answer", "hash",
 )  # fmt: skip
 
+FREE = {"user", "host", "purpose", "reason", "data", "asked", "token", "answer"}
+"""Columns in which a person's own words stand."""
+
 
 def header(last: Row) -> dict[str, Any]:
     """What stands before the rows."""
@@ -60,7 +63,9 @@ def write_csv(rows: Iterable[Row], file: TextIO) -> None:
     table.writerow(COLUMNS)
     for row in rows:
         told = _told(row)
-        table.writerow([_cell(told.get(name, "")) for name in COLUMNS])
+        for name in FREE.intersection(told):
+            told[name] = _cell(told[name])
+        table.writerow([told.get(name, "") for name in COLUMNS])
 
 
 def _told(row: Row) -> dict[str, Any]:
