@@ -84,7 +84,8 @@ def test_old_ledgers_go_on_where_they_were(old_location):
     with Ledger(old_location) as ledger:
         stored = ledger.paid("table-1").release
         people = sd.open(PEOPLE, ledger=ledger)
-        assert people.release(MEDIAN, Pure(0.5), token="table-1").to_dict() == stored
+        again = people.release(MEDIAN, Pure(0.5), token="table-1")
+        assert (again.value, again.at, again.ledger_id) == (stored["value"], stored["at"], stored["ledger_id"])
         assert ledger.spent == Pure(0.85)
         people.release(MEDIAN, Pure(0.1), token="unfinished")  # paid before it knew its data
         assert ledger.spent == Pure(0.85)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sordino.errors import SordinoError
 from sordino.ledger import account
 from sordino.ledger.chain import CLOSED, FIRST, FROZEN, OPEN, Row, amount, canonical, written
-from sordino.privacy import Guarantee, Neighbors
+from sordino.privacy import BoundedRange, Guarantee, Neighbors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -78,6 +78,8 @@ class Replay:
         last = self.last
         if row.kind == "open":
             self._relation = Neighbors(row.content["neighbors"])
+            if isinstance(amount(row.ceiling), BoundedRange):
+                return "its budget is a bounded range, and those do not add up"
             empty = row.spent == written(account.nothing(amount(row.ceiling))) and row.standing == OPEN
             return (
                 "" if last is None and empty and row.paid == 0 else "the ledger was opened twice or not empty"
