@@ -20,7 +20,7 @@ import sordino as sd
 from sordino.address import pasted
 from sordino.cli import EXIT_BUG, exit_code, program
 from sordino.cli.hints import spoken
-from sordino.errors import DamagedLedger, LedgerError, MissingExtra, Unanswered, without_secrets
+from sordino.errors import LedgerDamaged, LedgerError, MissingExtra, Unanswered, without_secrets
 from sordino.ledger import Ledger
 
 CANARY = "7391462853"
@@ -224,7 +224,7 @@ def test_a_bug_of_ours_tells_where_and_not_what(place, call, monkeypatch):
     ("error", "code"),
     [
         (MissingExtra.named("open", "duckdb", "duckdb"), 2), (LedgerError("ledger", "there is a book already"), 2),
-        (DamagedLedger("ledger", "the book is damaged"), 5), (Unanswered("release", "no answer"), 1),
+        (LedgerDamaged("ledger", "the book is damaged"), 5), (Unanswered("release", "no answer"), 1),
         (sd.BudgetExceeded("ledger", "not enough"), 3), (sd.DataError("open", "no"), 2), (sd.Unsupported("x", "no"), 2),
     ],
 )  # fmt: skip
