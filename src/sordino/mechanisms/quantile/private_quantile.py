@@ -54,6 +54,7 @@ class PrivateQuantile(Mechanism):
         neighbors: Which two datasets are neighbours.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> lattice = Lattice(Fraction(0), Fraction(1), 120)
         >>> PrivateQuantile(price=Pure(1), lattice=lattice, rows=1001).depth
         140

@@ -58,6 +58,7 @@ class Selection(Mechanism):
         neighbors: Which two datasets are neighbours.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> Selection(price=Pure(1)).slope, Selection(price=Pure(1), neighbors=Neighbors.ADD_REMOVE_ONE).slope
         (Fraction(1, 2), Fraction(1, 1))
     """
