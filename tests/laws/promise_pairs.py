@@ -85,8 +85,9 @@ def cases():
     for name, kind in sorted(catalogue.statistics().items()):
         for case in kind.cases():
             statistic = case.statistic
-            form = tuple(getattr(statistic, name, None) for name in ("rule", "shift", "outside", "envelope"))
-            key = name, statistic.neighbors, statistic.norm, statistic.traits, form
+            form = tuple(getattr(statistic, name, None) for name in ("rule", "shift", "outside"))
+            inside = 0 < getattr(statistic, "q", 0) < 1  # the first and the last row are rows by any rule
+            key = name, statistic.neighbors, statistic.norm, statistic.traits, form, inside
             if key not in seen and not drops(statistic):
                 seen.add(key)
                 yield case
