@@ -8,8 +8,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 import settings
 
-from sordino.geo.baseline import noise_variance
 from sordino.geo import KernelDensity, Mechanism
+from sordino.geo.baseline import noise_variance
 from sordino.geo.drawing import density_map, true_density
 from sordino.geo.figures import bars, circles, maps
 from sordino.plots import COLOURS, DASHES, save, style

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from sordino.errors import Unsupported
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Units
 from sordino.registry import Register
@@ -20,8 +22,11 @@ from sordino.registry import Register
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.mechanisms.quantile.plan import Lattice
+    from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
     from sordino.reading.requests import Ask, Summary
@@ -67,6 +72,8 @@ class Mechanism(ABC):
 
     Attributes:
         name: Catalogue name, lower case with hyphens; a class without one is not registered.
+        searches: Whether it asks for intervals first, given which its last step has a known law.
+        answers_tried: How many simulated answers a plan tries at least: fewer for mechanisms that take long.
         asks: The traits that its theorem rests on; without any it answers nothing.
         relations: The neighbours for which its theorem holds.
         needs: Which parts of a reading it opens: ``"profile"``, ``"reach"``, ``"counts"``, or ``"rows"`` for
@@ -77,6 +84,8 @@ class Mechanism(ABC):
     __slots__ = ()
 
     name: ClassVar[str] = ""
+    searches: ClassVar[bool] = False
+    answers_tried: ClassVar[int] = 200
     asks: ClassVar[tuple[Trait, ...]] = ()
     relations: ClassVar[tuple[Neighbors, ...]] = (*PERSONS, Neighbors.EDGE)
     needs: ClassVar[tuple[str, ...]] = ()
@@ -131,6 +140,47 @@ class Mechanism(ABC):
         """How many changed rows a reading must look ahead; public."""
         return 0
 
+    @classmethod
+    def offers(cls, statistic: Statistic, price: Guarantee, hints: Hints) -> Iterable[Mechanism]:
+        """How this mechanism would answer a statistic at a price, the best way first; from public numbers alone.
+
+        What it yields is taken by default where the statistic says that the mechanism suits it. It yields nothing where
+        another mechanism is better, or where it has no theorem.
+        """
+        del statistic, price, hints
+        return ()
+
+    @classmethod
+    def alternatives(cls, statistic: Statistic, price: Guarantee, hints: Hints) -> Iterable[Mechanism]:
+        """Other ways to answer that a plan shows beside the default."""
+        del statistic, price, hints
+        return ()
+
+    @property
+    def label(self) -> str:
+        """What a table of options calls it."""
+        return self.name
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the noise follows the data at hand; noise for a global bound does not."""
+        return True
+
+    @property
+    def smooth_noise(self) -> Calibration | None:
+        """The noise that is scaled to a smooth bound, where there is one; public."""
+        return None
+
+    @property
+    def barred(self) -> bool:
+        """Whether the answer comes with an interval."""
+        return False
+
+    @property
+    def clips(self) -> bool:
+        """Whether answers are cut to the public range of the statistic."""
+        return False
+
     @property
     def trusted(self) -> bool:
         """Whether public numbers say that the answer can be useful; the planner and the release repeat it."""
@@ -162,8 +212,58 @@ class Mechanism(ABC):
             contribution: How many rows one person may move.
             bits: A source of random words; fresh ones by default.
         """
+        return self.draw(self.reading(statistic, ask, contribution), grid, bits=bits)
+
+    def reading(self, statistic: Statistic, ask: Asking, contribution: int) -> Reading:
+        """What one answer is drawn from: the statistic, read as far ahead as the mechanism looks; private."""
         summary = ask(statistic.request(depth=self.depth * contribution))
-        return self.draw(statistic.read(summary).by(contribution), grid, bits=bits)
+        return statistic.read(summary).by(contribution)
+
+    @property
+    def reads_once(self) -> bool:
+        """Whether an answer is one draw from one reading, so that a simulation may draw from it many times."""
+        return type(self).answer is Mechanism.answer
+
+    def error_laws(
+        self,
+        statistic: Statistic,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """The law of the error of an answer on a public table, one per coordinate; None where it must be simulated.
+
+        Args:
+            statistic: What is asked.
+            ask: Answers requests about a public or generated table.
+            grid: The public output lattice.
+            truth: The statistic of the table.
+            contribution: How many rows one person may move.
+            bits: Random words of a simulation, for mechanisms with `searches`, whose law holds given what they find.
+        """
+        del bits
+        if not self.reads_once or statistic.vector:
+            return None
+        return self._error_laws(self.reading(statistic, ask, contribution), grid, truth)
+
+    def _error_laws(self, reading: Reading, grid: Grid, truth: Any, **law: Any) -> Sequence[Errors] | None:
+        from sordino.mechanisms.parts.error_law import ErrorLaw
+        from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
+
+        try:
+            known = self.law(reading, **law)
+        except Unsupported:
+            return None
+        opened = reading.open()
+        low, high = -math.inf, math.inf
+        if self.clips and opened.bottom is not None and opened.top is not None:
+            low, high = float(opened.units.real(opened.bottom)), float(opened.units.real(opened.top))
+        own = isinstance(known, LatticeLaw | MixtureLaw)
+        step = None if own else float(grid.step)
+        return [ErrorLaw(known, truth=Fraction(truth), step=step, low=low, high=high)]
 
     def answers(
         self,

@@ -47,6 +47,8 @@ class Noise(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    #: Whether it is a noise of choice for a global bound, without smoothing.
+    plain: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super(Noise, cls).__init_subclass__(**kwargs)

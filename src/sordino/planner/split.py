@@ -66,6 +66,7 @@ def plan_budget(
         progress: Is called with the steps done and the steps in all.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> from sordino.statistics.count_above import CountAbove
         >>> from sordino.statistics.trimmed_mean import TrimmedMean
         >>> pay = TrimmedMean("pay", trim=0.1, low=0, high=1000)

@@ -22,6 +22,8 @@ from sordino.registry import Register
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
     from sordino.reading.requests import Ask, Summary
 
 REGISTER: Register[Statistic] = Register("statistic", __name__)
@@ -34,6 +36,10 @@ ROOT_TWO = Fraction(1414213563, 10**9)
 """The square root of two, rounded up."""
 
 BOTH = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
+
+
+NESTED = ("piecewise-laplace", "inverse-sensitivity")
+"""Mechanisms on nested intervals: near instance-optimal where the envelopes are exact."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -67,6 +73,7 @@ class Statistic(ABC):
         relations: The neighbour relations for which the statistic has envelopes.
         vector: Whether the value is a tuple (then ``reach`` is None and ``profile`` is in the norm).
         norm: The norm of a vector's profile: 1, 2 or inf.
+        suits: Catalogue names of the mechanisms that suit it, the best first; empty where its envelopes decide.
     """
 
     __slots__ = ()
@@ -75,6 +82,7 @@ class Statistic(ABC):
     relations: ClassVar[tuple[Neighbors, ...]] = BOTH
     vector: ClassVar[bool] = False
     norm: ClassVar[float] = 1.0
+    suits: ClassVar[tuple[str, ...]] = ()
 
     if TYPE_CHECKING:
 
@@ -113,6 +121,37 @@ class Statistic(ABC):
         It speaks of data from which no row is dropped, and of distances up to the depth of the request.
         """
         return ()
+
+    @property
+    def suited(self) -> tuple[str, ...]:
+        """What suits it: as it says, or nested intervals where they are exact, else noise."""
+        if self.suits:
+            return self.suits
+        if self.vector:
+            return ("radial-laplace",)
+        return NESTED if {"low", "high"} <= set(self.exact) else ("additive",)
+
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction | None:
+        """The smoothing that suits additive noise: 0 for a global bound, None where noise does not suit.
+
+        A tenth of the strength does for statistics whose range is public and not much wider than the data.
+        """
+        return hints.smoothing or Fraction(f"{0.1 * price.strength:.4g}")
+
+    @property
+    def breakdown(self) -> float | None:
+        """The share of rows that must change before the bounds are reached; None where it is not known."""
+        return None
+
+    def smoothing_tried(self, price: Guarantee, hints: Hints) -> Fraction:
+        """The smoothing at which a plan tries noise: the caller's, or one that does not feel bounds far away."""
+        if hints.smoothing is not None:
+            return Fraction(hints.smoothing)
+        if self.breakdown is None or hints.rows is None:
+            return Fraction(f"{0.1 * price.strength:.4g}")
+        from sordino.statistics.smoothing_rule import breakdown_smoothing
+
+        return breakdown_smoothing(self, price, hints)
 
     @abstractmethod
     def request(self, *, depth: int = DEPTH) -> Ask:

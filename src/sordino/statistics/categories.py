@@ -35,6 +35,7 @@ class Categories(Statistic):
     """
 
     name: ClassVar[str] = "categories"
+    suits: ClassVar[tuple[str, ...]] = ("additive-vector",)
     vector: ClassVar[bool] = True
 
     column: str = field(kw_only=False)

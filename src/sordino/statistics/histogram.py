@@ -38,6 +38,7 @@ class Histogram(Statistic):
     """
 
     name: ClassVar[str] = "histogram"
+    suits: ClassVar[tuple[str, ...]] = ("additive-vector",)
     vector: ClassVar[bool] = True
 
     column: str = field(kw_only=False)

@@ -14,7 +14,7 @@ from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach, Units
 from sordino.reading.requests import Request, Window
 from sordino.reading.traits import Trait
-from sordino.statistics import DEPTH, Case
+from sordino.statistics import DEPTH, NESTED, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import block_profile, codes_between
 from sordino.statistics.quantile import Quantile
@@ -39,6 +39,7 @@ class InterquantileRange(Numeric):
     """
 
     name: ClassVar[str] = "interquantile-range"
+    suits: ClassVar[tuple[str, ...]] = NESTED
 
     lower: Fraction | float
     upper: Fraction | float

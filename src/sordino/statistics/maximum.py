@@ -27,6 +27,8 @@ class Maximum(Quantile):
     """
 
     name: ClassVar[str] = "maximum"
+    suits: ClassVar[tuple[str, ...]] = ("extreme", "quantile")
+    extreme: ClassVar[bool] = True
 
     q: Fraction = Fraction(1)
 

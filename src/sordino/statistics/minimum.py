@@ -27,6 +27,8 @@ class Minimum(Quantile):
     """
 
     name: ClassVar[str] = "minimum"
+    suits: ClassVar[tuple[str, ...]] = ("extreme", "quantile")
+    extreme: ClassVar[bool] = True
 
     q: Fraction = Fraction(0)
 

@@ -48,6 +48,7 @@ class MinimumSpanningTree(Statistic):
     """
 
     name: ClassVar[str] = "minimum-spanning-tree"
+    suits: ClassVar[tuple[str, ...]] = ("additive",)
     relations: ClassVar[tuple[Neighbors, ...]] = (Neighbors.EDGE,)
 
     topology: tuple[tuple[int, int], ...]

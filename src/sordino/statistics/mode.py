@@ -23,6 +23,7 @@ class Mode(Categories):
     """
 
     name: ClassVar[str] = "mode"
+    suits: ClassVar[tuple[str, ...]] = ("selection",)
     norm: ClassVar[float] = math.inf
 
     @property

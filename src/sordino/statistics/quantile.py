@@ -59,6 +59,8 @@ class Quantile(Ordered):
     """
 
     name: ClassVar[str] = "quantile"
+    suits: ClassVar[tuple[str, ...]] = ("order-interval", "quantile")
+    extreme: ClassVar[bool] = False
 
     q: Fraction | float
     rule: str = "lower"
@@ -178,6 +180,11 @@ class Quantile(Ordered):
             # From distance n on the empty dataset is near, and counts as the lower bound.
             lowest = np.where(distances >= rows[:, None], 0, lowest)
         return Reaches.at(summaries, lowest[place], highest[place], top=self.grid.top)
+
+    @property
+    def breakdown(self) -> float:
+        """The share of rows on the shorter side."""
+        return min(float(self.q), 1 - float(self.q))
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

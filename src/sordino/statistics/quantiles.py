@@ -42,6 +42,7 @@ class Quantiles(Numeric):
     """
 
     name: ClassVar[str] = "quantiles"
+    suits: ClassVar[tuple[str, ...]] = ("recursive-quantiles",)
     vector: ClassVar[bool] = True
     norm: ClassVar[float] = math.inf
 

@@ -17,6 +17,8 @@ from sordino.statistics.numeric import Numeric
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
     from sordino.reading.requests import Summary
 
 
@@ -36,6 +38,7 @@ class SecondMoment(Numeric):
     """
 
     name: ClassVar[str] = "second-moment"
+    suits: ClassVar[tuple[str, ...]] = ("variance-clip", "additive")
 
     centre: float
 
@@ -86,6 +89,10 @@ class SecondMoment(Numeric):
             profile = Profile.dense([Fraction(most, max(1, n - k)) for k in range(depth + 1)], most)
             profile = profile.meet(Profile.from_reach(reach, most))
         return Opened(value, self.units, profile, reach, n, bottom=0, top=most)
+
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction:  # noqa: ARG002
+        """Plain noise, where clipped squares do not answer."""
+        return Fraction(0)
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

@@ -18,6 +18,8 @@ from sordino.statistics.ordered import block_profile, codes_between
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
     from sordino.reading.requests import Summary
 
 
@@ -31,6 +33,8 @@ class Sum(Numeric):
     """
 
     name: ClassVar[str] = "sum"
+    suits: ClassVar[tuple[str, ...]] = ("additive", "auto-clip")
+    total: ClassVar[bool] = True
 
     def shows(self) -> tuple[Trait, ...]:
         """A sum of a private number of rows has no range."""
@@ -90,6 +94,12 @@ class Sum(Numeric):
             ceiling,
         )
         return Opened(value, self.units, Profile.constant(ceiling), reach, n)
+
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction | None:  # noqa: ARG002
+        """Plain noise where the bounds fit, where nothing is known of the rows, or where a bar is asked for."""
+        fits = hints.rows is None or hints.fits(self.low, self.high)
+        plain = self.neighbors is Neighbors.REPLACE_ONE and (fits or hints.interval is not None)
+        return Fraction(0) if plain else None
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

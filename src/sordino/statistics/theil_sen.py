@@ -11,7 +11,7 @@ from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach, Units
 from sordino.reading.requests import Columns, Grid
 from sordino.reading.traits import Trait
-from sordino.statistics import DEPTH, Case, Statistic
+from sordino.statistics import DEPTH, NESTED, Case, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,6 +46,7 @@ class TheilSen(Statistic):
     """
 
     name: ClassVar[str] = "theil-sen"
+    suits: ClassVar[tuple[str, ...]] = NESTED
     relations: ClassVar[tuple[Neighbors, ...]] = (Neighbors.REPLACE_ONE,)
 
     x: str = field(kw_only=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism
@@ -17,12 +17,19 @@ from sordino.mechanisms.parts.drawing import draw_noise, noise_for
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
+
+
+ROOT_TWO = Fraction(1414213563, 10**9)  # rounded up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +54,42 @@ class AdditiveVector(Mechanism):
     asks: ClassVar[tuple[Trait, ...]] = (Trait.VECTOR,)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_additive"
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """Independent noise on every coordinate; those that are rounded alike are counted once."""
+        from sordino.mechanisms.parts.error_law import ErrorLaw
+
+        del truth, bits
+        reading = statistic.read(ask(statistic.request(depth=0)))
+        opened = reading.open()
+        law = self.law(reading, statistic.euclidean)
+        values = [Fraction(opened.units.real(one)) for one in opened.value]
+        if len({value % grid.step for value in values}) == 1:
+            values = values[:1]
+        scale, step = law.scale * contribution, float(grid.step)
+        laws = [AdditiveLaw(law.noise, value=float(value), scale=scale) for value in values]
+        return [ErrorLaw(one, truth=value, step=step) for one, value in zip(laws, values, strict=True)]
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
+        """Independent noise on every coordinate."""
+        yield cls(price=price)
+
+    alternatives = offers
+
+    @property
+    def adaptive(self) -> bool:
+        """The bound is global."""
+        return False
 
     def __post_init__(self) -> None:
         noise_for(self.price)
@@ -74,11 +117,11 @@ class AdditiveVector(Mechanism):
             return min(bound, euclidean)
         return bound
 
-    def law(self, reading: Reading) -> AdditiveLaw:
+    def law(self, reading: Reading, euclidean: Fraction | None = None) -> AdditiveLaw:
         """The law of the first coordinate; all are independent and alike."""
         opened = reading.open()
         calibration = noise_for(self.price)
-        scale = float(self._bound(reading) * calibration.scale)
+        scale = float(self._bound(reading, euclidean) * calibration.scale)
         return AdditiveLaw(calibration.noise, value=float(opened.units.real(opened.value[0])), scale=scale)
 
     def draw(

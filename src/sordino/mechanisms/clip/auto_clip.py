@@ -31,10 +31,14 @@ from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import Clipped, Column
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
@@ -83,6 +87,39 @@ class AutoClip(Mechanism):
     name: ClassVar[str] = "auto-clip"
     needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "mechanism_auto_clip"
+    searches: ClassVar[bool] = True
+    answers_tried: ClassVar[int] = 24
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """Given the interval that its searches release, the law of the last noise."""
+        from sordino.mechanisms.clip.clipped_error import clipped_error
+        from sordino.mechanisms.clip.column import AskedColumn
+
+        assert bits is not None
+        column = AskedColumn(statistic.column, statistic.grid, ask)
+        found = clipped_error(
+            matched(self, statistic), column, grid, Fraction(truth), contribution=contribution, bits=bits
+        )
+        return [found]
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """A mean or a sum, whatever its bounds; without known rows, or within bounds that fit, nothing is searched."""
+        fits = hints.rows is None or hints.fits(statistic.low, statistic.high)
+        yield cls(
+            price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,
+            centre=hints.centre, spread=hints.spread, occupied=hints.occupied, total=statistic.total, tight=fits,
+            neighbors=statistic.neighbors,
+        )  # fmt: skip
 
     def __post_init__(self) -> None:
         checks.whole(self.name, rows=self.rows)

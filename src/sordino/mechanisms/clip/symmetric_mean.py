@@ -9,23 +9,30 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.additive import Additive
-from sordino.mechanisms.additive.smoothing import smooth_noise
+from sordino.mechanisms.additive.smoothing import noise_at
+from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
+from sordino.statistics.smoothing_rule import public_smoothing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.additive.additive import AdditiveLaw
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading, Units
     from sordino.statistics import Statistic
+
+
+LEAST_EFFORT = 60  # rows times the strength of the price, below which trimming costs more than it saves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +59,31 @@ class SymmetricMean(Mechanism):
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_additive"
 
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """That of the trimmed mean about the mean."""
+        del bits
+        reading = self.inner.reading(self.substitute(statistic), ask, contribution)
+        return self.inner._error_laws(reading, grid, truth)
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Where the caller vouches for symmetry, and rows times the price suffice to trim."""
+        rows = hints.rows or 0
+        replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
+        if hints.symmetric and replace_one and rows * price.strength >= LEAST_EFFORT:
+            yield cls.planned(
+                price=price, rows=rows, low=statistic.low, high=statistic.high, spread=hints.spread
+            )
+
     @classmethod
     def planned(
         cls, *, price: Guarantee, rows: int, low: float, high: float, spread: float | None = None
@@ -62,7 +94,7 @@ class SymmetricMean(Mechanism):
         effort = rows * strength
         wanted = (0.25 if effort < 600 else 0.16 if effort < 3000 else 0.12) * strength
         trimmed = max(min(math.ceil(decades / wanted), int(0.4 * rows)), 1)
-        calibration = smooth_noise(price, decades=decades, trimmed=trimmed)
+        calibration = noise_at(price, public_smoothing(price, decades=decades, trimmed=trimmed))
         return cls(trimmed=trimmed, rows=rows, inner=Additive(calibration=calibration))
 
     def refusal(self, statistic: Statistic) -> str | None:

@@ -23,11 +23,15 @@ from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import Clipped, Column
     from sordino.mechanisms.clip.interval import Interval
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
@@ -125,6 +129,52 @@ class VarianceClip(Mechanism):
     name: ClassVar[str] = "variance-clip"
     needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "mechanism_auto_clip"
+    searches: ClassVar[bool] = True
+    answers_tried: ClassVar[int] = 24
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """Given the interval that its searches release, the law of the last noise."""
+        from sordino.mechanisms.clip.column import AskedColumn
+        from sordino.mechanisms.clip.squares_error import squares_error
+
+        assert bits is not None
+        column = AskedColumn(statistic.column, statistic.grid, ask)
+        found = squares_error(
+            matched(self, statistic), column, grid, Fraction(truth), contribution=contribution, bits=bits
+        )
+        return [found]
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Clipped squares, where the bounds may be loose and rows suffice to search them."""
+        replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
+        about = getattr(statistic, "centre", None)
+        fits = hints.fits(statistic.low, statistic.high)
+        if about is not None:  # a second moment needs no search for the middle
+            clip = cls(
+                price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,
+                tight=fits or not hints.rows, about=about, neighbors=statistic.neighbors,
+            )  # fmt: skip
+            if hints.interval is None and not (replace_one and not clip.finds_radius):
+                yield clip
+            return
+        root = statistic.root
+        if hints.rows and (not fits or (root and replace_one)):
+            clip = cls(
+                price=price, rows=hints.rows, low=statistic.low, high=statistic.high, step=statistic.step,
+                centre=hints.centre, spread=hints.spread, tight=fits, root=root, neighbors=statistic.neighbors,
+            )  # fmt: skip
+            if (root and replace_one) or clip.finds_radius or hints.spread is not None:
+                yield clip
 
     def __post_init__(self) -> None:
         checks.whole(self.name, rows=self.rows)
@@ -173,7 +223,7 @@ class VarianceClip(Mechanism):
         return self.tight or self.first.trusted
 
     @property
-    def searches(self) -> bool:
+    def finds_radius(self) -> bool:
         """Whether rows and price suffice to look for a radius of squares at all, even about a mean with plain noise."""
         spent, far = self.price.share(1 - self.mean_share), 2**30
         width = None if self.about is not None else far

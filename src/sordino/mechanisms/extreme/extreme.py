@@ -24,17 +24,20 @@ from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.parts.rings import CELLS, Rings
+from sordino.mechanisms.quantile.plan import Lattice
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.extreme.anchor_search import AnchorSearch
     from sordino.mechanisms.parts.measure import Measure
-    from sordino.mechanisms.quantile.plan import Lattice
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading, Units
     from sordino.statistics import Statistic
@@ -82,8 +85,18 @@ class Extreme(Mechanism):
     search: AnchorSearch | None = None
 
     name: ClassVar[str] = "extreme"
+    answers_tried: ClassVar[int] = 80
     needs: ClassVar[tuple[str, ...]] = ("reach",)
     proof: ClassVar[str] = "mechanism_extreme"
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Where rows are known and the caller neither aims inside the data nor brings a measure."""
+        if hints.rows and not hints.loose and hints.measure is None and not statistic.shift:
+            yield cls(
+                price=price, lattice=Lattice.of(statistic.grid), upper=statistic.q == 1, rows=hints.rows,
+                centre=hints.centre, spread=hints.spread, tight=hints.tight,
+            )  # fmt: skip
 
     def __post_init__(self) -> None:
         checks.whole(self.name, rows=self.rows)

@@ -15,7 +15,7 @@ from sordino import checks
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
-from sordino.mechanisms.nested.nested import Nested
+from sordino.mechanisms.nested.nested import STAIRCASE, Nested
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.reading.traits import Trait
@@ -23,6 +23,7 @@ from sordino.reading.traits import Trait
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.privacy import Guarantee
     from sordino.reading.profile import Opened, Reading, Units
     from sordino.statistics import Statistic
 
@@ -48,6 +49,11 @@ class InverseSensitivity(Nested):
     measure: Measure | None = None
 
     name: ClassVar[str] = "inverse-sensitivity"
+
+    @classmethod
+    def preferred(cls, price: Guarantee) -> bool:
+        """Where the price is high the staircase is better."""
+        return price.bounded_range > STAIRCASE
 
     def __post_init__(self) -> None:
         Nested.__post_init__(self)

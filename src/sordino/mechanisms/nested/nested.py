@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
@@ -18,6 +18,9 @@ from sordino.mechanisms.nested.intervals import Intervals
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sordino.hints import Hints
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Opened
     from sordino.statistics import Statistic
@@ -52,6 +55,11 @@ def intervals_of(opened: Opened, *, radii: bool = False) -> Intervals:
     return Intervals.of([low for low, _ in ends], [high for _, high in ends], first=bottom, last=top)
 
 
+STAIRCASE = (
+    3  # bounded range above which the staircase beats the linear interpolation by more than a few per cent
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nested(Mechanism):
     """What the mechanisms of this file share.
@@ -72,6 +80,26 @@ class Nested(Mechanism):
     asks: ClassVar[tuple[Trait, ...]] = (Trait.NUMBER, Trait.RANGE)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
     proof: ClassVar[str] = "mechanism_nested"
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Exact envelopes; without them radii from local sensitivities, at prices whose smooth noise is larger."""
+        if {"low", "high"} & set(statistic.exact) or "profile" not in statistic.exact:
+            if cls.preferred(price):
+                yield cls(price=price, look=hints.look)
+        elif price.gaussian and hints.interval is None:
+            yield cls(price=price, radii=True)
+
+    @classmethod
+    def preferred(cls, price: Guarantee) -> bool:
+        """Whether this form of the density is the better one at the price."""
+        del price
+        return True
+
+    @classmethod
+    def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
+        """Whatever the price."""
+        yield cls(price=price, look=hints.look)
 
     def __post_init__(self) -> None:
         self.price.slope  # noqa: B018 - refuses prices that no theorem covers
