@@ -16,7 +16,17 @@ from sordino.errors import ParameterError
 from sordino.ledger.who import visible
 
 SERVER = re.compile(r"\s*(?:postgres(?:ql)?:|[A-Za-z][A-Za-z0-9+.-]*://)", re.IGNORECASE)
-SHOWN = ("host", "hostaddr", "port", "dbname", "service")
+SHOWN = (
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "service",
+    "sslmode",
+    "sslrootcert",
+    "connect_timeout",
+    "application_name",
+)
 """Options of an address that are shown; any other may be a secret."""
 
 _HINT = "postgresql://user@host/database?ledger=people, with the password in ~/.pgpass or PGPASSWORD"
@@ -83,7 +93,9 @@ def _split(url: str) -> SplitResult:
         raise ParameterError("ledger", "the address cannot be read", hint=_HINT) from None
     if parts.scheme not in ("postgresql", "postgres") or "://" not in url:
         raise ParameterError(
-            "ledger", "a ledger is a file or a PostgreSQL database; this address is neither", hint=_HINT
+            "ledger",
+            "a ledger is a file or a PostgreSQL database; this address is neither",
+            hint=f"people.ledger, or {_HINT}",
         )
     if parts.fragment or "@" in unquote(parts.path) or "@" in parts.netloc.rpartition("@")[0]:
         raise ParameterError(

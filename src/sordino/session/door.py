@@ -1,4 +1,4 @@
-"""`Session`: data, mechanism and book meet only here. `release` is the one door: it spends, draws and returns.
+"""`Session`: data, mechanism and ledger meet only here. `release` is the one door: it spends, draws and returns.
 
 Everything that can be refused is refused before the debit (`sordino.session.quote`); after it nothing that depends on a
 value may come out but the answer.
@@ -34,13 +34,13 @@ Key = str | int
 
 
 class Session:
-    """Data and the book that is debited for them.
+    """Data and the ledger that is debited for them.
 
     Args:
         source: Where summaries come from.
-        ledger: The book.
-        unit: Whom to protect; the book's own unit unless its ``max_rows`` is to differ.
-        neighbors: Which datasets the promise compares; the book's own by default.
+        ledger: The ledger.
+        unit: Whom to protect; the ledger's own unit unless its ``max_rows`` is to differ.
+        neighbors: Which datasets the promise compares; the ledger's own by default.
         rows: The number of rows: public under replace-one, else a rough public guess.
         data: Which data these are (`sordino.session.provenance`).
     """
@@ -130,7 +130,7 @@ class Session:
         """Release a statistic, or several as one priced batch.
 
         Args:
-            statistic: What is asked; a list is answered from one pass and stands as one entry in the book.
+            statistic: What is asked; a list is answered from one pass and stands as one entry in the ledger.
             price: What it may cost one person in all, or one price per statistic.
             interval: Probability of an error bar; it is paid from the same price.
             token: Names the question: asked again with the same token, the stored answer comes back and costs nothing.
@@ -139,7 +139,7 @@ class Session:
             hints: Public options of the choice: ``rows``, ``centre``, ``spread``, ``tight``, ``smoothing``, ...
 
         Raises:
-            BudgetExceeded: The book has not enough left; nothing was read.
+            BudgetExceeded: The ledger has not enough left; nothing was read.
         """
         question = self._question(statistic, price, interval=interval, mechanism=mechanism, **hints)
         return self._door(question, token, purpose)

@@ -180,11 +180,11 @@ def source_for(
 
 
 def _bounded_alike(source: Source, unit: Unit) -> Source:
-    """A source that bounds the units of the book."""
+    """A source that bounds the units of the ledger."""
     if unit.column is not None and getattr(source, "unit", None) != unit:
         raise DataError(
             "open",
-            "the source bounds other units than the book",
+            "the source bounds other units than the ledger",
             got={"unit": unit.column},
             why="Whose rows belong together is decided where they are read.",
             hint="give the data themselves, or a source that was opened with this unit",
