@@ -186,6 +186,19 @@ def test_collecting_survives_repeats_and_keeps_bad_lines(world):
     assert run("map", store, "--out", folder / "m.csv", "--cells", 10).exit_code == 0
 
 
+def test_rounds_are_told_apart(world):
+    folder, _ = world
+    run("report", folder / "points.csv", "--head", folder / "head.json", "--columns", "lon,lat", "--devices", "id",
+        "--round", 1, "--out", folder / "r1.jsonl")  # fmt: skip
+    store = folder / "rounds.sqlite"
+    run("collect", folder / "r.jsonl", folder / "r1.jsonl", "--into", store)
+    asked = ("box", "low=-1km,-1km", "high=2km,1km")
+    both = run("estimate", store, *asked)
+    assert "2 rounds" in both.output
+    one = json.loads(run("estimate", store, *asked, "--round", 1, "--json").stdout)
+    assert one["accepted"] == 3000
+
+
 def test_old_files_and_other_heads_are_refused_by_name(world):
     folder, _ = world
     (folder / "old.jsonl").write_text(

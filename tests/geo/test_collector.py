@@ -144,6 +144,8 @@ def test_duplicates_replays_and_quarantine(tmp_path):
     (stored,) = stored_reports(tmp_path / "s.sqlite")
     assert len(stored) == 8
     np.testing.assert_array_equal(stored.at[:4], [r["at"] for r in good])
+    assert stored.rounds.tolist() == [0] * 4 + [1] * 4
+    assert len(stored.of_round(1)) == 4
     assert set(REASONS) >= {"other-version"}
 
 

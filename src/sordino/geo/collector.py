@@ -267,12 +267,14 @@ class Collector:
         counted = Counter(verdicts[verdicts != _GOOD].tolist())
         rejected = {REASONS[number]: counted[number] for number in sorted(counted)}
         examples = {reason: int(np.argmax(verdicts == _NUMBER[reason])) for reason in rejected}
-        return Received(self._reports(codes[kept], blocks[kept]), rejected, examples, verdicts)
+        return Received(self._reports(codes[kept], blocks[kept], rounds[kept]), rejected, examples, verdicts)
 
-    def _reports(self, codes: NDArray[np.int64], blocks: NDArray[np.int64]) -> AnyReports:
+    def _reports(
+        self, codes: NDArray[np.int64], blocks: NDArray[np.int64], rounds: NDArray[np.int64]
+    ) -> AnyReports:
         made = self.mechanism
         if isinstance(made, Points):
-            return PointReports(made, codes)
+            return PointReports(made, codes, rounds)
         return Reports(made, codes, blocks) if self._blocks is not None else Reports(made, codes[:, 0])
 
     def _judge(self, record: Any) -> str | None:
@@ -319,13 +321,13 @@ def stored_reports(path: str | Path) -> list[AnyReports]:
     for head in store.heads():
         made = mechanism_from(head)
         parts = list(store.stored(made.id))
-        flat = np.concatenate([codes for codes, _ in parts]) if parts else np.empty(0, np.int64)
+        nothing = np.empty(0, np.int64)
+        flat = np.concatenate([codes for codes, _, _ in parts] or [nothing])
         if isinstance(made, Points):
-            found.append(PointReports(made, flat.reshape(-1, made.dimension)))
+            rounds = np.concatenate([part for _, part, _ in parts] or [nothing])
+            found.append(PointReports(made, flat.reshape(-1, made.dimension), rounds))
         elif isinstance(made, BlockMechanism):
-            blocks = np.concatenate(
-                [block for _, block in parts if block is not None] or [np.empty(0, np.int64)]
-            )
+            blocks = np.concatenate([block for _, _, block in parts if block is not None] or [nothing])
             found.append(Reports(made, flat.reshape(-1, made.widest), blocks))
         else:
             found.append(Reports(made, flat))

@@ -36,6 +36,7 @@ def columns(plain: DensityMap | None, best: DensityMap, *, joint: bool = False) 
         if joint:
             found["joint_low"], found["joint_high"] = (scale * edge.ravel() for edge in plain.band)
     found["smallest_error_density"] = scale * best.density.ravel()
+    found["non_negative_density"] = scale * best.non_negative().ravel()
     return found
 
 

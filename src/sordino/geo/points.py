@@ -238,13 +238,22 @@ class PointReports:
     Attributes:
         mechanism: What made them: public.
         at: Lattice integers, shape (n, dimension).
+        rounds: The number of the collection round of each, where it is known.
     """
 
     mechanism: Points
     at: NDArray[np.int64] = field(repr=False)
+    rounds: NDArray[np.int64] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return int(self.at.shape[0])
+
+    def of_round(self, number: int) -> PointReports:
+        """The reports of one collection round."""
+        if self.rounds is None:
+            raise DataError("points", "the rounds of these reports are not known")
+        chosen = self.rounds == number
+        return PointReports(self.mechanism, self.at[chosen], self.rounds[chosen])
 
     @property
     def metres(self) -> Floats:

@@ -18,11 +18,11 @@ from sordino.geo.head import POINT, REPORT
 from sordino.geo.wire import pyarrow, schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _BLOCK = 1 << 24  # bytes
 _ROWS = 1 << 17
-_SCAN = json.JSONDecoder().scan_once
+_SCAN: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,8 @@ CREATE TABLE IF NOT EXISTS seen (
     PRIMARY KEY (mechanism, round, device)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS batches (
-    batch INTEGER PRIMARY KEY, mechanism TEXT NOT NULL, size INTEGER NOT NULL, codes BLOB NOT NULL, blocks BLOB
+    batch INTEGER PRIMARY KEY, mechanism TEXT NOT NULL, size INTEGER NOT NULL,
+    codes BLOB NOT NULL, rounds BLOB NOT NULL, blocks BLOB
 );
 """
 _MARK = 0x50D1  # application id: a file of this library's reports
@@ -112,12 +113,13 @@ class Store:
                 fresh[order] = np.fromiter((pair in mine for pair in pairs), bool, len(names))
             kept = codes[fresh] if self._keep else codes[:0]
             connection.execute(
-                "INSERT INTO batches VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)",
                 (
                     batch,
                     mechanism,
                     len(kept),
                     np.ascontiguousarray(kept, dtype="<i8").tobytes(),
+                    rounds[fresh].astype("<i8").tobytes() if self._keep else b"",
                     None if blocks is None else blocks[fresh].astype("<i8").tobytes() if self._keep else b"",
                 ),
             )
@@ -134,14 +136,18 @@ class Store:
             for (head,) in self._connection.execute("SELECT head FROM mechanisms ORDER BY id")
         ]
 
-    def stored(self, mechanism: str) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64] | None]]:
-        """The accepted codes of a mechanism, batch by batch, flat, and their blocks."""
+    def stored(
+        self, mechanism: str
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]]:
+        """The accepted codes of a mechanism, batch by batch, flat, with their rounds and blocks."""
         rows = self._connection.execute(
-            "SELECT codes, blocks FROM batches WHERE mechanism = ? AND size > 0 ORDER BY batch", (mechanism,)
+            "SELECT codes, rounds, blocks FROM batches WHERE mechanism = ? AND size > 0 ORDER BY batch",
+            (mechanism,),
         )
-        for codes, blocks in rows:
+        for codes, rounds, blocks in rows:
             yield (
                 np.frombuffer(codes, dtype="<i8").astype(np.int64),
+                np.frombuffer(rounds, dtype="<i8").astype(np.int64),
                 None if blocks is None else np.frombuffer(blocks, dtype="<i8").astype(np.int64),
             )
 

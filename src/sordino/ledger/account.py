@@ -11,9 +11,11 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import TypeVar
 
+from sordino.address import pasted
 from sordino.errors import BudgetExceeded, ParameterError, Unsupported, spell
 from sordino.privacy import (
     Approx,
+    BoundedRange,
     Concentrated,
     Geo,
     Guarantee,
@@ -40,20 +42,22 @@ def counted(price: Guarantee, budget: Guarantee) -> Guarantee:
         Concentrated(rho=0.462117)
     """
     kind = type(budget)
+    if isinstance(budget, BoundedRange):
+        raise _no_budget(budget)
     if isinstance(budget, Approx) and isinstance(price, Concentrated | TruncatedConcentrated):
         raise Unsupported(
             "ledger",
             "an approximate budget that adds epsilons and deltas does not count concentrated prices",
             got={"price": price, "budget": budget},
             why="Concentrated prices are cheap because they are added before they are converted.",
-            hint="open the book with counting='concentrated', or ask for a pure or approximate price",
+            hint="open the ledger with counting='concentrated', or ask for a pure or approximate price",
         )
     if isinstance(budget, Geo) != isinstance(price, Geo):
         raise Unsupported(
             "ledger",
             "a budget per distance and a budget per person do not count each other's prices",
             got={"price": price, "budget": budget},
-            hint="keep one book for each",
+            hint="keep one ledger for each",
         )
     extra = {"omega": budget.omega} if isinstance(budget, TruncatedConcentrated) else {}
     try:
@@ -73,9 +77,9 @@ def counted(price: Guarantee, budget: Guarantee) -> Guarantee:
 
 
 def person_price(price: Guarantee, asked: Neighbors, kept: Neighbors) -> Guarantee:
-    """Turn a promise under the relation of a question into one under the relation of the book.
+    """Turn a promise under the relation of a question into one under the relation of the ledger.
 
-    A replacement is a removal and an addition, so an add/remove price counts for two people in a replace-one book.
+    A replacement is a removal and an addition, so an add/remove price counts for two people in a replace-one ledger.
     """
     if asked is kept:
         return price
@@ -83,10 +87,10 @@ def person_price(price: Guarantee, asked: Neighbors, kept: Neighbors) -> Guarant
         return price.for_group(2)
     raise Unsupported(
         "ledger",
-        "the question protects against other neighbours than the book",
-        got={"asked": asked.value, "book": kept.value},
+        "the question protects against other neighbours than the ledger",
+        got={"asked": asked.value, "ledger": kept.value},
         why="Prices about different neighbours do not add up.",
-        hint=f"open the data with neighbors=sd.{kept}, or keep another book",
+        hint=f"open the data with neighbors=sd.{kept}, or keep another ledger",
     )
 
 
@@ -150,6 +154,8 @@ def check_budget(budget: Guarantee) -> None:
         raise ParameterError(
             "ledger", "budget must be a guarantee", got={"budget": budget}, hint="budget=sd.Pure(3)"
         )
+    if isinstance(budget, BoundedRange):
+        raise _no_budget(budget)
     main = getattr(budget, "epsilon", None) or getattr(budget, "rho", None)
     if not main:
         raise ParameterError(
@@ -157,8 +163,19 @@ def check_budget(budget: Guarantee) -> None:
         )
 
 
+def _no_budget(budget: BoundedRange) -> Unsupported:
+    """Ranges of questions that follow one another do not add up: docs/proofs/guarantees.md."""
+    return Unsupported(
+        "ledger",
+        "a bounded range is no budget",
+        got={"budget": budget},
+        why="It prices a single draw; ranges of questions that follow one another do not add up.",
+        hint=f"budget=sd.Pure({spell(budget.epsilon)}), which counts bounded ranges as pure",
+    )
+
+
 def short(name: str, asked: Guarantee, left: Guarantee, budget: Guarantee) -> BudgetExceeded:
-    """The book has not enough left."""
+    """The ledger has not enough left."""
     ceiling = budget + asked
     options = " ".join(f"--{f.name} {spell(getattr(ceiling, f.name))}" for f in fields(ceiling))
     return BudgetExceeded(
@@ -166,7 +183,7 @@ def short(name: str, asked: Guarantee, left: Guarantee, budget: Guarantee) -> Bu
         "there is not enough left",
         got={"asked": asked, "left": left, "of": budget},
         why="Nothing was read and nothing was spent.",
-        hint=f"ask for less, or: sordino ledger raise {name} {options} --reason 'why'",
+        hint=f"ask for less, or: sordino ledger raise {pasted(name)} {options} --reason 'why'",
     )
 
 
@@ -185,7 +202,6 @@ def _askable(budget: Guarantee) -> str:
     """Prices that a budget counts, in words."""
     return {
         "pure": "a pure price, e.g. Pure(0.5)",
-        "bounded-range": "a bounded range or pure price",
         "concentrated": "a concentrated, bounded range or pure price, e.g. Concentrated(0.1)",
         "truncated-concentrated": "a concentrated or pure price with an omega at least as large",
         "approx": "a pure or approximate price, e.g. Approx(0.5, 1e-7)",

@@ -7,14 +7,13 @@ table (so that whatever can fail fails before anything is spent), and writes dow
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sordino.errors import ParameterError, SordinoError, Unsupported
+from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
 from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request, Summary
@@ -23,7 +22,7 @@ from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
     from sordino.exact.grid import Grid
-    from sordino.mechanisms import Mechanism
+    from sordino.reading.profile import Units
     from sordino.reading.requests import Ask
 
 PERSONS = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
@@ -36,9 +35,10 @@ class Part:
     Attributes:
         statistic: The statistic in the form in which it is read.
         mechanism: What will answer.
-        grid: The public lattice of the answer.
+        grid: The public lattice on which noise is drawn.
         first: The first thing that the mechanism asks of the data; public.
         contribution: How many rows one person may move, as the mechanism is told.
+        lattices: The lattice of every number that is published, by name.
     """
 
     statistic: Statistic
@@ -46,6 +46,7 @@ class Part:
     grid: Grid
     first: Ask
     contribution: int
+    lattices: Mapping[str, Units]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def prepare(
     """Decide everything about a release that does not need data.
 
     Args:
-        statistics: What is asked; several share one pass and one entry in the book.
+        statistics: What is asked; several share one pass and one entry in the ledger.
         price: What it may cost one person in all (shared equally by several statistics), or one price each.
         neighbors: The relation of the session.
         unit: Whom it protects.
@@ -91,6 +92,7 @@ def prepare(
         hints: Further options of `choose`.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> from sordino.statistics.median import Median
         >>> asked = prepare(Median("income", low=0, high=500_000), Pure(0.5), neighbors=Neighbors.REPLACE_ONE,
         ...                 unit=Unit(), rows=20_000)
@@ -102,6 +104,14 @@ def prepare(
     prices = _prices(price, asked)
     if mechanism is not None and len(asked) != 1:
         raise ParameterError("release", "a mechanism can be given for one statistic at a time")
+    if mechanism is not None and not isinstance(mechanism, Mechanism):
+        raise ParameterError(
+            "release",
+            "mechanism is a mechanism, not its name",
+            got={"mechanism": mechanism},
+            why="Without one the mechanism is chosen by the statistic and the price, and its noise with it.",
+            hint="leave mechanism out; sd.plan(statistic, price, rows=1000) compares what could answer",
+        )
     parts, forms = [], []
     for statistic, cost in zip(asked, prices, strict=True):
         form = _form(statistic, neighbors, unit, filtered=bool(where), split=by is not None)
@@ -110,6 +120,7 @@ def prepare(
         chosen = mechanism or choose(
             form.statistic, paid, **_hints(form, rows, by, hints or {}, interval=interval)
         )
+        _covered(form.statistic, chosen)
         if not chosen.guarantee.within(paid):
             raise ParameterError(
                 "release",
@@ -119,7 +130,8 @@ def prepare(
         grid = output_grid(form.statistic)
         contribution = 1 if by is not None else form.moved
         first = rehearse(form.statistic, chosen, grid, contribution)
-        parts.append(Part(form.statistic, chosen, grid, first, contribution))
+        lattices = dict(chosen.lattices(form.statistic, grid))
+        parts.append(Part(form.statistic, chosen, grid, first, contribution, lattices))
     moved = max(form.moved for form in forms)
     total = compose([part.mechanism.guarantee for part in parts])
     event = Event(
@@ -133,6 +145,27 @@ def prepare(
         rows_moved=moved,
     )
     return Question(tuple(parts), event, _assumptions(parts, event, forms), single)
+
+
+def _covered(statistic: Statistic, mechanism: Mechanism) -> None:
+    """Refuse a mechanism whose theorem does not cover the statistic, its norm or its neighbours."""
+    if not isinstance(mechanism, Mechanism):
+        raise ParameterError(
+            "release",
+            "mechanism= takes a mechanism",
+            got={"mechanism": mechanism},
+            why="A mechanism is built from public parameters; a name alone has none.",
+            hint="leave mechanism= out, or mechanism=InverseSensitivity(price=sd.Pure(1))",
+        )
+    reason = mechanism.refusal(statistic)
+    if reason is not None:
+        raise Unsupported(
+            statistic.name,
+            f"is not covered by the theorem of the mechanism {mechanism.name}",
+            got={"neighbors": statistic.neighbors.value},
+            why=f"{reason} Nothing was spent.",
+            hint="leave mechanism= out: the default has a theorem for this statistic",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +295,7 @@ def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contributio
 
     def ask(request: Ask) -> Summary:
         asked.append(request)
-        nothing = {name: np.empty(0) for name in columns(request)}
+        nothing: dict[str, list[Any]] = {name: [] for name in columns(request)}  # may hold numbers and keys
         return Memory(nothing).summary(request)[0]
 
     try:
@@ -274,7 +307,7 @@ def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contributio
             statistic.name,
             f"cannot be answered by {mechanism.name}",
             why="The rehearsal on an empty table failed; nothing was spent.",
-            hint="leave mechanism= out",
+            hint="another price, such as sd.Pure(0.5), or another mechanism",
         ) from problem
     return asked[0]
 

@@ -37,6 +37,7 @@ from sordino.errors import ParameterError
 @click.option(
     "--edge-width", metavar="DISTANCE", help="For point reports: over what length edges are softened."
 )
+@click.option("--round", "round_", type=int, help="Only the reports of this collection round.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the interval.")
 @click.option("--out", type=click.Path(dir_okay=False), help="With many places or regions: a CSV of all.")
 @json_option
@@ -52,6 +53,7 @@ def command(
     radius: str,
     regions: str | None,
     edge_width: str | None,
+    round_: int | None,
     confidence: float,
     out: str | None,
     as_json: bool,
@@ -75,7 +77,7 @@ def command(
             delta=number("delta", delta),
             reference=sphere,
         )
-    groups, rejected = load([reports], given)
+    groups, rejected = load([reports], given, round_=round_)
     if any(isinstance(group, PointReports) for group in groups) or isinstance(given, Points):
         _points([group for group in groups if isinstance(group, PointReports)], rejected, words, regions, edge_width,
                 confidence, out, as_json)  # fmt: skip

@@ -26,6 +26,7 @@ from sordino.errors import DataError, ParameterError
 @click.option("--cells", type=int, default=200, show_default=True, help="Places along the longer side.")
 @click.option("--joint", is_flag=True, help="Add intervals that hold at all places at once.")
 @click.option("--hot", metavar="DENSITY", help="Count places that surely exceed this density per square km.")
+@click.option("--round", "round_", type=int, help="Only the reports of this collection round.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
 @click.option(
     "--epsilon", metavar="E", help="Without reports: demonstrate on a generated city at this price ..."
@@ -48,6 +49,7 @@ def command(
     cells: int,
     joint: bool,
     hot: str | None,
+    round_: int | None,
     confidence: float,
     epsilon: str | None,
     per: str | None,
@@ -76,7 +78,7 @@ def command(
         return
     if epsilon is not None or per is not None or points is not None:
         raise ParameterError("map", "reports carry their own price; leave --epsilon, --per and --points out")
-    groups, rejected = load(reports)
+    groups, rejected = load(reports, round_=round_)
     _draw(groups, rejected, out, bandwidth, around, size, cells, joint, hot, confidence, as_json)
 
 

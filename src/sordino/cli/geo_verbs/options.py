@@ -155,8 +155,10 @@ def read_head(path: str) -> AnyMechanism:
     return mechanism_from(head)
 
 
-def load(paths: Sequence[str], made: AnyMechanism | None = None) -> tuple[list[Any], Counter[str]]:
-    """Accepted reports of files and stores, one entry per mechanism, and what was rejected."""
+def load(
+    paths: Sequence[str], made: AnyMechanism | None = None, *, round_: int | None = None
+) -> tuple[list[Any], Counter[str]]:
+    """Accepted reports of files and stores, one entry per mechanism and of one round if asked; what was rejected."""
     from collections import Counter as Counts
 
     from sordino.geo.collector import Collector, collect, stored_reports
@@ -193,7 +195,24 @@ def load(paths: Sequence[str], made: AnyMechanism | None = None) -> tuple[list[A
             parts, counts = collect(collector, batches, progress=progress)
         found.setdefault(here.id, []).extend(parts)
         rejected.update(counts)
-    return [together(parts) for parts in found.values()], rejected
+    return [_of_round(together(parts), round_) for parts in found.values()], rejected
+
+
+def _of_round(reports: Any, round_: int | None) -> Any:
+    """Pick a round of point reports, or say that there are several."""
+    import numpy as np
+
+    rounds = getattr(reports, "rounds", None)
+    if rounds is None:
+        return reports
+    if round_ is not None:
+        return reports.of_round(round_)
+    several = np.unique(rounds)
+    if len(several) > 1:
+        render.note(
+            f"the reports are of {len(several)} rounds and each counts by itself; --round N picks one"
+        )
+    return reports
 
 
 def _is_store(path: str) -> bool:
@@ -213,7 +232,9 @@ def together(parts: Sequence[Any]) -> Any:
 
     first = parts[0]
     if isinstance(first, PointReports):
-        return PointReports(first.mechanism, np.concatenate([part.at for part in parts]))
+        known = [part.rounds for part in parts if part.rounds is not None]
+        rounds = np.concatenate(known) if len(known) == len(parts) else None
+        return PointReports(first.mechanism, np.concatenate([part.at for part in parts]), rounds)
     blocks = None if first.block is None else np.concatenate([part.block for part in parts])
     return Reports(first.mechanism, np.concatenate([part.codes for part in parts]), blocks)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
 from sordino.mechanisms.clip.auto_clip_plan import (
     OUTER_EXPONENT,
     AutoClipPlan,
@@ -26,13 +26,20 @@ from sordino.mechanisms.clip.auto_clip_plan import (
     search_margin,
 )
 from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, Interval, count_part
+from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.profile import Units
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import Clipped, Column
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
@@ -81,10 +88,54 @@ class AutoClip(Mechanism):
     name: ClassVar[str] = "auto-clip"
     needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "mechanism_auto_clip"
+    searches: ClassVar[bool] = True
+    answers_tried: ClassVar[int] = 24
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """Given the interval that its searches release, the law of the last noise."""
+        from sordino.mechanisms.clip.clipped_error import clipped_error
+        from sordino.mechanisms.clip.column import AskedColumn
+
+        assert bits is not None
+        column = AskedColumn(statistic.column, statistic.grid, ask)
+        found = clipped_error(
+            matched(self, statistic), column, grid, Fraction(truth), contribution=contribution, bits=bits
+        )
+        return [found]
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """A mean or a sum, whatever its bounds; without known rows, or within bounds that fit, nothing is searched."""
+        fits = hints.rows is None or hints.fits(statistic.low, statistic.high)
+        yield cls(
+            price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,
+            centre=hints.centre, spread=hints.spread, occupied=hints.occupied, total=statistic.total, tight=fits,
+            neighbors=statistic.neighbors,
+        )  # fmt: skip
 
     def __post_init__(self) -> None:
         checks.whole(self.name, rows=self.rows)
         self.plan  # noqa: B018 - a plan checks its parameters
+
+    def refusal(self, statistic: Any) -> str | None:
+        """The mean, or the sum, of a column within the bounds it was planned for."""
+        reason = lacking(statistic, Trait.TOTAL if self.total else Trait.MEAN)
+        return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
+
+    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
+        """The answer is on the grid; the interval and its centre are codes of the column."""
+        codes = statistic.grid.units
+        found = {"low": codes, "high": codes, "centre": codes, "rows_away": Units()}
+        return {"value": Units(Fraction(0), grid.step), **found}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -143,7 +194,8 @@ class AutoClip(Mechanism):
         found = self.find_interval(column, contribution=contribution, bits=bits)
         sums = column.clipped(found.low, found.high)
         value = self.noisy(sums, found, grid, contribution, bits)
-        return Answer(value, {**found.public, "low": sums.low, "high": sums.high})
+        real = column.grid.units.real
+        return Answer(value, {**found.public, "low": real(found.low), "high": real(found.high)})
 
     def find_interval(self, column: Column, *, contribution: int = 1, bits: Bits | None = None) -> Interval:
         """Release a clipping interval; what is left of the price is for the noise."""
@@ -213,7 +265,8 @@ class AutoClip(Mechanism):
 
         slope = self.price.bounded_range / contribution
         test = FitTest(Fraction(plan.fit_rows), slope * plan.fit_share, slope * plan.loose_share)
-        return test.passes(at_ends, bits=bits)
+        prices = {True: self.price.share(plan.fit_share), False: self.price.share(plan.loose_share)}
+        return Draws.of(bits).passes(test, at_ends, prices=prices)
 
     def _adapt(self, plan: AutoClipPlan, votes: float) -> tuple[Fraction, Fraction, Fraction]:
         """Share, exponent and floor of the radius once the number of rows away from the centre has been released."""
@@ -231,18 +284,16 @@ class AutoClip(Mechanism):
         self, sums: Clipped, found: Interval, grid: Grid, contribution: int, bits: Bits | None
     ) -> Fraction:
         """The clipped mean or sum with noise of the width of the interval, cut to what is possible."""
-        from sordino.mechanisms.parts.drawing import draw_noise
-
         width = (sums.high - sums.low) * contribution
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
             return self._noisy_private_rows(sums, found, grid, contribution, bits)
         count = max(sums.rows, 1)
         scale = Fraction(1) if self.total else Fraction(1, count)
-        value, _ = draw_noise(
-            sums.total * scale, sensitivity=width * scale, price=found.rest, grid=grid, bits=bits
+        value, _ = Draws.of(bits).noisy(
+            sums.total * scale, sensitivity=width * scale, price=found.rest, grid=grid
         )
         times = count * scale
-        return min(max(value, sums.low * times), sums.high * times)
+        return grid.inside(value, sums.low * times, sums.high * times)
 
     def _noisy_private_rows(
         self, sums: Clipped, found: Interval, grid: Grid, contribution: int, bits: Bits | None
@@ -252,20 +303,17 @@ class AutoClip(Mechanism):
         The point is released or public. Noise in the count moves the answer by its distance from the point, so a point
         near the mean is worth more than one in the middle of the interval, where the sum has less noise.
         """
-        from sordino.mechanisms.parts.drawing import draw_noise
-
+        draws = Draws.of(bits)
         if self.total:
             largest = max(abs(sums.low), abs(sums.high)) * contribution
-            value, _ = draw_noise(sums.total, sensitivity=largest, price=found.rest, grid=grid, bits=bits)
+            value, _ = draws.noisy(sums.total, sensitivity=largest, price=found.rest, grid=grid)
             return value
         origin, part = found.origin(sums), found.count_part
         largest = max(sums.high - origin, origin - sums.low) * contribution
-        about, _ = draw_noise(
-            sums.total - origin * sums.rows, sensitivity=largest, price=found.rest.share(1 - part),
-            grid=grid, bits=bits,
+        about, _ = draws.noisy(
+            sums.total - origin * sums.rows, sensitivity=largest, price=found.rest.share(1 - part), grid=grid,
         )  # fmt: skip
-        count, _ = draw_noise(
-            Fraction(sums.rows), sensitivity=Fraction(contribution), price=found.rest.share(part), bits=bits
+        count, _ = draws.noisy(
+            Fraction(sums.rows), sensitivity=Fraction(contribution), price=found.rest.share(part)
         )
-        value = origin + about / max(count, Fraction(1))
-        return min(max(value, sums.low), sums.high)
+        return grid.inside(origin + about / max(count, Fraction(1)), sums.low, sums.high)

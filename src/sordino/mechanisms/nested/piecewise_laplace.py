@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino.mechanisms import Answer
 from sordino.mechanisms.nested.intervals import Interpolation, line_pieces
-from sordino.mechanisms.nested.nested import Nested
+from sordino.mechanisms.nested.nested import STAIRCASE, Nested
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import Piece, PieceLaw
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
 
 
@@ -31,6 +33,11 @@ class PiecewiseLaplace(Nested):
     """
 
     name: ClassVar[str] = "piecewise-laplace"
+
+    @classmethod
+    def preferred(cls, price: Guarantee) -> bool:
+        """Up to a bounded range of three the linear form is as good as any."""
+        return price.bounded_range <= STAIRCASE
 
     def _pieces(self, reading: Reading) -> list[Piece]:
         opened = reading.open()
@@ -50,6 +57,5 @@ class PiecewiseLaplace(Nested):
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
         """Draw a point of the line and round it to the grid."""
-        from sordino.mechanisms.parts.drawing import draw_piece
-
-        return Answer(grid.step * draw_piece(self._pieces(reading), self.slope, grid, bits=bits))
+        pieces = self._pieces(reading)
+        return Answer(grid.step * Draws.of(bits).line(pieces, self.slope, grid=grid, price=self.price))

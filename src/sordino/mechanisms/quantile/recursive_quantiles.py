@@ -17,19 +17,24 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.exact.bits import Bits
+from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.measure import Measure, mixture, shells
+from sordino.mechanisms.quantile.plan import Lattice
 from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-    from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.law import Law
-    from sordino.mechanisms.quantile.plan import Lattice
-    from sordino.reading.profile import Reading
+    from sordino.reading.profile import Reading, Units
     from sordino.statistics import Statistic
 
 DITHER = 16  # bits inside a lattice cell
@@ -103,8 +108,18 @@ class RecursiveQuantiles(Mechanism):
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "recursive-quantiles"
+    answers_tried: ClassVar[int] = 30
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILES,)
     needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "mechanism_recursive"
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Several quantiles of one column."""
+        yield cls(
+            price=price, qs=statistic.qs, lattice=Lattice.of(statistic.grid), rows=hints.rows, tight=hints.tight,
+            centre=hints.centre, neighbors=statistic.neighbors,
+        )  # fmt: skip
 
     def __post_init__(self) -> None:
         qs = tuple(checks.between(self.name, 0, 1, closed=True, q=q) for q in self.qs)
@@ -115,6 +130,17 @@ class RecursiveQuantiles(Mechanism):
         object.__setattr__(self, "qs", qs)
         checks.whole(self.name, dither=self.dither)
         self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
+
+    def refusal(self, statistic: Any) -> str | None:
+        """The same quantiles of one column on its own lattice."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        if reason is None and tuple(self.qs) != tuple(Fraction(q) for q in statistic.qs):
+            return "It was built for other quantiles."
+        return reason
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """Points of the lattice."""
+        return {"value": self.lattice.units}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -161,13 +187,11 @@ class RecursiveQuantiles(Mechanism):
         self, codes: Sequence[int] | NDArray[np.int64], *, contribution: int = 1, bits: Bits | None
     ) -> list[int]:
         """Release all quantiles of known-to-the-mechanism codes, as lattice points."""
-        from sordino.exact.bits import Bits as Fresh
-
-        source, inside = Fresh() if bits is None else bits, self.inside
+        draws, inside = Draws.of(Bits() if bits is None else bits), self.inside
         rows = np.asarray(codes, dtype=np.int64) << inside
         if inside and len(rows):
             # Independent of the values, one per row: neighbours stay neighbours for every dither.
-            rows = rows + (source.words(len(rows)) & ((1 << inside) - 1))
+            rows = rows + draws.dither(len(rows), inside)
         rows = np.sort(rows)
         answers: dict[int, int] = {}
         measure = self.measure()
@@ -179,7 +203,7 @@ class RecursiveQuantiles(Mechanism):
             middle = (left + right) // 2
             q = Fraction(self.qs[middle])
             phi = (q - bottom) / (top - bottom) if top > bottom else Fraction(1, 2)
-            point = self._release(node, first, last, phi, measure, contribution, source)
+            point = self._release(node, first, last, phi, measure, contribution, draws)
             answers[middle] = point
             split = int(np.searchsorted(node, point, side="right"))
             pending.append((left, middle - 1, first, point, bottom, q, node[:split]))
@@ -194,16 +218,13 @@ class RecursiveQuantiles(Mechanism):
         phi: Fraction,
         measure: Measure,
         contribution: int,
-        bits: Bits,
+        draws: Draws,
     ) -> int:
-        from sordino.mechanisms.parts.drawing import pick
-
         slope = self.slope(phi) / contribution
         cells = node_cells(node, first=first, last=last, phi=phi, cap=NATS / slope)
-        masses = [measure.mass(cell.first, cell.last) for cell in cells]
-        chosen = pick([slope * cell.score for cell in cells], masses, bits=bits)
-        cell = cells[chosen]
-        return measure.point(cell.first, cell.last, bits.below(masses[chosen]))
+        runs = [(cell.first, cell.last) for cell in cells]
+        part = self.price.share(Fraction(1, self.levels))
+        return draws.scored(runs, [slope * cell.score for cell in cells], measure, price=part)
 
     def answer(
         self,
