@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -156,7 +157,8 @@ def test_a_store_holds_several_mechanisms_and_names_no_device(tmp_path):
     Collector(other.mechanism, store=path).receive(list(to_records(other)))
     found = {part.mechanism.id: len(part) for part in stored_reports(path)}
     assert found == {MADE.id: 1, other.mechanism.id: 2}
-    sqlite3.connect(path).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with closing(sqlite3.connect(path)) as opened:
+        opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert b"canary" not in path.read_bytes()
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sordino.errors import DataError, ParameterError
-from sordino.geo import Disc, KernelDensity, Mechanism, Points, Reference, Sphere, report
+from sordino.geo import Disc, KernelDensity, Mechanism, Points, Reference, Sphere, report, survey
 from sordino.geo.blocks import BlockMechanism
 from sordino.geo.reference import decimal, radii_of_curvature, reference_from, snap
 from sordino.privacy import Geo
@@ -172,6 +172,9 @@ def test_questions_pay_for_the_stretch():
     assert float(scales[1] / scales[0]) == pytest.approx(float(sphere.stretch), rel=1e-9)
     reports = report([[20.001, 0.001]], query, price, reference=sphere)
     assert reports.mechanism.reference == sphere
+    people = sphere.to_degrees(np.random.default_rng(0).normal(0, 900, (4000, 2)))
+    found = survey(people, query, price, reference=sphere)
+    assert abs(found.value - query.value(sphere.to_metres(people)).mean()) < 6 * found.standard_error
     with pytest.raises(ParameterError, match="off the map"):
         Mechanism.choose(Disc(centre=(0.0, 2e5), radius=1000.0, width=200.0), price, reference=sphere)
 

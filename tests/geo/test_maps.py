@@ -106,6 +106,24 @@ def test_maps_are_unbiased_and_bars_cover_on_both_sides():
 
 
 @pytest.mark.statistical
+def test_bars_cover_where_hardly_anybody_is():
+    """With some ten reports near a place their own spread covers 85 % and less; the neighbourhood's is taken too."""
+    generator = np.random.default_rng(12)
+    plain = cautious = 0.0
+    for _ in range(60):
+        points, density = hills(generator, 250)
+        found = map_of(moved(points, generator), bandwidth=U, **GRID)
+        x, y = found.axes
+        truth = density(x[:, None], y[None, :], U)
+        some = truth > 0.05 * truth.max()
+        low, high = found.interval
+        cautious += ((truth >= low) & (truth <= high))[some].mean() / 60
+        plain += (np.abs(found.density - truth) <= 1.96 * found.standard_error)[some].mean() / 60
+    assert plain < 0.9
+    assert 0.94 < cautious < 0.995
+
+
+@pytest.mark.statistical
 def test_the_band_covers_the_whole_map_and_needs_its_precautions(monkeypatch):
     """Simultaneous bands on few people; without smoothing and the four largest weights they cover far too little."""
     generator = np.random.default_rng(4)

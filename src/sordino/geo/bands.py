@@ -38,15 +38,22 @@ def simultaneous(found: DensityMap, *, rounds: int = ROUNDS, seed: int = 0) -> F
     return critical_value(found, rounds=rounds, seed=seed) * spread
 
 
-def cautious_deviation(variance: Floats, found: DensityMap, shape: tuple[int, ...] | None = None) -> Floats:
-    """sqrt(max(V, V smoothed) + 4 (largest weight)^2)."""
+def smoothed(variance: Floats, found: DensityMap) -> Floats:
+    """A variance at even places of the map, averaged over the neighbourhood of 1.5 bandwidths."""
     from scipy.ndimage import gaussian_filter
 
-    counts = variance.shape if shape is None else shape
-    gaps = [(b - a) / (n - 1) for a, b, n in zip(found.low, found.high, counts, strict=True)]
-    smooth = gaussian_filter(variance, [_SMOOTHING * found.bandwidth / gap for gap in gaps], mode="nearest")
+    gaps = [(b - a) / (n - 1) for a, b, n in zip(found.low, found.high, variance.shape, strict=True)]
+    smooth: Floats = gaussian_filter(
+        variance, [_SMOOTHING * found.bandwidth / gap for gap in gaps], mode="nearest"
+    )
+    return smooth
+
+
+def cautious_deviation(variance: Floats, found: DensityMap) -> Floats:
+    """sqrt(max(V, V smoothed) + 4 (largest weight)^2)."""
     floor = max(largest_weight(group, found.bandwidth) for group in found.groups)
-    deviation: Floats = np.sqrt(np.maximum(variance, smooth) + _LARGEST_WEIGHTS * floor**2)
+    most = np.maximum(variance, smoothed(variance, found))
+    deviation: Floats = np.sqrt(most + _LARGEST_WEIGHTS * floor**2)
     return deviation
 
 
@@ -59,7 +66,7 @@ def critical_value(found: DensityMap, *, rounds: int = ROUNDS, seed: int = 0) ->
         for a, b, n in zip(found.low, found.high, found.density.shape, strict=True)
     )
     window = window_for(found.groups, h, found.low, found.high, shape, finest=0.5)
-    _, variance, _ = fields_on(window, found.groups, h)
+    _, variance, _, _ = fields_on(window, found.groups, h)
     spread = cautious_deviation(variance, found)
     generator = np.random.default_rng(seed)
     smooth = np.exp(-0.5 * h * h * window.waves) / window.area

@@ -96,6 +96,10 @@ class Collector:
             limit = mechanism.limit
             self._low, self._high = [-limit], [limit]
 
+    def close(self) -> None:
+        """Close the store; what was accepted is on disk already."""
+        self._store.close()
+
     def receive(self, records: Iterable[Any]) -> Received:
         """Judge records: as columns if all have the right types, else one by one. Nothing in a record can raise."""
         listed = records if isinstance(records, list) else list(records)

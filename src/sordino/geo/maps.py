@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 UNBIASED = (
     "unbiased: each value's mean is the true kernel density, however few the people; the noise is on top"
 )
+#: Reports near a place from which on their own spread gives intervals that cover as they say.
+_ENOUGH = 40.0
 SMALLEST = "smallest error: fine detail that the reports cannot show is left out, so peaks may be too low"
 
 
@@ -91,6 +93,7 @@ class DensityMap:
         density: The estimate, in people per square unit of the map; it may be negative where nobody is.
         variance: Of the estimate as an estimate about people like these: privacy and sampling together.
         noise_variance: Of the estimate as one about these very people: privacy alone.
+        near: How many reports lie within about a bandwidth of each place (2 pi h^2 times their own density).
         low: First place.
         high: Last place.
         bandwidth: Of the kernel.
@@ -102,6 +105,7 @@ class DensityMap:
     density: Floats = field(repr=False)
     variance: Floats = field(repr=False)
     noise_variance: Floats = field(repr=False)
+    near: Floats = field(repr=False)
     low: tuple[float, ...]
     high: tuple[float, ...]
     bandwidth: float
@@ -127,9 +131,18 @@ class DensityMap:
 
     @property
     def interval(self) -> tuple[Floats, Floats]:
-        """A confidence interval at each place by itself."""
+        """A confidence interval at each place by itself.
+
+        Where few reports lie the spread of the reports says too little: the variance there is at least that of the
+        neighbourhood.
+        """
+        from sordino.geo.bands import smoothed
+
         self._needs_unbiased()
-        reach = NormalDist().inv_cdf(0.5 + self.confidence / 2) * self.standard_error
+        variance = np.where(
+            self.near >= _ENOUGH, self.variance, np.maximum(self.variance, smoothed(self.variance, self))
+        )
+        reach = NormalDist().inv_cdf(0.5 + self.confidence / 2) * np.sqrt(variance)
         return self.density - reach, self.density + reach
 
     @cached_property
@@ -224,11 +237,12 @@ def map_of(
         for group in groups:
             _refuse_narrow((h / group.unit_loss) ** 2)
     window = window_for(groups, h, bottom, top, counts)
-    density, variance, noise = fields_on(window, groups, h, best=best)
+    density, variance, noise, near = fields_on(window, groups, h, best=best)
     return DensityMap(
         density,
         variance,
         noise,
+        near,
         bottom,
         top,
         h,
@@ -250,8 +264,8 @@ def window_for(
 
 def fields_on(
     window: Window, groups: Sequence[Group], bandwidth: float, *, best: bool = False
-) -> tuple[Floats, Floats, Floats]:
-    """Density, its variance and the part of the noise at the inner nodes of a window.
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Density, its variance, the part of the noise and the reports near by, at the inner nodes of a window.
 
     With shares w the noise variance is sum w^2 (g^2 - g2), g2 the deconvolution of the squared kernel, and the
     sampling variance sum w g2 - (sum w g)^2/n; with w = 1 they add up to the plain n/(n-1)(sum g^2 - (sum g)^2/n).
@@ -259,7 +273,7 @@ def fields_on(
     h = bandwidth
     peak = 1.0 / (2 * np.pi * h * h)
     n = max(sum(group.people for group in groups), 2.0)
-    density, squares, seconds, mixed = (np.zeros(window.shape) for _ in range(4))
+    density, squares, seconds, mixed, near = (np.zeros(window.shape) for _ in range(5))
     smooth = np.exp(-0.5 * h * h * window.waves)
     half = np.exp(-0.25 * h * h * window.waves)
     r = window.distances() / h
@@ -275,6 +289,7 @@ def fields_on(
         density += w * window.back(spectrum * filtered)
         if best:
             continue
+        near += window.back(spectrum * smooth) / (window.area * peak)
         table = (peak * tabulated(r, a, 2)) ** 2 if a >= 1 / 16 else np.zeros_like(r)
         square = window.back(spectrum * window.forward(table))
         second = (peak * window.back(spectrum * (half * undo) / window.area)) * 0.5
@@ -282,15 +297,17 @@ def fields_on(
         seconds += w * w * second
         mixed += w * second
     inner = window.inner
-    density, squares, seconds, mixed = (field[inner] for field in (density, squares, seconds, mixed))
+    density, squares, seconds, mixed, near = (
+        part[inner] for part in (density, squares, seconds, mixed, near)
+    )
     if best:
         unknown = np.full(density.shape, np.nan)
-        return density, unknown, unknown
+        return density, unknown, unknown, unknown
     sampling = mixed - seconds - density**2 / n
     variance = np.maximum(n / (n - 1) * (squares + sampling), 0.0)
     noise = squares - seconds
     # The difference of two estimates can fall to zero or below where hardly anybody is: then the larger one is taken.
-    return density, variance, np.where(noise > 0, np.minimum(noise, variance), variance)
+    return density, variance, np.where(noise > 0, np.minimum(noise, variance), variance), near
 
 
 def largest_weight(group: Group, bandwidth: float) -> float:

@@ -152,5 +152,10 @@ class Store:
             )
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; accepted batches are on disk already."""
         self._connection.close()
+
+    def __del__(self) -> None:
+        connection = getattr(self, "_connection", None)
+        if connection is not None:
+            connection.close()

@@ -130,7 +130,7 @@ def _map(
             ),
             (
                 "at that density",
-                f"{wanted:.0%} of error need a bandwidth of {smallest:,.3g} m, or a square region of {square:,.3g} m",
+                f"a {wanted:.0%} error needs a bandwidth of {smallest:,.3g} m, or a square region of {square:,.3g} m",
             ),
             ("assumed", f"{kind or 'city'} density, generated; no private point was read"),
         ]
@@ -241,5 +241,6 @@ def _verdict(rows: Any, one_report: str) -> str:
     times = single.error / asked.error
     return (
         f"Asked alone, {asked.mechanism} has {times:.2g} times less error than one report of the point. "
-        f"From {max(2, math.ceil(times**2 - 1e-9))} questions on at one price in all, the point report wins."
+        f"From {max(2, math.ceil(times**2 - 1e-9))} questions on, among which people or price must be shared, "
+        "the point report wins."
     )
