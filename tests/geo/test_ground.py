@@ -202,6 +202,8 @@ def test_references_are_checked():
     ):
         with pytest.raises(DataError, match="not known"):
             reference_from(record, low=[0], high=[1])
+    with pytest.raises(ParameterError, match="centimetre"):
+        Points(Reference.around(longitude=0, latitude=0, radius=1000), Geo(1, per=0.001))
     made = Points(Reference.flat(low=(0, 0), high=(10, 10)), Geo(1, per=1))
     with pytest.raises(DataError, match="degrees need"):
         made.report(degrees=[[1.0, 2.0]])

@@ -34,6 +34,7 @@ LAW = "planar-laplace-65536"
 BEYOND = 64
 #: Square root of the dimension, rounded up.
 _ROOTS = {d: Fraction(isqrt(d * 10**24) + (d > 1), 10**12) for d in (1, 2, 3)}
+_FINEST = Fraction(1, 100)  # metres
 _FIELDS = {
     "format",
     "version",
@@ -299,6 +300,15 @@ def _check(reference: Any, price: Any) -> None:
     if not isinstance(price, Geo) or price.epsilon == 0:
         raise ParameterError(
             "points", "price must be Geo and positive", got={"price": price}, hint="Geo(1, per=200)"
+        )
+
+    if isinstance(reference, Sphere) and price.per < _FINEST:
+        raise ParameterError(
+            "points",
+            "a distance on the ground must be at least a centimetre",
+            got={"price": price},
+            why="Sines and cosines in floats know a place on Earth to some nanometres, which the stretch pays for.",
+            hint="the same rate over a larger distance",
         )
 
 
