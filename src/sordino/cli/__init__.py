@@ -1,6 +1,6 @@
-"""The command line: one small file per verb, found by its name.
+"""The command line: one small file per verb.
 
-A file ``verb.py`` in this folder holds a click command called ``command``; the first line of its docstring is
+A file of this folder is a verb if it declares a click command called ``command``; the first line of its docstring is
 its line in ``sordino --help``. Nothing is imported before it is needed, so help stays fast.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib
 import io
+import re
 import sys
 import traceback
 from pathlib import Path
@@ -26,9 +27,10 @@ from sordino.errors import (
     without_secrets,
 )
 
-NOT_VERBS = {"__init__", "__main__", "render", "options", "hints", "demo", "plan_budget"}
+COMMAND = re.compile(r"^(?:def command\(|command\b[^(\n]*=)", re.MULTILINE)
+"""How a file declares that it is a verb."""
 
-# Exit codes of the architecture, section 8.
+# What a shell sees; docs/howto/release.md says when.
 EXIT_BUG, EXIT_USAGE, EXIT_BUDGET, EXIT_AUDIT, EXIT_LEDGER = 1, 2, 3, 4, 5
 
 
@@ -37,8 +39,8 @@ class Verbs(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Name the verbs without importing them."""
-        folder = Path(__file__).parent
-        return sorted(path.stem for path in folder.glob("*.py") if path.stem not in NOT_VERBS)
+        files = Path(__file__).parent.glob("*.py")
+        return sorted(path.stem for path in files if COMMAND.search(path.read_text(encoding="utf-8")))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one verb."""
