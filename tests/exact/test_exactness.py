@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_harness import FAMILIES, RECIPES, Scripted, hostile_words
 from flint import arb
 
 from sordino.exact import Grid, SeededBits, draw, draw_many, sampler
@@ -14,6 +13,7 @@ from sordino.exact.recipe import Recipe
 from sordino.exact.sampler import settle
 from sordino.exact.tries import decide, outside
 from sordino.exact.uniforms import LazyUniform, heads
+from tests.support.exact_harness import FAMILIES, RECIPES, Scripted, hostile_words
 
 SCALES = (0, 12, 24)
 

@@ -1,9 +1,7 @@
 """The laws of a noise family, over everything in the catalogue: a new file is tested without a new test."""
 
 import math
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,9 +23,7 @@ from sordino.privacy import (
     Pure,
     TruncatedConcentrated,
 )
-
-sys.path.insert(0, str(Path(__file__).parent))
-import noise_pairs as pairs
+from tests.support import noise_pairs as pairs
 
 FAMILIES = noise_families()
 CASES = [noise for family in FAMILIES.values() for noise in family.cases()]

@@ -11,8 +11,7 @@ import pytest
 import sordino as sd
 from sordino.catalogue import statistics
 from sordino.planner.subject import Subject
-
-from planner_releases import Precision, check  # isort: skip
+from tests.support.planner_releases import Precision, check
 
 ROWS = 160
 FEWER = {"theil-sen": 36, "vector": 32, "winsorized-mean": 48, "interquantile-range": 80, "quantiles": 80}

@@ -12,8 +12,7 @@ from sordino.planner import plan
 from sordino.planner.assumed import assumed
 from sordino.planner.subject import Subject
 from sordino.planner.table import drawn
-
-from planner_releases import Precision, check, defined  # isort: skip
+from tests.support.planner_releases import Precision, check, defined
 
 BOUNDS = {"low": 0, "high": 500_000}
 REPLACE, ADD, EDGE = sd.Neighbors.REPLACE_ONE, sd.Neighbors.ADD_REMOVE_ONE, sd.Neighbors.EDGE
