@@ -141,7 +141,7 @@ def test_the_exact_sampler_draws_this_law_and_not_one_30_percent_off(noise):
     recipe = noise.recipe()
     drawn = draw_many(
         recipe,
-        locations=np.zeros(100_000, dtype=np.int64),
+        locations=np.zeros(40_000, dtype=np.int64),
         scales=Fraction(1),
         grid=grid,
         bits=SeededBits(20_260),
