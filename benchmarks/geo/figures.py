@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.geo import settings
-from reproductions.geo_baselines import noise_variance
 from sordino.geo import KernelDensity, Mechanism
+from sordino.geo.baseline import noise_variance
 from sordino.geo.drawing import density_map, true_density
 from sordino.geo.figures import bars, circles, maps
 from sordino.plots import COLOURS, DASHES, save, style

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from reproductions.geo_baselines import expected_bias, noise_variance
 from sordino.geo import KernelDensity, Mechanism, Projection, Threshold, TwoWayThreshold
+from sordino.geo.baseline import expected_bias, noise_variance
 from sordino.privacy import Geo
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -33,7 +33,7 @@ def figure_one(points: Sequence[YearFigure], *, lost: float, epsilon: float) -> 
     """Describe Figure 1.
 
     Example:
-        >>> from sordino.smoothed import elections
+        >>> from reproductions import elections
         >>> found = figure_one(elections.figure_one(), lost=0.002, epsilon=elections.EPSILON)
         >>> found.paragraphs[0][:22]
         'In 26 of 26 elections '

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reproductions.experiment import Experiment, Part, Result, Row
-from reproductions.geo_baselines import planar_radius
 from reproductions.geo_thresholds import BEST, LDP, M0, M2, M3, MU, OURS, SIGMA, variances
 from sordino.geo import Mechanism, TwoWayThreshold
+from sordino.geo.baseline import planar_radius
 from sordino.privacy import Geo
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reproductions.geo_baselines import PAPER_DF, noise_variance, planar_laplace
 from reproductions.geo_kernels import (
     BLOCKS,
     M0,
@@ -28,6 +27,7 @@ from reproductions.geo_kernels import (
     places,
 )
 from sordino.geo import KernelDensity
+from sordino.geo.baseline import PAPER_DF, noise_variance, planar_laplace
 from sordino.privacy import Geo
 
 if TYPE_CHECKING:

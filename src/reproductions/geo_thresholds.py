@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reproductions.experiment import Experiment, Part, Result, Row
-from reproductions.geo_baselines import expected_bias, noise_variance
 from sordino.geo import Mechanism, Threshold
+from sordino.geo.baseline import expected_bias, noise_variance
 from sordino.privacy import Geo
 
 if TYPE_CHECKING:

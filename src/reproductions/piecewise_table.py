@@ -22,7 +22,6 @@ from sordino.mechanisms.additive.additive import profile_points
 from sordino.mechanisms.nested.intervals import Interpolation, Intervals, line_pieces
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.law import Piece, PieceLaw
-from sordino.mechanisms.parts.price import slope_of
 from sordino.noise.gaussian import Gaussian
 from sordino.noise.laplace import Laplace
 from sordino.noise.laplace_log_normal import LaplaceLogNormal
@@ -133,15 +132,15 @@ def errors_on(opened: Opened, epsilon: Fraction) -> dict[str, Error]:
     """Every mechanism's errors on one reading at one price; piecewise Laplace itself under its two prices."""
     pure, concentrated = Pure(epsilon), Concentrated(epsilon * epsilon / 2)
     whole = intervals_of(opened)
-    levels = math.ceil(NATS / slope_of(pure)) + 1
+    levels = math.ceil(NATS / pure.slope) + 1
     family = Intervals.of(whole.low[:levels], whole.high[:levels], first=whole.first, last=whole.last)
     linear, inverse, stair = (line_pieces(family, form) for form in FORMS)
     found = {
-        "PLM": piece_error(opened, linear, slope_of(pure), median=True),
-        "PLM, zCDP": piece_error(opened, linear, slope_of(concentrated)),
-        "INV": piece_error(opened, inverse, slope_of(pure), median=True),
-        "STAIR": piece_error(opened, stair, slope_of(pure)),
-        "INV, zCDP": piece_error(opened, inverse, slope_of(concentrated)),
+        "PLM": piece_error(opened, linear, pure.slope, median=True),
+        "PLM, zCDP": piece_error(opened, linear, concentrated.slope),
+        "INV": piece_error(opened, inverse, pure.slope, median=True),
+        "STAIR": piece_error(opened, stair, pure.slope),
+        "INV, zCDP": piece_error(opened, inverse, concentrated.slope),
     }
     step = float(opened.units.step)
     up = step * float((opened.top or 0) - opened.value)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 import textwrap
-from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import spell
-from sordino.privacy import Approx, BoundedRange, Concentrated, Geo, Guarantee, Neighbors, Pure, Unit
+from sordino.privacy import Geo, Guarantee, Neighbors, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,20 +70,17 @@ def whom(unit: Unit, neighbors: Neighbors) -> str:
 
 def odds(guarantee: Guarantee) -> str:
     """What the promise means for someone who guesses: from even odds to what at most."""
-    if isinstance(guarantee, Concentrated):
-        guess = guarantee.to(Approx, delta=Fraction(1, 10**6))
-        return odds(guess)
-    if not isinstance(guarantee, Pure | Approx | BoundedRange):
+    if guarantee.guessing is None:
         return ""
-    epsilon = float(guarantee.epsilon)
+    epsilon, delta = float(guarantee.guessing[0]), guarantee.guessing[1]
     sure = 1 / (1 + math.exp(-epsilon)) if epsilon < 700 else 1.0
     percent = min(math.ceil(1000 * sure) / 10, 99.9 if epsilon < 700 else 100)
     text = (
         "Someone who finds it as likely as not that a given person's data are what they suspect, and then sees this "
         f"release, may become at most {percent:g} % sure of it because of that person's data."
     )
-    if isinstance(guarantee, Approx) and guarantee.delta > 0:
-        text += f" With a probability of at most {spell(guarantee.delta)} this can fail."
+    if delta > 0:
+        text += f" With a probability of at most {spell(delta)} this can fail."
     return text
 
 

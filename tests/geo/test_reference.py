@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reproductions.geo_baselines import planar_radius
 from sordino.geo import Disc, KernelDensity, Logistic, Range, Threshold, TwoWayThreshold
 from sordino.geo.band import Band
+from sordino.geo.baseline import planar_radius
 from sordino.geo.gaussian import steepest
 from sordino.noise.generalized_cauchy import GeneralizedCauchy
 from sordino.noise.laplace_pareto import LaplacePareto

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reproductions.geo_baselines import NAMES, expected_bias, noise_variance, planar_laplace, simulate
 from sordino.errors import DataError, ParameterError, Unsupported
 from sordino.exact import SeededBits
 from sordino.geo import (
@@ -21,6 +20,7 @@ from sordino.geo import (
     report,
     survey,
 )
+from sordino.geo.baseline import NAMES, expected_bias, noise_variance, planar_laplace, simulate
 from sordino.geo.blocks import _fair, joint_slope
 from sordino.geo.reporting import draw, stream
 from sordino.privacy import Geo

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
-from sordino.mechanisms import measure as measures
-from sordino.mechanisms import quantile_plan
 from sordino.mechanisms.choose import choose
+from sordino.mechanisms.parts import measure as measures
 from sordino.mechanisms.parts.measure import Measure, decimals, in_whole_numbers, mixture
+from sordino.mechanisms.quantile import plan as quantile_plan
 from sordino.mechanisms.quantile.leaning import leaning
 from sordino.mechanisms.quantile.order_interval import OrderInterval
 from sordino.mechanisms.quantile.plan import Lattice, plan_quantile

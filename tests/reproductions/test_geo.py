@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from reproductions import experiments, geo_corners
-from reproductions.geo_baselines import expected_bias
 from reproductions.geo_corners import NARROWED, SOFT, both_above, debts, moved, softness
 from reproductions.geo_thresholds import BEST, LDP, M0, M2, M3, ONE_WAY, STAND_IN, gains, incomes, log_normal
 from sordino.geo import TwoWayThreshold, baseline
+from sordino.geo.baseline import expected_bias
 from sordino.privacy import Geo
 
 # threshold, distance: M0, M2, local DP, M3, PolyPlace global, PolyPlace local, Laplace-Pareto (two digits)

@@ -8,7 +8,6 @@ from scipy.integrate import quad
 from scipy.special import i0e
 
 from reproductions import experiments, geo_draws, geo_kernels
-from reproductions.geo_baselines import expected_bias
 from reproductions.geo_draws import TRUE, density, draw_map
 from reproductions.geo_kernels import (
     BLOCKS,
@@ -28,6 +27,7 @@ from reproductions.geo_kernels import (
 )
 from reproductions.geo_maps import FIGURES, leaning, map_errors
 from sordino.geo import KernelDensity, Projection
+from sordino.geo.baseline import expected_bias
 from sordino.privacy import Geo
 
 # Distance: M0, M1, M3 and PolyPlace at the local bound, of 200,000 people, h = w, 12 x 12 places of the generated city

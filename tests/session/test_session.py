@@ -13,7 +13,7 @@ from sordino.catalogue import statistics
 from sordino.data.memory import Memory
 from sordino.ledger import Ledger
 from sordino.privacy import replace_one_from_add_remove
-from sordino.session.quote import per_row, prepare
+from sordino.session.quote import prepare
 from sordino.session.release import Release
 
 AGES = {"age": np.array([31.0, 45.0, 28.0, 60.0, 17.0]), "region": np.array(["n", "s", "n", "s", "n"])}
@@ -124,7 +124,7 @@ def test_an_interval_is_bought_and_shown(people):
 @pytest.mark.parametrize("price", [sd.Pure(1), sd.Concentrated(0.3), sd.Approx(1, 1e-6), sd.BoundedRange(1)])
 @pytest.mark.parametrize("moved", [1, 2, 3, 6])
 def test_the_price_per_row_of_groups_composes_to_the_price(price, moved):
-    part = per_row(price, moved)
+    part = price.per_row(moved)
     assert (part if moved == 1 else part.for_group(moved)).within(price)
     more = {field.name: getattr(part, field.name) * 10001 / 10000 for field in fields(part)}
     assert not type(part)(**more).for_group(moved).within(price)
@@ -401,7 +401,7 @@ def test_an_error_about_the_schema_after_the_debit_carries_no_cause():
 
 @pytest.mark.parametrize("unit", [sd.Unit("person"), sd.Unit("person", max_rows=3)])
 def test_the_number_of_rows_of_units_is_not_used(monkeypatch, unit):
-    monkeypatch.setattr("sordino.session.source_for", lambda data, unit, **_: (Memory(AGES), 4321))
+    monkeypatch.setattr("sordino.session.opening.source_for", lambda data, unit, **_: (Memory(AGES), 4321))
     session = sd.open(AGES, budget=sd.Pure(1), unit=unit)
     assert "4321" not in json.dumps(session.quote(MEDIAN, sd.Pure(1)).to_dict())
     public = sd.open(AGES, budget=sd.Pure(1)).quote(MEDIAN, sd.Pure(1))

@@ -7,7 +7,9 @@ import math
 
 import pytest
 
-from sordino.smoothed import elections, figures, findings
+from reproductions import election_figures as figures
+from reproductions import election_findings as findings
+from reproductions import elections
 from sordino.smoothed.precincts import precincts
 
 LN10 = math.log(10)

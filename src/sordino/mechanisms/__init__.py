@@ -127,11 +127,10 @@ class Mechanism(ABC):
             statistic: What is asked.
             ask: Answers one request with a summary; private.
             grid: The public output lattice.
-            contribution: How many rows one person may have.
+            contribution: How many rows one person may move.
             bits: A source of random words; fresh ones by default.
         """
-        doubled = 2 if statistic.rows_private else 1
-        summary = ask(statistic.request(depth=self.depth * contribution * doubled))
+        summary = ask(statistic.request(depth=self.depth * contribution))
         return self.draw(statistic.read(summary).by(contribution), grid, bits=bits)
 
     def answers(
@@ -172,18 +171,6 @@ def matched(mechanism: M, statistic: Statistic) -> M:
     if getattr(mechanism, "neighbors", None) is statistic.neighbors:
         return mechanism
     return dataclasses.replace(mechanism, neighbors=statistic.neighbors)  # type: ignore[type-var]
-
-
-def facing(mechanism: M, statistic: Statistic, contribution: int) -> tuple[M, int]:
-    """The mechanism in the relation in which the rows are read, and how many rows one person may move in it.
-
-    Where the number of rows is private a replacement is a removal and an addition.
-    """
-    from sordino.privacy import Neighbors
-
-    if not statistic.rows_private:
-        return matched(mechanism, statistic), contribution
-    return dataclasses.replace(mechanism, neighbors=Neighbors.ADD_REMOVE_ONE), 2 * contribution  # type: ignore[type-var]
 
 
 def kinds() -> dict[str, type[Mechanism]]:

@@ -19,7 +19,7 @@ from sordino.mechanisms.additive.additive_vector import AdditiveVector
 from sordino.mechanisms.additive.error_bar import WithErrorBar
 from sordino.mechanisms.additive.geometric import Geometric
 from sordino.mechanisms.additive.radial import RadialLaplace
-from sordino.mechanisms.additive.smoothing import noise_at, smooth_noise, strength_of
+from sordino.mechanisms.additive.smoothing import noise_at, smooth_noise
 from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
 from sordino.mechanisms.clip.variance_clip import VarianceClip
@@ -27,13 +27,12 @@ from sordino.mechanisms.extreme.extreme import Extreme
 from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
 from sordino.mechanisms.parts.drawing import noise_for
-from sordino.mechanisms.parts.price import bounded_range, share
 from sordino.mechanisms.quantile.order_interval import OrderInterval
 from sordino.mechanisms.quantile.plan import Lattice
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.selection.selection import Selection
-from sordino.privacy import Concentrated, Guarantee, Neighbors, Pure
+from sordino.privacy import Guarantee, Neighbors, Pure
 from sordino.reading.requests import BITS
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ def _quantile(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
         if rank is not None and hints.rows:
             rank = min(max(rank - shift if statistic.name == "maximum" else rank + shift, 1), hints.rows)
     barred = hints.interval is not None and statistic.name in ("median", "quantile")
-    part = share(price, Fraction(1, 2)) if barred else price
+    part = price.share(Fraction(1, 2)) if barred else price
     point = PrivateQuantile(
         price=part, lattice=lattice, rows=hints.rows, rank=rank, centre=hints.centre, spread=hints.spread,
         tight=hints.tight, shift=shift, measure=hints.measure, neighbors=statistic.neighbors,
@@ -181,7 +180,7 @@ def extreme_shift(
     Nothing towards an anchor at the end of the range, with too few rows, or when the bounds are tight; ``loose`` aims
     ``(3/epsilon) ln n`` rows inside, where the answer is inside the data with probability above 1 - 1/n.
     """
-    epsilon = float(bounded_range(price))
+    epsilon = float(price.bounded_range)
     if loose and rows:
         return min(round(3 / epsilon * math.log(max(rows, 2))), rows // 4)
     towards = lattice.anchor == (lattice.last if upper else 0)
@@ -200,11 +199,11 @@ def _quantiles(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
 def _mean(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     fits = hints.rows is None or _fits(statistic, hints)
     total = statistic.name == "sum"
-    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
+    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
     if replace_one and (fits or hints.interval is not None):
         return _global(statistic, price, hints)
     rows = hints.rows or 0
-    if hints.symmetric and replace_one and not total and rows * strength_of(price) >= 60:
+    if hints.symmetric and replace_one and not total and rows * price.strength >= 60:
         return SymmetricMean.planned(
             price=price, rows=rows, low=statistic.low, high=statistic.high, spread=hints.spread
         )
@@ -228,7 +227,7 @@ def _variance(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     local sensitivity grows by at most ``(1 + 2k/n)^2 <= exp(4k/n)``: a smoothing of 4/n does not feel the bounds.
     Where rows come and go the whole table is n rows from nothing, and its bound, n times as large, must count little.
     """
-    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
+    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
     root = statistic.name == "standard-deviation"
     fits = _fits(statistic, hints)
     if hints.rows and (not fits or (root and replace_one)):
@@ -240,7 +239,7 @@ def _variance(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
             return clip
     if root or not hints.rows:
         return _nested(statistic, price, hints)
-    strength = strength_of(price)
+    strength = price.strength
     wanted = 4.0 if replace_one else math.log(hints.rows) + 2
     ratio = min(max(wanted / (hints.rows * strength), 0.05), 0.2 if replace_one else 0.3)
     smoothing = hints.smoothing or Fraction(f"{ratio * strength:.4g}")
@@ -251,7 +250,7 @@ def _variance(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
 
 def _second_moment(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     """Clipped squares about the public point; plain noise where the bounds fit and the number of rows is public."""
-    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE and not statistic.rows_private
+    replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
     fits = not hints.rows or _fits(statistic, hints)
     clip = VarianceClip(
         price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,
@@ -288,13 +287,13 @@ def _trimmed(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
 
 def _smooth(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001
     """Graph statistics and other profiles without a range that runs away: smoothing of a tenth of the strength."""
-    smoothing = hints.smoothing or Fraction(f"{0.1 * strength_of(price):.4g}")
+    smoothing = hints.smoothing or Fraction(f"{0.1 * price.strength:.4g}")
     return _barred(lambda cost: Additive(calibration=noise_at(cost, smoothing)), price, hints)
 
 
 def _whole(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
     """Counts: geometric noise; a concentrated price and an error bar use the continuous families."""
-    if hints.interval is not None or isinstance(price, Concentrated):
+    if hints.interval is not None or price.gaussian:
         return _global(statistic, price, hints)
     return Geometric(price=price)
 
@@ -312,7 +311,7 @@ def _barred(build: Callable[[Guarantee], Additive], price: Guarantee, hints: Hin
         return build(price)
     if not isinstance(price, Pure):
         raise Unsupported("error bar", "is priced in pure epsilon", got={"price": price}, hint="Pure(1)")
-    answer, scale = share(price, Fraction(4, 5)), share(price, Fraction(1, 5))
+    answer, scale = price.share(Fraction(4, 5)), price.share(Fraction(1, 5))
     assert isinstance(scale, Pure)
     return WithErrorBar(mechanism=build(answer), price=scale, level=hints.interval)
 
@@ -320,7 +319,7 @@ def _barred(build: Callable[[Guarantee], Additive], price: Guarantee, hints: Hin
 def _nested(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noqa: ARG001
     """Exact envelopes: piecewise Laplace, or the staircase where the price is high."""
     look = None if hints.rows is None else 2 * hints.rows + 64
-    if bounded_range(price) > STAIRCASE:
+    if price.bounded_range > STAIRCASE:
         return InverseSensitivity(price=price, look=look)
     return PiecewiseLaplace(price=price, look=look)
 
@@ -340,7 +339,7 @@ def _vector(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:  # noq
 
 
 def _triangles(statistic: Any, price: Guarantee, hints: Hints) -> Mechanism:
-    if isinstance(price, Concentrated) and hints.interval is None:
+    if price.gaussian and hints.interval is None:
         return PiecewiseLaplace(price=price, radii=True)
     return _smooth(statistic, price, hints)
 

@@ -16,7 +16,7 @@ from sordino.catalogue import mechanisms, noise_families
 from sordino.errors import SordinoError
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.additive.error_bar import WithErrorBar
-from sordino.mechanisms.additive.smoothing import public_smoothing, strength_of
+from sordino.mechanisms.additive.smoothing import public_smoothing
 from sordino.privacy import Unit
 from sordino.session.quote import Part, prepare
 
@@ -164,7 +164,7 @@ def smoothing_for(statistic: Any, price: Guarantee, rows: int | None, hints: dic
         return Fraction(hints["smoothing"])
     share = _share(statistic)
     if share is None or rows is None:
-        return Fraction(f"{0.1 * strength_of(price):.4g}")
+        return Fraction(f"{0.1 * price.strength:.4g}")
     width = float(Fraction(statistic.high) - Fraction(statistic.low))
     return public_smoothing(
         price, decades=log(width / (hints.get("spread") or width / 1000)), trimmed=share * rows

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from sordino.mechanisms.additive.additive import AdditiveLaw
 from sordino.mechanisms.parts.drawing import draw_noise, noise_for
-from sordino.mechanisms.parts.price import share
 from sordino.planner.error_law import ErrorLaw
 from sordino.privacy import Neighbors
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def clipped_error(
-    mechanism: AutoClip, column: Column, grid: Grid, truth: Fraction, *, people: int, bits: Bits
+    mechanism: AutoClip, column: Column, grid: Grid, truth: Fraction, *, contribution: int, bits: Bits
 ) -> ErrorLaw:
     """Release an interval and give the law of the error of the answer that would follow.
 
@@ -33,16 +32,16 @@ def clipped_error(
         column: A public column.
         grid: The lattice of the answer.
         truth: The statistic of the column.
-        people: How many rows one person may move.
+        contribution: How many rows one person may move.
         bits: Random words of a simulation.
     """
-    interval = mechanism.find_interval(column, contribution=people, bits=bits)
+    interval = mechanism.find_interval(column, contribution=contribution, bits=bits)
     sums = column.clipped(interval.low, interval.high)
     step = float(grid.step)
 
     def law(value: Fraction, sensitivity: Fraction, price: Guarantee, to: float, **ends: float) -> ErrorLaw:
         noise = noise_for(price)
-        scale = float(sensitivity * people * noise.scale)
+        scale = float(sensitivity * contribution * noise.scale)
         return ErrorLaw(
             AdditiveLaw(noise.noise, value=float(value), scale=scale), truth=truth, step=to, **ends
         )
@@ -58,13 +57,13 @@ def clipped_error(
     # A mean is a sum about a released point over a noisy count, which is drawn; given it the mean has additive noise.
     drawn, _ = draw_noise(
         Fraction(sums.rows),
-        sensitivity=Fraction(people),
-        price=share(interval.rest, interval.count_part),
+        sensitivity=Fraction(contribution),
+        price=interval.rest.share(interval.count_part),
         bits=bits,
     )
     rows, point = max(drawn, Fraction(1)), interval.origin(sums)
     return law(
         point + (sums.total - point * sums.rows) / rows, max(sums.high - point, point - sums.low) / rows,
-        share(interval.rest, 1 - interval.count_part),
+        interval.rest.share(1 - interval.count_part),
         step / float(rows), low=float(sums.low), high=float(sums.high),
     )  # fmt: skip

@@ -15,7 +15,6 @@ import numpy as np
 
 from sordino.mechanisms.clip.interval import count_part
 from sordino.mechanisms.parts.drawing import draw_noise, noise_for
-from sordino.mechanisms.parts.price import share
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
@@ -88,28 +87,28 @@ class SquaresError:
 
 
 def squares_error(
-    mechanism: VarianceClip, column: Column, grid: Grid, truth: Fraction, *, people: int, bits: Bits
+    mechanism: VarianceClip, column: Column, grid: Grid, truth: Fraction, *, contribution: int, bits: Bits
 ) -> SquaresError:
     """Release what the searches release, and give the law of the error of the answer that would follow.
 
     The arguments are those of `clipped_error`.
     """
-    found = mechanism.find_squares(column, grid, contribution=people, bits=bits)
+    found = mechanism.find_squares(column, grid, contribution=contribution, bits=bits)
     rows, largest = found.kept.rows, found.largest
     count, origin, price = Fraction(max(rows, 1)), Fraction(0), found.rest
     if mechanism.neighbors is Neighbors.ADD_REMOVE_ONE:
         counted = count_part(mechanism.rows, found.rest)
         drawn, _ = draw_noise(
-            Fraction(rows), sensitivity=Fraction(people), price=share(found.rest, counted), bits=bits
+            Fraction(rows), sensitivity=Fraction(contribution), price=found.rest.share(counted), bits=bits
         )
-        count, origin, price = max(drawn, Fraction(1)), found.origin, share(found.rest, 1 - counted)
+        count, origin, price = max(drawn, Fraction(1)), found.origin, found.rest.share(1 - counted)
     noise, middle = noise_for(price), found.middle
     return SquaresError(
         noise=noise.noise,
         value=float(origin + (found.total - origin * rows) / count),
-        scale=float((largest - origin) * people / count * noise.scale),
+        scale=float((largest - origin) * contribution / count * noise.scale),
         largest=float(largest),
-        known=0.0 if middle.found is None else float(mechanism.noise_of_mean(middle, count, people)),
+        known=0.0 if middle.found is None else float(mechanism.noise_of_mean(middle, count, contribution)),
         root=mechanism.root,
         truth=float(truth),
     )

@@ -17,7 +17,7 @@ import numpy as np
 from sordino.data.memory import Memory
 from sordino.errors import Unsupported
 from sordino.exact.bits import SeededBits
-from sordino.mechanisms import Mechanism, facing, matched
+from sordino.mechanisms import Mechanism, matched
 from sordino.mechanisms.additive.additive import Additive, AdditiveLaw
 from sordino.mechanisms.additive.additive_vector import AdditiveVector
 from sordino.mechanisms.additive.geometric import Geometric
@@ -36,7 +36,6 @@ from sordino.planner.radial_error import RadialError
 from sordino.planner.squares_error import SquaresError, squares_error
 from sordino.planner.subject import Subject
 from sordino.planner.table import drawn
-from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Reading
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ class Trial:
         mechanism, reading = _read(part, self.ask(place))
         try:
             law: Any = (
-                mechanism.law(reading, contribution=part.contribution * _doubled(part))
+                mechanism.law(reading, contribution=part.contribution)
                 if isinstance(mechanism, PrivateQuantile)
                 else mechanism.law(reading)
             )
@@ -196,12 +195,19 @@ class Trial:
     def _clipped(self, part: Part, *, tables: int, draws: int) -> list[ErrorLaw] | list[SquaresError]:
         bits, found, statistic = SeededBits(self.seed), [], cast("Any", part.statistic)
         given: Any = clipped_error if isinstance(part.mechanism, AutoClip) else squares_error
-        mechanism, people = facing(part.mechanism, statistic, part.contribution)
+        mechanism = matched(part.mechanism, statistic)
         for place in range(draws):
             table = place % max(tables, 1)
             column = AskedColumn(statistic.column, statistic.grid, self.ask(table))
             found.append(
-                given(mechanism, column, part.grid, Fraction(self.truth(table)), people=people, bits=bits)
+                given(
+                    mechanism,
+                    column,
+                    part.grid,
+                    Fraction(self.truth(table)),
+                    contribution=part.contribution,
+                    bits=bits,
+                )
             )
         return found
 
@@ -241,10 +247,6 @@ class Trial:
         return 2 * opened.profile.at(0) < opened.profile.ceiling
 
 
-def _doubled(part: Part) -> int:
-    return 2 if part.statistic.rows_private else 1
-
-
 def _read(part: Part, ask: Asking) -> tuple[Mechanism, Reading]:
     """The reading that the mechanism would draw from, as its `answer` asks for it."""
     mechanism: Any = part.mechanism
@@ -255,10 +257,9 @@ def _read(part: Part, ask: Asking) -> tuple[Mechanism, Reading]:
     if isinstance(mechanism, PrivateQuantile):
         if mechanism.shift is not None:
             statistic = dataclasses.replace(statistic, shift=mechanism.shift)
-        relation = Neighbors.ADD_REMOVE_ONE if statistic.rows_private else statistic.neighbors
-        mechanism = dataclasses.replace(mechanism, neighbors=relation)
+        mechanism = matched(mechanism, statistic)
         cuts = mechanism.cuts
-    request = statistic.request(depth=mechanism.depth * part.contribution * _doubled(part))
+    request = statistic.request(depth=mechanism.depth * part.contribution)
     summary = ask(dataclasses.replace(request, cuts=cuts) if cuts else request)
     reading = statistic.read(summary).by(part.contribution)
     if cuts:

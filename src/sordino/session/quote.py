@@ -16,19 +16,7 @@ import numpy as np
 
 from sordino.errors import ParameterError, SordinoError, Unsupported
 from sordino.mechanisms.choose import choose, output_grid
-from sordino.mechanisms.parts.price import share
-from sordino.privacy import (
-    Approx,
-    BoundedRange,
-    Concentrated,
-    Guarantee,
-    Neighbors,
-    Pure,
-    TruncatedConcentrated,
-    Unit,
-    compose,
-)
-from sordino.privacy.conversion import group_delta
+from sordino.privacy import Guarantee, Neighbors, Unit, compose
 from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request, Summary
 from sordino.session.release import Event
 from sordino.statistics import Statistic
@@ -118,7 +106,7 @@ def prepare(
     for statistic, cost in zip(asked, prices, strict=True):
         form = _form(statistic, neighbors, unit, filtered=bool(where), split=by is not None)
         forms.append(form)
-        paid = cost if by is None else per_row(cost, form.moved)
+        paid = cost if by is None else cost.per_row(form.moved)
         chosen = mechanism or choose(
             form.statistic, paid, **_hints(form, rows, by, hints or {}, interval=interval)
         )
@@ -236,7 +224,7 @@ def _prices(price: Guarantee | Sequence[Guarantee], asked: tuple[Statistic, ...]
                 "release", "the price must be positive", got={"price": one}, hint="sd.Pure(0.5)"
             )
     if len(prices) == 1 and len(asked) > 1:
-        return tuple(share(prices[0], Fraction(1, len(asked))) for _ in asked)
+        return tuple(prices[0].share(Fraction(1, len(asked))) for _ in asked)
     if len(prices) != len(asked):
         raise ParameterError(
             "release",
@@ -244,32 +232,6 @@ def _prices(price: Guarantee | Sequence[Guarantee], asked: tuple[Statistic, ...]
             got={"statistics": len(asked), "prices": len(prices)},
         )
     return tuple(prices)
-
-
-def per_row(price: Guarantee, moved: int) -> Guarantee:
-    """The promise per row whose promise for ``moved`` rows is the price: what each of several groups may cost.
-
-    A person moves at most so many rows over all groups together. Groups that see j1, j2, ... of them lose what group
-    privacy says for j1, j2, ... rows, which composes to at most what it says for their sum.
-
-    Example:
-        >>> per_row(Pure(1), 2), per_row(Concentrated(1), 2)
-        (Pure(epsilon=0.5), Concentrated(rho=0.25))
-    """
-    if moved == 1:
-        return price
-    if isinstance(price, Pure | BoundedRange):
-        return type(price)(price.epsilon / moved)
-    if isinstance(price, Concentrated):
-        return Concentrated(price.rho / moved**2)
-    if isinstance(price, TruncatedConcentrated):
-        return TruncatedConcentrated(price.rho / moved**2, price.omega * moved)
-    if isinstance(price, Approx):
-        epsilon = price.epsilon / moved
-        part = Approx(epsilon, price.delta / group_delta(epsilon, Fraction(1), moved))
-        assert part.for_group(moved).within(price)
-        return part
-    raise Unsupported("groups", f"have no price of kind {price.kind}", hint="sd.Pure(0.5)")
 
 
 def _hints(

@@ -106,15 +106,6 @@ class Statistic(ABC):
         """
         return ()
 
-    @property
-    def rows_private(self) -> bool:
-        """Whether the number of rows depends on the data although the relation is replace-one.
-
-        Dropping missing rows turns a replacement into a removal and an addition, so the statistic is then read
-        in its add/remove form at twice the distance.
-        """
-        return self.neighbors is Neighbors.REPLACE_ONE and getattr(self, "missing", None) == "drop"
-
     @abstractmethod
     def request(self, *, depth: int = DEPTH) -> Ask:
         """What the statistic needs of the data to answer up to this distance; public."""
@@ -125,10 +116,22 @@ class Statistic(ABC):
 
     def read(self, summary: Summary) -> Reading:
         """Turn a source's summary into a sealed reading: a pure function, defined for every dataset."""
-        if self.rows_private:
-            other = dataclasses.replace(self, neighbors=Neighbors.ADD_REMOVE_ONE)  # type: ignore[type-var]
-            return Reading(other.open(summary).by(2))
+        self.check_rows()
         return Reading(self.open(summary))
+
+    def check_rows(self) -> None:
+        """Refuse to read dropped rows under replace-one: their number is private, so a replacement is two steps.
+
+        Which relation a question is read in, and how many rows one person moves in it, is decided in one place, when it
+        is priced (`sordino.session.quote`).
+        """
+        if self.neighbors is Neighbors.REPLACE_ONE and getattr(self, "missing", None) == "drop":
+            raise Unsupported(
+                self.name,
+                "with dropped rows is read in its add/remove form",
+                why="Dropping makes the number of rows private: a replacement may remove one row and add another.",
+                hint="neighbors=Neighbors.ADD_REMOVE_ONE, and a contribution of two rows per replaced row",
+            )
 
     @abstractmethod
     def define(self, rows: Sequence[Any]) -> Any:

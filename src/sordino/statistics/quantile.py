@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -159,9 +159,7 @@ class Quantile(Ordered):
         """
         if self.rule == "interpolated":
             return None
-        if self.rows_private:
-            found = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE).reaches(summaries)
-            return None if found is None else found.by(2)
+        self.check_rows()
         request = summaries[0].request
         distances = np.arange(request.depth + 2)  # the last one is the whole range
         rows, place = np.unique([summary.rows for summary in summaries], return_inverse=True)

@@ -64,11 +64,6 @@ class TailCounts(Numeric):
         return Units()
 
     @property
-    def rows_private(self) -> bool:
-        """A dropped row is in no tail, so dropping moves every count by at most one as well."""
-        return False
-
-    @property
     def steps(self) -> tuple[int, ...]:
         """The radii in whole steps."""
         return tuple(int(Fraction(radius) / self.grid.pace) for radius in self.radii)

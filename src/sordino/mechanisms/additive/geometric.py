@@ -16,7 +16,7 @@ from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.law import NEVER, LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
-from sordino.privacy import Approx, BoundedRange, Pure
+from sordino.privacy import Pure
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -101,10 +101,9 @@ class Geometric(Mechanism):
     @property
     def epsilon(self) -> Fraction:
         """Nats per unit of sensitivity; symmetric noise of pure loss e has bounded range 2 e."""
-        if isinstance(self.price, Pure | Approx):
-            return self.price.epsilon
-        if isinstance(self.price, BoundedRange):
-            return self.price.epsilon / 2
+        for target in self.price.noise_targets:
+            if isinstance(target, Pure):
+                return target.epsilon
         raise Unsupported(
             self.name, "is priced in pure epsilon", got={"price": self.price}, hint="Additive Gaussian noise"
         )

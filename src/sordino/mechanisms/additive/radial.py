@@ -19,7 +19,6 @@ from sordino.exact.bits import Bits
 from sordino.exact.uniforms import LazyUniform
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.radial_law import RadialLaw
-from sordino.mechanisms.parts.price import slope_of
 
 if TYPE_CHECKING:
     from sordino.exact.grid import Grid
@@ -55,7 +54,7 @@ class RadialLaplace(Mechanism):
     proof: ClassVar[str] = "mechanism_radial"
 
     def __post_init__(self) -> None:
-        slope_of(self.price)
+        self.price.slope  # noqa: B018 - refuses prices that no theorem covers
         checks.whole(self.name, at_least=1, dimension=self.dimension)
         if self.norm not in NORMS:
             raise ParameterError(self.name, "norm must be 1, 2 or inf", got={"norm": self.norm})
@@ -68,7 +67,7 @@ class RadialLaplace(Mechanism):
     @property
     def slope(self) -> Fraction:
         """Nats per level of the score."""
-        return slope_of(self.price)
+        return self.price.slope
 
     @property
     def depth(self) -> int:

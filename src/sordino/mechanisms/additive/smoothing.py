@@ -11,28 +11,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sordino.errors import Unsupported
-from sordino.privacy import Approx, BoundedRange, Concentrated, Guarantee, Pure
+from sordino.privacy import Approx, Concentrated, Guarantee, Pure
 
 if TYPE_CHECKING:
+    from sordino.noise import Noise
     from sordino.noise.calibration import Calibration
 
 LEAST, MOST = (
     0.05,
     0.45,
 )  # of the strength: below, the bounds leak in; above, the tails of the noise take over
-
-
-def strength_of(price: Guarantee) -> float:
-    """Epsilon, or sqrt(2 rho): the two give noise of about the same size."""
-    if isinstance(price, Concentrated):
-        return float(2 * price.rho) ** 0.5
-    if isinstance(price, Pure | Approx):
-        return float(price.epsilon)
-    if isinstance(price, BoundedRange):
-        return float(price.epsilon) / 2
-    raise Unsupported(
-        "smoothing", f"has no rule for {type(price).__name__}", hint="Pure(epsilon) or Concentrated(rho)"
-    )
 
 
 def public_smoothing(price: Guarantee, *, decades: float, trimmed: float) -> Fraction:
@@ -47,7 +35,7 @@ def public_smoothing(price: Guarantee, *, decades: float, trimmed: float) -> Fra
         >>> float(public_smoothing(Pure(1), decades=7, trimmed=58))
         0.1207
     """
-    strength = strength_of(price)
+    strength = price.strength
     wanted = min(max(decades / max(trimmed, 1), LEAST * strength), MOST * strength)
     return Fraction(f"{wanted:.4g}")
 
@@ -59,18 +47,23 @@ def noise_at(price: Guarantee, smoothing: Fraction) -> Calibration:
     from sordino.noise.laplace import Laplace
     from sordino.noise.polyplace import PolyPlace
 
-    if isinstance(price, Concentrated):
-        return ArsinhNormal.calibrate(price, smoothing=smoothing)
-    if isinstance(price, Approx):
+    families: dict[type[Guarantee], type[Noise]] = {
+        Pure: PolyPlace,
+        Approx: Laplace,
+        Concentrated: ArsinhNormal,
+    }
+    found, refusal = (
+        [],
+        Unsupported("smoothing", f"has no noise for {type(price).__name__}", hint="Pure(epsilon)"),
+    )
+    for target in price.noise_targets:
         try:
-            approximate = Laplace.calibrate(price, smoothing=smoothing)
-        except Unsupported:
-            return PolyPlace.calibrate(Pure(price.epsilon), smoothing=smoothing)
-        pure = PolyPlace.calibrate(Pure(price.epsilon), smoothing=smoothing)
-        return min(approximate, pure, key=lambda calibration: calibration.std)
-    if isinstance(price, BoundedRange):  # symmetric noise of pure loss e has bounded range 2 e
-        return PolyPlace.calibrate(Pure(price.epsilon / 2), smoothing=smoothing)
-    return PolyPlace.calibrate(price, smoothing=smoothing)
+            found.append(families[type(target)].calibrate(target, smoothing=smoothing))
+        except Unsupported as problem:
+            refusal = problem
+    if not found:
+        raise refusal
+    return min(found, key=lambda calibration: calibration.std)
 
 
 def smooth_noise(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, facing
+from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.clip.auto_clip_plan import (
     OUTER_EXPONENT,
     AutoClipPlan,
@@ -26,8 +26,7 @@ from sordino.mechanisms.clip.auto_clip_plan import (
     search_margin,
 )
 from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, Interval, count_part
-from sordino.mechanisms.parts.price import bounded_range, share
-from sordino.privacy import Concentrated, Guarantee, Neighbors
+from sordino.privacy import Guarantee, Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -124,8 +123,8 @@ class AutoClip(Mechanism):
         from sordino.mechanisms.clip.column import AskedColumn
 
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
-        mechanism, persons = facing(self, statistic, contribution)
-        return mechanism.converse(column, grid, contribution=persons, bits=bits)
+        mechanism = matched(self, statistic)
+        return mechanism.converse(column, grid, contribution=contribution, bits=bits)
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the next question depends on what has been released."""
@@ -158,7 +157,7 @@ class AutoClip(Mechanism):
         centre, far = anchor, max(top - anchor, anchor)
         outer = radius_search(
             smallest=spacing, largest=far, exponent=Fraction(OUTER_EXPONENT),
-            price=share(self.price, plan.outer_share or plan.radius_share), contribution=contribution,
+            price=self.price.share(plan.outer_share or plan.radius_share), contribution=contribution,
         )  # fmt: skip
         public: dict[str, Any] = {}
         if plan.fit_share or plan.outer_share:
@@ -166,12 +165,12 @@ class AutoClip(Mechanism):
             if plan.fit_share:
                 public["fits"] = self._fits(plan, at_ends, contribution, bits)
                 if public["fits"]:
-                    return self._whole(top, share(self.price, 1 - plan.fit_share), public)
+                    return self._whole(top, self.price.share(1 - plan.fit_share), public)
         if plan.outer_share > 0:
             wide = outer.draw(outside, bits=bits)
             centre = search_centre(
                 column, low=max(anchor - wide, 0), high=min(anchor + wide, top), spacing=fine,
-                price=share(self.price, plan.centre_share), rows=self.rows, contribution=contribution, bits=bits,
+                price=self.price.share(plan.centre_share), rows=self.rows, contribution=contribution, bits=bits,
             )  # fmt: skip
             if abs(centre - anchor) <= 4 * spacing:  # a heap at the anchor is not to be missed by a hair
                 centre = anchor
@@ -181,20 +180,20 @@ class AutoClip(Mechanism):
         # With a count to come the floor is not known yet, and the table begins at the smallest radius of all.
         first = spacing if plan.count_share else max(math.ceil(floor / units.step), 1)
         search = partial(radius_search, smallest=first, largest=far, contribution=contribution)
-        radii = search(exponent=exponent, price=share(self.price, part)).radii
+        radii = search(exponent=exponent, price=self.price.share(part)).radii
         # One look for both: how many rows are away at all, and how many beyond each radius.
         (away, *outside), _ = outside_and_ends(column, centre, (Fraction(fine), *radii))
         if plan.count_share > 0:
-            price = share(self.price, plan.count_share)
+            price = self.price.share(plan.count_share)
             count, noise = noisy_count(away, price=price, contribution=contribution, bits=bits)
             public["rows_away"] = count
-            safety = GAUSSIAN_SAFETY if isinstance(self.price, Concentrated) else SAFETY
+            safety = GAUSSIAN_SAFETY if self.price.gaussian else SAFETY
             part, exponent, floor = self._adapt(plan, float(count - safety * noise))
-        inner = search(exponent=exponent, price=share(self.price, part))
+        inner = search(exponent=exponent, price=self.price.share(part))
         if plan.count_share > 0:
             inner = inner.from_radius(floor / units.step)
         radius = inner.draw(outside[-len(inner.radii) :], bits=bits)
-        rest = share(self.price, 1 - plan.search_share - part)
+        rest = self.price.share(1 - plan.search_share - part)
         low, high = max(centre - radius, 0), min(centre + radius, top)
         if plan.outer_share > 0:  # the mean lies near the released centre, whatever the radius
             return Interval(low, high, rest, public, centre, count_part(self.rows, rest, NEAR_PART))
@@ -212,7 +211,7 @@ class AutoClip(Mechanism):
         """Release whether enough rows lie at both ends of the range."""
         from sordino.mechanisms.clip.fit_test import FitTest
 
-        slope = bounded_range(self.price) / contribution
+        slope = self.price.bounded_range / contribution
         test = FitTest(Fraction(plan.fit_rows), slope * plan.fit_share, slope * plan.loose_share)
         return test.passes(at_ends, bits=bits)
 
@@ -262,11 +261,11 @@ class AutoClip(Mechanism):
         origin, part = found.origin(sums), found.count_part
         largest = max(sums.high - origin, origin - sums.low) * contribution
         about, _ = draw_noise(
-            sums.total - origin * sums.rows, sensitivity=largest, price=share(found.rest, 1 - part),
+            sums.total - origin * sums.rows, sensitivity=largest, price=found.rest.share(1 - part),
             grid=grid, bits=bits,
         )  # fmt: skip
         count, _ = draw_noise(
-            Fraction(sums.rows), sensitivity=Fraction(contribution), price=share(found.rest, part), bits=bits
+            Fraction(sums.rows), sensitivity=Fraction(contribution), price=found.rest.share(part), bits=bits
         )
         value = origin + about / max(count, Fraction(1))
         return min(max(value, sums.low), sums.high)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from sordino import checks
-from sordino.mechanisms.parts.price import nats
-from sordino.privacy import Concentrated, Guarantee, Pure
+
+if TYPE_CHECKING:
+    from sordino.privacy import Guarantee
 
 OUTER_EXPONENT = 2  # prior of the outer radius, radius^-2
 GUARDED = 350  # rows times strength from which the count of rows away from the centre is worth its price
@@ -87,7 +89,7 @@ class Strength:
     @classmethod
     def of(cls, price: Guarantee) -> Strength:
         """Read a price."""
-        return cls(nats(price), isinstance(price, Concentrated))
+        return cls(price.nats, price.gaussian)
 
     def share(self, slope: float) -> float:
         """Share of the price that buys a bounded range of this size."""
@@ -241,7 +243,7 @@ def plan_auto_clip(
         elif not strength.concentrated and bid >= GUARDED:
             counted = 0.04 if bid < 600 else 0.025 if bid < 5000 else 0.015
     fit = loose = at_ends = 0.0
-    if isinstance(price, Pure) and not hinted and occupied is None:
+    if price.pointwise and not hinted and occupied is None:
         fit, loose, at_ends = fit_rule(strength, rows=count, octaves=lam)
     fine = smallest / FINER if step is None else max(smallest / FINER, Fraction(step))
     return AutoClipPlan(

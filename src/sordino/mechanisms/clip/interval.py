@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sordino.mechanisms.parts.price import nats
-
 if TYPE_CHECKING:
     from sordino.mechanisms.clip.column import Clipped
     from sordino.privacy import Guarantee
@@ -30,7 +28,7 @@ def count_part(rows: int, rest: Guarantee, part: Fraction = COUNT_PART) -> Fract
         >>> count_part(1000, Pure(1)), count_part(40, Pure(1))
         (Fraction(1, 5), Fraction(1, 4))
     """
-    few = Fraction(round(10 / max(rows * nats(rest), 10), 4))
+    few = Fraction(round(10 / max(rows * rest.nats, 10), 4))
     return max(part, min(few.limit_denominator(1000), Fraction(7, 20)))
 
 

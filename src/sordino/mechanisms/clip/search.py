@@ -18,9 +18,7 @@ from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.parts.drawing import draw_noise, draw_rings
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
-from sordino.mechanisms.parts.price import bounded_range, slope_of
 from sordino.mechanisms.parts.rings import Rings
-from sordino.privacy import Pure
 from sordino.reading.requests import Rank
 
 if TYPE_CHECKING:
@@ -46,13 +44,13 @@ def radius_search(
     growth: Fraction = GROWTH,
 ) -> TailSearch:
     """The public table of radii, in codes."""
-    slope = bounded_range(price) / contribution
+    slope = price.bounded_range / contribution
     first = max(min(smallest, largest), 1)
     table = TailSearch.geometric(
         smallest=first, largest=max(largest, first), growth=growth, exponent=exponent, slope=slope
     )
     radii = tuple(Fraction(math.floor(radius)) for radius in table.radii)
-    return TailSearch(radii, table.tilt, table.slope, isinstance(price, Pure))
+    return TailSearch(radii, table.tilt, table.slope, price.pointwise)
 
 
 def outside_and_ends(column: Column, centre: int, radii: tuple[Fraction, ...]) -> tuple[list[int], int]:
@@ -81,7 +79,7 @@ def centre_law(
     The coarse lattice is a monotone map of every row, so it keeps neighbours neighbours, and a column that is nearly
     constant at its scale becomes tied and is found exactly.
     """
-    slope = slope_of(price) / contribution
+    slope = price.slope / contribution
     low_ends, high_ends, last = _centre_ends(column, low, high, spacing, reach=_reach(slope, rows))
     family = Intervals.of(low_ends.tolist(), high_ends.tolist(), first=0, last=last)
     return LatticeLaw(
@@ -120,7 +118,7 @@ def search_centre(
     bits: Bits | None,
 ) -> int:
     """Release a centre, as a code."""
-    slope = slope_of(price) / contribution
+    slope = price.slope / contribution
     lower, upper, last = _centre_ends(column, low, high, spacing, reach=_reach(slope, rows))
     ends = (np.append(lower, 0)[None], np.append(upper, last)[None])
     (point,) = draw_rings(Rings.between(*ends, CENTRE_STEP), Measure.uniform(last), slope, bits=bits)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.additive import Additive
-from sordino.mechanisms.additive.smoothing import smooth_noise, strength_of
+from sordino.mechanisms.additive.smoothing import smooth_noise
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -55,7 +55,7 @@ class SymmetricMean(Mechanism):
         cls, *, price: Guarantee, rows: int, low: float, high: float, spread: float | None = None
     ) -> SymmetricMean:
         """Choose trimming and smoothing from public numbers."""
-        strength = strength_of(price)
+        strength = price.strength
         decades = math.log(float(Fraction(high) - Fraction(low)) / (spread or (high - low) / 1000))
         effort = rows * strength
         wanted = (0.25 if effort < 600 else 0.16 if effort < 3000 else 0.12) * strength

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, facing
+from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.clip.interval import count_part
 from sordino.mechanisms.clip.square_search import SquarePlan, plan_squares
-from sordino.mechanisms.parts.price import nats, share
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
@@ -137,14 +136,14 @@ class VarianceClip(Mechanism):
         """Share of the price for the mean; a little more when rows are few."""
         if self.about is not None:
             return Fraction(0)
-        bid = self.rows * nats(self.price)
+        bid = self.rows * self.price.nats
         return Fraction(7, 20) if bid < 500 else Fraction(3, 10) if bid < 2000 else Fraction(1, 4)
 
     @property
     def first(self) -> AutoClip:
         """The mechanism of the first step."""
         return AutoClip(
-            price=share(self.price, self.mean_share or 1), rows=self.rows, low=self.low, high=self.high,
+            price=self.price.share(self.mean_share or 1), rows=self.rows, low=self.low, high=self.high,
             step=self.step, centre=self.centre, spread=self.spread, tight=self.tight, neighbors=self.neighbors,
         )  # fmt: skip
 
@@ -156,7 +155,7 @@ class VarianceClip(Mechanism):
     @property
     def searches(self) -> bool:
         """Whether rows and price suffice to look for a radius of squares at all, even about a mean with plain noise."""
-        spent, far = share(self.price, 1 - self.mean_share), 2**30
+        spent, far = self.price.share(1 - self.mean_share), 2**30
         width = None if self.about is not None else far
         return (
             not self.tight and plan_squares(rows=self.rows, price=spent, farthest=far, width=width).share > 0
@@ -175,8 +174,8 @@ class VarianceClip(Mechanism):
         from sordino.mechanisms.clip.column import AskedColumn
 
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
-        mechanism, persons = facing(self, statistic, contribution)
-        return mechanism.converse(column, grid, contribution=persons, bits=bits)
+        mechanism = matched(self, statistic)
+        return mechanism.converse(column, grid, contribution=contribution, bits=bits)
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the second question depends on the first answer."""
@@ -208,17 +207,17 @@ class VarianceClip(Mechanism):
 
         middle = self._middle(column, grid, contribution, bits)
         code, top = middle.code, column.grid.top
-        spent = share(self.price, 1 - self.mean_share)
+        spent = self.price.share(1 - self.mean_share)
         plan = self._plan(column, middle, spent)
         radius = plan.reach
         if plan.share:
             search = radius_search(
                 smallest=plan.smallest, largest=plan.reach, exponent=2 * plan.exponent, growth=ROOT_GROWTH,
-                price=share(spent, plan.share), contribution=contribution,
+                price=spent.share(plan.share), contribution=contribution,
             )  # fmt: skip
             radius = search_radius(column, code, search, bits=bits)
         kept = column.clipped(max(code - radius, 0), min(code + radius, top), squares=True)
-        return Squares(kept, middle, share(spent, 1 - plan.share))
+        return Squares(kept, middle, spent.share(1 - plan.share))
 
     def _middle(self, column: Column, grid: Grid, contribution: int, bits: Bits | None) -> Middle:
         """Release a mean, or take the public point."""
@@ -256,10 +255,10 @@ class VarianceClip(Mechanism):
             origin, part = found.origin, count_part(self.rows, found.rest)
             noisy, _ = draw_noise(
                 total - origin * rows, sensitivity=(largest - origin) * contribution,
-                price=share(found.rest, 1 - part), grid=fine, bits=bits,
+                price=found.rest.share(1 - part), grid=fine, bits=bits,
             )  # fmt: skip
             counted, _ = draw_noise(
-                Fraction(rows), sensitivity=Fraction(contribution), price=share(found.rest, part), bits=bits
+                Fraction(rows), sensitivity=Fraction(contribution), price=found.rest.share(part), bits=bits
             )
             count = max(counted, Fraction(1))
             value = origin + noisy / count
@@ -283,7 +282,7 @@ class VarianceClip(Mechanism):
         assert width is not None
         rest, reach = found.rest, width
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
-            rest, reach = share(rest, 1 - found.count_part), width / 2
+            rest, reach = rest.share(1 - found.count_part), width / 2
         noise = noise_for(rest)
         return Fraction((float(reach * contribution / count * noise.scale) * noise.noise.std) ** 2)
 

@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sordino.mechanisms.parts.price import bounded_range
-from sordino.mechanisms.parts.price import share as part_of
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -53,7 +50,7 @@ class AnchorSearch:
 
     def slope(self, price: Guarantee, contribution: int = 1) -> Fraction:
         """Nats per level. Rows of one person may move in both directions: then the larger slope counts twice."""
-        once = bounded_range(part_of(price, self.share))
+        once = price.share(self.share).bounded_range
         return once / (1 + LEAN if contribution == 1 else 2 * LEAN)
 
     def depth(self, price: Guarantee) -> int:

@@ -23,7 +23,6 @@ from sordino.mechanisms.extreme.plan import ExtremePlan, anchored_measure, plan_
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
-from sordino.mechanisms.parts.price import bounded_range, share
 from sordino.mechanisms.parts.rings import CELLS, Rings
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class Extreme(Mechanism):
 
     def __post_init__(self) -> None:
         checks.whole(self.name, rows=self.rows)
-        bounded_range(self.price)
+        self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
 
     @property
     def guarantee(self) -> Guarantee:
@@ -100,7 +99,7 @@ class Extreme(Mechanism):
         if self.search is not None:
             return ExtremePlan(self.search.measure, 0, self.search.nats, search=self.search)
         return plan_extreme(
-            self.lattice, upper=self.upper, strength=bounded_range(self.price), rows=self.rows,
+            self.lattice, upper=self.upper, strength=self.price.bounded_range, rows=self.rows,
             centre=self.centre, spread=self.spread, tight=self.tight,
         )  # fmt: skip
 
@@ -126,7 +125,7 @@ class Extreme(Mechanism):
     def slope(self, contribution: int) -> Fraction:
         """Nats per row, or per person with several rows: these may move in both directions, which costs twice."""
         search = self.plan.search
-        once = bounded_range(self.price if search is None else share(self.price, 1 - search.share))
+        once = (self.price if search is None else self.price.share(1 - search.share)).bounded_range
         return once if contribution == 1 else once / 2
 
     # Private: the rows from the outermost inwards ------------------------------------------------------
@@ -257,13 +256,12 @@ class Extreme(Mechanism):
         contribution: int = 1,
         bits: Bits | None = None,
     ) -> list[Answer]:
-        """The same for many groups. A dropped row makes a replacement two rows, which may part."""
-        persons = contribution * (2 if statistic.rows_private else 1)
-        depth = self.depth * persons
+        """The same for many groups."""
+        depth = self.depth * contribution
         request, found = statistic.request(depth=depth), []
         size = max(1, CELLS // (depth + 2))
         for start in range(0, len(asks), size):
             reaches = statistic.reaches([ask(request) for ask in asks[start : start + size]]).by(contribution)
-            outermost = self._outermost(reaches.low, reaches.high, reaches.rows, persons)
-            found += self._draw(outermost, persons, bits)
+            outermost = self._outermost(reaches.low, reaches.high, reaches.rows, contribution)
+            found += self._draw(outermost, contribution, bits)
         return found

@@ -15,7 +15,6 @@ from sordino import checks
 from sordino.errors import Unsupported
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.nested.intervals import Intervals
-from sordino.mechanisms.parts.price import slope_of
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
@@ -72,7 +71,7 @@ class Nested(Mechanism):
     proof: ClassVar[str] = "mechanism_nested"
 
     def __post_init__(self) -> None:
-        slope_of(self.price)
+        self.price.slope  # noqa: B018 - refuses prices that no theorem covers
         object.__setattr__(self, "radius", checks.non_negative(self.name, radius=self.radius))
 
     @property
@@ -83,7 +82,7 @@ class Nested(Mechanism):
     @property
     def slope(self) -> Fraction:
         """Nats per level of the score."""
-        return slope_of(self.price)
+        return self.price.slope
 
     @property
     def depth(self) -> int:

@@ -21,13 +21,13 @@ from sordino.exact.ladder import Ladder
 from sordino.exact.pieces import Pieces
 from sordino.exact.shapes import Falling, Flat
 from sordino.mechanisms.parts.mass_table import ERROR, SPARE
-from sordino.privacy import Approx, BoundedRange, Concentrated, Guarantee, Pure
 
 if TYPE_CHECKING:
     from sordino.mechanisms.parts.law import Cell, Piece
     from sordino.mechanisms.parts.measure import Measure
     from sordino.mechanisms.parts.rings import Rings
     from sordino.noise.calibration import Calibration
+    from sordino.privacy import Guarantee
 
 
 def _integers(values: Sequence[int]) -> Any:
@@ -172,15 +172,12 @@ def noise_for(price: Guarantee) -> Calibration:
     from sordino.noise.gaussian import Gaussian
     from sordino.noise.laplace import Laplace
 
-    if isinstance(price, Pure):
-        return Laplace.calibrate(price, smoothing=0)
-    if isinstance(price, BoundedRange):  # symmetric noise of pure loss e has bounded range 2 e
-        return Laplace.calibrate(Pure(price.epsilon / 2), smoothing=0)
-    if isinstance(price, Approx):
-        return Laplace.calibrate(Pure(price.epsilon), smoothing=0)
-    if isinstance(price, Concentrated):
-        return Gaussian.calibrate(price, smoothing=0)
-    raise Unsupported("noise", f"has no global calibration for {type(price).__name__}")
+    family = Gaussian if price.gaussian else Laplace
+    if not price.noise_targets:
+        raise Unsupported(
+            "noise", f"has no global calibration for {type(price).__name__}", hint="Pure(epsilon)"
+        )
+    return family.calibrate(price.noise_targets[0], smoothing=0)
 
 
 def draw_noise(

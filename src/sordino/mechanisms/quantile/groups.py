@@ -15,9 +15,8 @@ from sordino.exact.bits import Bits
 from sordino.exact.compare import flip_rows
 from sordino.mechanisms import Answer
 from sordino.mechanisms.parts.drawing import draw_rings, flip_rings, pick
-from sordino.mechanisms.parts.price import share, slope_of
 from sordino.mechanisms.parts.rings import CELLS, Rings
-from sordino.privacy import Neighbors, Pure
+from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -37,7 +36,6 @@ def draw_groups(
     summaries: Sequence[Summary],
     *,
     contribution: int = 1,
-    doubled: int = 1,
     bits: Bits | None = None,
 ) -> list[Answer]:
     """One answer per summary.
@@ -47,15 +45,14 @@ def draw_groups(
         statistic: An order statistic.
         summaries: What the source said of each group, all to the mechanism's request; private.
         contribution: How many rows one person may have.
-        doubled: 2 where a replacement is read as a removal and an addition.
         bits: A source of random words; fresh ones by default.
     """
     source = Bits() if bits is None else bits
-    size = max(1, CELLS // (mechanism.depth * contribution * doubled + 2))
+    size = max(1, CELLS // (mechanism.depth * contribution + 2))
     answers: list[Answer] = []
     for start in range(0, len(summaries), size):
         some = summaries[start : start + size]
-        answers += _answers(mechanism, statistic, some, contribution, contribution * doubled, source)
+        answers += _answers(mechanism, statistic, some, contribution, source)
     return answers
 
 
@@ -64,7 +61,6 @@ def _answers(
     statistic: Quantile,
     summaries: Sequence[Summary],
     contribution: int,
-    moved: int,
     source: Bits,
 ) -> list[Answer]:
     plan, lattice = mechanism.plan, mechanism.lattice
@@ -81,7 +77,7 @@ def _answers(
         points = draw_rings(rings, plan.measure, slope, bits=source)
         return [Answer(lattice.value(point), {}, private) for point in points]
     below = np.array([summary.below for summary in summaries], np.int64)
-    classes = _classes(mechanism, reaches.rows, below, moved, source)
+    classes = _classes(mechanism, reaches.rows, below, contribution, source)
     drawn = np.zeros(len(rings), np.int64)
     for place in np.unique(classes).tolist():
         chosen = np.flatnonzero(classes == place)
@@ -96,13 +92,13 @@ def _answers(
 
 
 def _classes(
-    mechanism: PrivateQuantile, rows: Codes, below: Codes, moved: int, source: Bits
+    mechanism: PrivateQuantile, rows: Codes, below: Codes, contribution: int, source: Bits
 ) -> NDArray[np.intp]:
     """Release the class of magnitude of every group, as a place among the mechanism's classes."""
-    levels = class_levels(mechanism, rows, below, moved)
+    levels = class_levels(mechanism, rows, below, contribution)
     plan = mechanism.plan
-    slope: Fraction = slope_of(share(mechanism.price, plan.magnitude_share))
-    if not isinstance(mechanism.price, Pure):
+    slope: Fraction = mechanism.price.share(plan.magnitude_share).slope
+    if not mechanism.price.pointwise:
         exponents = [[slope * level for level in one] for one in levels.tolist()]
         return np.array([pick(one, bits=source) for one in exponents])
     levels = levels - levels.min(axis=1, keepdims=True)
@@ -115,14 +111,14 @@ def _classes(
     return np.array(winners) % size
 
 
-def class_levels(mechanism: PrivateQuantile, rows: Codes, below: Codes, moved: int) -> Codes:
+def class_levels(mechanism: PrivateQuantile, rows: Codes, below: Codes, contribution: int) -> Codes:
     """How many persons must change so that each class holds the middle row, per group; sensitivity 1.
 
     Args:
         mechanism: Its public classes and cuts.
         rows: The number of rows of each group; private unless the relation fixes it.
         below: For each group and cut, the number of rows below.
-        moved: How many rows one person may move.
+        contribution: How many rows one person may move.
     """
     anchor, last = mechanism.plan.anchor, mechanism.lattice.last
     column = {cut: place for place, cut in enumerate(mechanism.cuts)}
@@ -141,5 +137,5 @@ def class_levels(mechanism: PrivateQuantile, rows: Codes, below: Codes, moved: i
     else:  # the number of rows is private: twice the distance from half of them
         total = rows[:, None]
         raw = np.maximum(np.maximum(2 * before - total, total - 2 * after), 0)
-    found: Codes = -(-raw // moved)
+    found: Codes = -(-raw // contribution)
     return found

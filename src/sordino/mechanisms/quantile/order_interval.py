@@ -17,7 +17,6 @@ from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
-from sordino.mechanisms.parts.price import share, slope_of
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -75,7 +74,7 @@ class OrderInterval(Mechanism):
     @property
     def slope(self) -> Fraction:
         """Nats per rank at one end."""
-        return slope_of(share(self.price, Fraction(1, 2)))
+        return self.price.share(Fraction(1, 2)).slope
 
     @property
     def steps(self) -> int:
@@ -144,13 +143,12 @@ class OrderInterval(Mechanism):
 
         if getattr(statistic, "rule", "interpolated") == "interpolated":
             raise Unsupported(self.name, "encloses order statistics", hint='rule="lower" or rule="upper"')
-        persons = contribution * (2 if statistic.rows_private else 1)
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
         middle: Rank = statistic.ranks()[0]  # type: ignore[attr-defined]
         ends = []
         for sign in (-1, 1):
-            rank = replace(middle, offset=middle.offset + sign * self.ranks * persons)
-            rings = Rings.of(self._end(column, rank, persons), Fraction(0))
+            rank = replace(middle, offset=middle.offset + sign * self.ranks * contribution)
+            rings = Rings.of(self._end(column, rank, contribution), Fraction(0))
             assert rings is not None  # a lattice of codes has at most 2^50 points
             (point,) = draw_rings(rings, Measure.uniform(self.lattice.last), self.slope, bits=bits)
             ends.append(point + sign * self.steps)

@@ -20,10 +20,9 @@ from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.nested.inverse_sensitivity import lattice_law
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
-from sordino.mechanisms.parts.price import bounded_range, share, slope_of
 from sordino.mechanisms.quantile.plan import OCTAVES, Lattice, QuantilePlan, magnitude_measure, plan_quantile
 from sordino.mechanisms.selection.permute_and_flip import FlipLaw, probabilities
-from sordino.privacy import Guarantee, Neighbors, Pure
+from sordino.privacy import Guarantee, Neighbors
 from sordino.statistics.quantile import Quantile
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class PrivateQuantile(Mechanism):
     proof: ClassVar[str] = "mechanism_quantile"
 
     def __post_init__(self) -> None:
-        slope_of(self.price)
+        self.price.slope  # noqa: B018 - refuses prices that no theorem covers
         if self.rows is not None:
             checks.whole(self.name, rows=self.rows)
 
@@ -98,14 +97,14 @@ class PrivateQuantile(Mechanism):
             centre=self.centre,
             spread=self.spread,
             tight=self.tight,
-            pure=isinstance(self.price, Pure),
+            pure=self.price.pointwise,
             flip=self.flip,
         )
 
     @property
     def _strength(self) -> Fraction:
         """Bounded range per rank: a row that comes or goes moves the rank of q by at most ``max(q, 1 - q)``."""
-        once = bounded_range(self.price)
+        once = self.price.bounded_range
         if self.neighbors is Neighbors.REPLACE_ONE:
             return once
         if not self.rows or self.rank is None:
@@ -127,7 +126,7 @@ class PrivateQuantile(Mechanism):
 
     def release_slope(self, plan: QuantilePlan) -> Fraction:
         """Nats per level of the second step; public."""
-        return slope_of(share(self.price, 1 - plan.magnitude_share))
+        return self.price.share(1 - plan.magnitude_share).slope
 
     # The magnitude ------------------------------------------------------------------------------------
 
@@ -161,8 +160,8 @@ class PrivateQuantile(Mechanism):
         return levels
 
     def _magnitude_law(self, levels: list[int], plan: QuantilePlan) -> list[float]:
-        slope = slope_of(share(self.price, plan.magnitude_share))
-        if isinstance(self.price, Pure):
+        slope = self.price.share(plan.magnitude_share).slope
+        if self.price.pointwise:
             return probabilities(levels, slope)
         weights = [math.exp(-float(slope) * (level - min(levels))) for level in levels]
         return [weight / math.fsum(weights) for weight in weights]
@@ -215,9 +214,9 @@ class PrivateQuantile(Mechanism):
         public: dict[str, Any] = {}
         magnitude = None
         if plan.magnitude_share > 0:
-            slope = slope_of(share(self.price, plan.magnitude_share))
+            slope = self.price.share(plan.magnitude_share).slope
             exponents = [slope * level for level in self._levels(opened, contribution)]
-            choose = permute_and_flip if isinstance(self.price, Pure) else pick
+            choose = permute_and_flip if self.price.pointwise else pick
             magnitude = self.classes[choose(exponents, bits=bits)]
             public["magnitude"] = self.lattice.step * 2**magnitude
         rings = Rings.of(intervals_of(opened), plan.threshold)
@@ -258,19 +257,15 @@ class PrivateQuantile(Mechanism):
 
         if self.shift is not None:
             statistic = replace(statistic, shift=self.shift)  # type: ignore[type-var]
-        private = statistic.rows_private  # a replacement is then a removal and an addition
-        mechanism = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE) if private else matched(self, statistic)
-        doubled = 2 if private else 1
-        request = statistic.request(depth=mechanism.depth * contribution * doubled)
+        mechanism = matched(self, statistic)
+        request = statistic.request(depth=mechanism.depth * contribution)
         assert isinstance(request, Request)
         request = replace(request, cuts=mechanism.cuts)
         summaries = [ask(request) for ask in asks]
         if isinstance(statistic, Quantile) and statistic.rule != "interpolated":
-            return draw_groups(
-                mechanism, statistic, summaries, contribution=contribution, doubled=doubled, bits=bits
-            )
-        moved, drawn = contribution * doubled, []
+            return draw_groups(mechanism, statistic, summaries, contribution=contribution, bits=bits)
+        drawn = []
         for summary in summaries:
             opened = replace(statistic.read(summary).by(contribution).open(), below=summary.below)
-            drawn.append(mechanism.draw(Reading(opened), grid, contribution=moved, bits=bits))
+            drawn.append(mechanism.draw(Reading(opened), grid, contribution=contribution, bits=bits))
         return drawn

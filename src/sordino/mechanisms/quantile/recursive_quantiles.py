@@ -19,7 +19,6 @@ from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.parts.measure import Measure, mixture, shells
-from sordino.mechanisms.parts.price import bounded_range, share
 from sordino.privacy import Guarantee, Neighbors
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ class RecursiveQuantiles(Mechanism):
             )
         object.__setattr__(self, "qs", qs)
         checks.whole(self.name, dither=self.dither)
-        bounded_range(self.price)
+        self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
 
     @property
     def guarantee(self) -> Guarantee:
@@ -130,7 +129,7 @@ class RecursiveQuantiles(Mechanism):
     @property
     def trusted(self) -> bool:
         """False when there are too few rows times epsilon for so many quantiles."""
-        return self.rows is None or self.rows * float(bounded_range(self.price)) >= 64 * len(self.qs)
+        return self.rows is None or self.rows * float(self.price.bounded_range) >= 64 * len(self.qs)
 
     @property
     def inside(self) -> int:
@@ -154,7 +153,7 @@ class RecursiveQuantiles(Mechanism):
 
     def slope(self, phi: Fraction) -> Fraction:
         """Nats per row at a node that splits at the fraction phi; see the proof page for the factor."""
-        once = bounded_range(share(self.price, Fraction(1, self.levels)))
+        once = self.price.share(Fraction(1, self.levels)).bounded_range
         widest = 2 * max(phi, 1 - phi)
         return once / (widest if self.neighbors is Neighbors.ADD_REMOVE_ONE else 2 * widest)
 

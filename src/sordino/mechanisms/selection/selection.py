@@ -12,9 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino.mechanisms import Answer, Mechanism, matched
-from sordino.mechanisms.parts.price import bounded_range
 from sordino.mechanisms.selection.permute_and_flip import probabilities
-from sordino.privacy import Guarantee, Neighbors, Pure
+from sordino.privacy import Guarantee, Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -70,7 +69,7 @@ class Selection(Mechanism):
     proof: ClassVar[str] = "mechanism_selection"
 
     def __post_init__(self) -> None:
-        bounded_range(self.price)
+        self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
 
     @property
     def guarantee(self) -> Guarantee:
@@ -80,7 +79,7 @@ class Selection(Mechanism):
     @property
     def slope(self) -> Fraction:
         """Nats per row."""
-        once = bounded_range(self.price)
+        once = self.price.bounded_range
         return once if self.neighbors is Neighbors.ADD_REMOVE_ONE else once / 2
 
     @staticmethod
@@ -91,7 +90,7 @@ class Selection(Mechanism):
     def law(self, reading: Reading) -> ListLaw:
         """Probability of every category."""
         levels = self._levels(reading)
-        if isinstance(self.price, Pure):
+        if self.price.pointwise:
             return ListLaw(probabilities(levels, self.slope))
         weights = [math.exp(-float(self.slope) * level) for level in levels]
         return ListLaw([weight / math.fsum(weights) for weight in weights])
@@ -108,7 +107,7 @@ class Selection(Mechanism):
         from sordino.mechanisms.parts.drawing import permute_and_flip, pick
 
         exponents = [self.slope * level / contribution for level in self._levels(reading)]
-        choose = permute_and_flip if isinstance(self.price, Pure) else pick
+        choose = permute_and_flip if self.price.pointwise else pick
         return Answer(Fraction(choose(exponents, bits=bits)))
 
     def answer(
