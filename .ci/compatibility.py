@@ -95,7 +95,7 @@ def main(names: list[str]) -> None:
         work = Path(place)
         subprocess.run([uv(), "build", "--quiet", "--wheel", "--out-dir", work, ROOT], check=True)
         (wheel,) = work.glob("*.whl")
-        oldest, newest = list(found)[0], list(found)[-1]
+        oldest, *_, newest = found
         tasks = {
             f"bare, Python {newest}": lambda at: bare(at, found[newest], wheel),
             # Old versions may warn of what newer ones have changed.
