@@ -59,7 +59,7 @@ def _digest(path: Path) -> str:
     lines = text.splitlines()
     silent: set[int] = set()
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node):
+        if isinstance(node, ast.stmt) and (isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node)):
             silent |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
@@ -124,20 +124,21 @@ def _home(package: str, name: str) -> str:
 
 @functools.cache
 def _homes(package: str) -> dict[str, str]:
-    """Read a front page's list of homes: names by module, or modules by name."""
+    """Read where a front page says that names live: in its stub, or in a list of names by module or modules by name."""
     path = _file(package)
     if path is None or path.name != "__init__.py":
         return {}
+    homes: dict[str, str] = {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
-            said = ast.literal_eval(node.value)
-            names = {
-                name: home
-                for home, some in said.items()
-                for name in (some if isinstance(some, tuple | list) else ())
-            }
-            return {name: f"{package}.{home}" for name, home in (names or said).items()}
-    return {}
+            for one, other in ast.literal_eval(node.value).items():
+                names, home = (other, one) if isinstance(other, tuple | list) else ((one,), other)
+                homes |= dict.fromkeys(names, f"{package}.{home}")
+    if (stub := path.with_suffix(".pyi")).is_file():
+        for node in ast.walk(ast.parse(stub.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                homes |= {item.asname or item.name: _home(node.module, item.name) for item in node.names}
+    return homes
 
 
 def _inside(folder: str) -> list[str]:

@@ -17,6 +17,12 @@ from sordino.errors import ParameterError
 
 Number = int | float | Fraction | Decimal
 
+LARGEST = 308
+"""Decimal places before the point that a float can hold."""
+
+PLACES = 1000
+"""Places after the point that a Decimal may begin at."""
+
 
 def _single(named: dict[str, Any]) -> tuple[str, Any]:
     """Unpack the one keyword."""
@@ -40,13 +46,36 @@ def exact(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fr
         value = value.item()  # a numpy scalar or 0-d array
     if isinstance(value, bool) or not isinstance(value, Rational | float | Decimal):
         raise ParameterError(subject, f"{name} must be a number", got={name: value}, why=why, hint=hint)
-    if isinstance(value, Rational):
-        return Fraction(value)
-    if not math.isfinite(value):
+    if not _finite(value):
         raise ParameterError(
-            subject, f"{name} must be a finite number", got={name: float(value)}, why=why, hint=hint
+            subject, f"{name} must be a finite number", got={name: value}, why=why, hint=hint
         )
-    return Fraction(value) if isinstance(value, Decimal) else Fraction(repr(float(value)))
+    if not _ordinary(value):
+        raise ParameterError(
+            subject,
+            f"{name} must be a number of ordinary size",
+            got={name: value},
+            why=why or "Numbers beyond 1e308 or with a thousand places have no float.",
+            hint=hint or f"{name}=1",
+        )
+    return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
+
+
+def _finite(value: Rational | float | Decimal) -> bool:
+    return (
+        value.is_finite()
+        if isinstance(value, Decimal)
+        else isinstance(value, Rational) or math.isfinite(value)
+    )
+
+
+def _ordinary(value: Rational | float | Decimal) -> bool:
+    """Whether a finite number is one that a person may mean: told before anything is computed with it."""
+    if isinstance(value, Decimal):
+        return not value or -PLACES < value.adjusted() < LARGEST
+    if isinstance(value, Rational):
+        return abs(value.numerator) < abs(value.denominator) * 10**LARGEST
+    return True
 
 
 def positive(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fraction:

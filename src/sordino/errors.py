@@ -15,12 +15,15 @@ It echoes parameters, never data.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 
 def spell(value: object) -> str:
     """Write a parameter as a person would type it: exact fractions as short decimals where possible."""
+    if isinstance(value, int | Fraction) and not isinstance(value, bool) and _beyond(value):
+        return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.6g}"
     if isinstance(value, Fraction):
         as_float = float(value)
         if value.denominator == 1:
@@ -31,6 +34,12 @@ def spell(value: object) -> str:
         return repr(value.item())
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _beyond(value: int | Fraction) -> bool:
+    """Whether a number is too large or too small for a float."""
+    size = abs(value.numerator).bit_length() - value.denominator.bit_length()
+    return value != 0 and not -1000 < size < 1000
 
 
 class SordinoError(Exception):

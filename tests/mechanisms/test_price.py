@@ -31,10 +31,18 @@ def test_a_concentrated_price_buys_more_than_the_pure_one_that_implies_it():
     assert Approx(1, 1e-6).bounded_range > 1
 
 
-@pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5), Approx(1, 1e-6), BoundedRange(2)])
+@pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5), Approx(1, 1e-6)])
 def test_shares_compose_to_the_price(price):
     parts = [price.share(Fraction(1, 7)), price.share(Fraction(2, 7)), price.share(Fraction(4, 7))]
     assert compose(parts) == price
+
+
+def test_a_bounded_range_is_not_shared():
+    """Ranges of adaptive parts do not add up (tests/privacy/test_bounded_range.py)."""
+    assert BoundedRange(2).share(1) == BoundedRange(2)
+    for part in (Fraction(1, 7), 0):
+        with pytest.raises(Unsupported, match="single draw"):
+            BoundedRange(2).share(part)
 
 
 def test_a_price_without_a_theorem_is_refused():

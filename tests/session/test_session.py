@@ -121,7 +121,7 @@ def test_an_interval_is_bought_and_shown(people):
         people.release(sd.Mode("region", keys=("n", "s")), sd.Pure(0.1), interval=0.9)
 
 
-@pytest.mark.parametrize("price", [sd.Pure(1), sd.Concentrated(0.3), sd.Approx(1, 1e-6), sd.BoundedRange(1)])
+@pytest.mark.parametrize("price", [sd.Pure(1), sd.Concentrated(0.3), sd.Approx(1, 1e-6)])
 @pytest.mark.parametrize("moved", [1, 2, 3, 6])
 def test_the_price_per_row_of_groups_composes_to_the_price(price, moved):
     part = price.per_row(moved)
@@ -131,6 +131,12 @@ def test_the_price_per_row_of_groups_composes_to_the_price(price, moved):
     for first in range(1, moved):  # rows of one person spread over two groups cost no more than in one
         spread = part.for_group(first) + part.for_group(moved - first)
         assert spread.within(price)
+
+
+def test_a_bounded_range_pays_for_groups_only_where_a_person_moves_one_row():
+    assert sd.BoundedRange(1).per_row(1) == sd.BoundedRange(1)
+    with pytest.raises(sd.Unsupported, match="several rows per person"):
+        sd.BoundedRange(1).per_row(2)
 
 
 def test_groups_cost_one_price_under_add_remove_and_half_of_it_per_row_under_replace_one():

@@ -251,7 +251,7 @@ def _read_one(kind: str, name: str, text: str) -> Any:
 
 def hint_options(taken: set[str]) -> list[Callable[..., Any]]:
     """One option per public hint, from the fields of `Hints`."""
-    from sordino.mechanisms.choose import Hints
+    from sordino.hints import Hints
 
     hints = []
     for field in fields(Hints):
@@ -268,7 +268,7 @@ def hint_options(taken: set[str]) -> list[Callable[..., Any]]:
 
 def hints_of(options: dict[str, Any]) -> dict[str, Any]:
     """Read the hints by the types of their fields."""
-    from sordino.mechanisms.choose import Hints
+    from sordino.hints import Hints
 
     found = {}
     for field in dataclasses.fields(Hints):

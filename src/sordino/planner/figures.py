@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.errors import SordinoError
+from sordino.mechanisms.parts.error_law import ErrorLaw, ShortfallLaw
 from sordino.planner.candidate import Candidate, candidates
-from sordino.planner.error_law import ErrorLaw, ShortfallLaw
 from sordino.planner.limit import least_error
 from sordino.planner.planning import tried
 from sordino.planner.trial import Trial
@@ -53,6 +53,7 @@ def error_curves(plan: Plan) -> dict[str, tuple[list[float], list[float]]]:
     from many, so every curve goes through the plan's own figure.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> from sordino.planner import plan
         >>> from sordino.statistics.count import Count
         >>> curves = error_curves(plan(Count("x"), Pure(1), rows=100, tables=1))

@@ -66,6 +66,7 @@ def plan_budget(
         progress: Is called with the steps done and the steps in all.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> from sordino.statistics.count_above import CountAbove
         >>> from sordino.statistics.trimmed_mean import TrimmedMean
         >>> pay = TrimmedMean("pay", trim=0.1, low=0, high=1000)
@@ -159,7 +160,7 @@ def _checked(
             why="A plan never reads private data, so it takes no session, source or file.",
             hint='sd.plan_budget([sd.Count("x"), sd.Mean("x", low=0, high=100)], sd.Pure(3), rows=20_000)',
         )  # fmt: skip
-    if not isinstance(budget, Guarantee) or not budget.noise_targets:
+    if not isinstance(budget, Guarantee) or not budget.noise_targets or not budget.added:
         raise Unsupported(
             "plan budget", "shares pure, concentrated and approximate budgets", got={"budget": budget},
             why="Parts of other promises do not add up to them.", hint="sd.Pure(3)",

@@ -298,9 +298,19 @@ class TruncatedConcentrated(Guarantee):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BoundedRange(Guarantee):
-    """Bounded range: the privacy loss varies by at most epsilon over all answers (implies pure epsilon)."""
+    """Bounded range: the privacy loss varies by at most epsilon over all answers (implies pure epsilon).
+
+    The price of a single draw. Ranges of questions that follow one another do not add up: given an earlier answer the
+    loss of the next may lie anywhere between minus and plus its epsilon, so e1 and then e2 range over e1 + 2 e2
+    (docs/proofs/guarantees.md). Composed with anything a bounded range therefore counts as pure, or as concentrated.
+
+    Example:
+        >>> BoundedRange(1) + BoundedRange(1)
+        Pure(epsilon=2)
+    """
 
     kind = "bounded-range"
+    added = ()
     epsilon: Fraction
 
     if TYPE_CHECKING:  # any number is taken and made exact
@@ -311,8 +321,26 @@ class BoundedRange(Guarantee):
         """Multiply epsilon by the size: losses along a chain of neighbours add, and so do their ranges."""
         return BoundedRange(self.epsilon * checks.whole("group", at_least=1, size=size))
 
+    def share(self, part: checks.Number) -> BoundedRange:
+        """The whole: a bounded range has no parts that questions which follow one another could spend."""
+        if checks.between("share", 0, 1, closed=True, part=part) == 1:
+            return self
+        raise Unsupported(
+            "price",
+            "a bounded range pays for a single draw",
+            got={"price": self},
+            why="Ranges of questions that follow one another do not add up; pure prices do.",
+            hint=f"sd.Pure({spell(self.epsilon)})",
+        )
+
     def _per_row(self, rows: int) -> BoundedRange:
-        return BoundedRange(self.epsilon / rows)
+        raise Unsupported(
+            "price",
+            "a bounded range pays for a single draw, and groups of several rows per person are several",
+            got={"price": self, "rows": rows},
+            why="Ranges of several draws are not added up; pure prices are.",
+            hint=f"sd.Pure({spell(self.epsilon)})",
+        )
 
     @property
     def bounded_range(self) -> Fraction:
@@ -333,8 +361,12 @@ class BoundedRange(Guarantee):
         """That of the pure promise it implies."""
         return self.epsilon, Fraction(0)
 
-    def _plus(self, other: BoundedRange) -> BoundedRange:
-        return BoundedRange(self.epsilon + other.epsilon)
+    def times(self, count: int) -> Guarantee:
+        """Compose ``count`` draws: one keeps its range, more of them are pure."""
+        return self if checks.whole("times", at_least=1, count=count) == 1 else self._to_pure().times(count)
+
+    def _plus(self, other: BoundedRange) -> BoundedRange:  # noqa: ARG002
+        raise Unsupported("bounded range", "does not add up", hint="compose([a, b]) adds them as Pure")
 
     def _to_pure(self) -> Pure:
         return Pure(self.epsilon)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sordino.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sordino.reading.requests import Run
 
@@ -38,6 +38,24 @@ class Units:
     def real(self, value: Exact) -> Fraction:
         """The number that a value in steps stands for."""
         return self.origin + self.step * value
+
+    def holds(self, number: float) -> bool:
+        """Whether a published number is the float of a point of the lattice.
+
+        Example:
+            >>> Units(Fraction(0), Fraction(1, 100)).holds(0.29), Units(Fraction(0), Fraction(1, 100)).holds(0.295)
+            (True, False)
+        """
+        return float(self.real(round((Fraction(number) - self.origin) / self.step))) == number
+
+    def to_dict(self) -> dict[str, str]:
+        """A plain record with exact numbers as text."""
+        return {"origin": str(self.origin), "step": str(self.step)}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, str]) -> Units:
+        """Read what `to_dict` wrote."""
+        return cls(Fraction(record["origin"]), Fraction(record["step"]))
 
     def length(self, value: Exact) -> Fraction:
         """The length that a difference in steps stands for."""

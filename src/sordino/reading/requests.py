@@ -104,7 +104,7 @@ class Grid:
             step = Fraction(2) ** ((exponent - 1 if mantissa == 0.5 else exponent) - bits)
         else:
             step = checks.positive("grid", step=self.step)
-            if not 1 <= width / float(step) < 2.0**50:
+            if not 1 <= Fraction(width) / step < 2**50:
                 raise ParameterError(
                     "grid",
                     "step must divide the range into 1 to 2^50 cells",

@@ -251,23 +251,28 @@ def _release(question: Question, entry: Entry, groups: list[list[Answer]]) -> Re
     for place, answers in enumerate(groups):
         shown = []
         for index, answer in enumerate(answers):
-            value, bar, rest = _published(answer)
+            value, bar, others = _published(answer)
             shown.append(value)
             bars.append(bar)
-            if rest:
+            if others:
                 key = "" if question.event.by is None else str(question.event.by["keys"][place])
                 name = "/".join(part for part in (key, "" if question.single else str(index)) if part)
-                public.update({name: rest} if name else rest)
+                public.update({name: others} if name else others)
         values.append(shown[0] if question.single else tuple(shown))
     lone = question.event.by is None
     kept: Any = None
     if any(one is not None for one in bars):
         kept = bars[0] if lone and question.single else tuple(bars)
-    grids = {part.grid for part in question.parts}
+    grids = tuple(part.lattices.get("value") for part in question.parts)
+    rest = [
+        {name: lattice for name, lattice in part.lattices.items() if name != "value"}
+        for part in question.parts
+    ]
     return Release(
         value=values[0] if lone else tuple(values),
         event=question.event,
-        grid=grids.pop() if len(grids) == 1 else None,
+        grid=grids[0] if question.single else grids,
+        lattices=rest[0] if question.single else {str(index): each for index, each in enumerate(rest)},
         assumptions=question.assumptions,
         at=entry.at,
         version=__version__,

@@ -7,7 +7,7 @@ table (so that whatever can fail fails before anything is spent), and writes dow
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.errors import ParameterError, SordinoError, Unsupported
+from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
 from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request, Summary
@@ -23,7 +24,7 @@ from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
     from sordino.exact.grid import Grid
-    from sordino.mechanisms import Mechanism
+    from sordino.reading.profile import Units
     from sordino.reading.requests import Ask
 
 PERSONS = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
@@ -36,9 +37,10 @@ class Part:
     Attributes:
         statistic: The statistic in the form in which it is read.
         mechanism: What will answer.
-        grid: The public lattice of the answer.
+        grid: The public lattice on which noise is drawn.
         first: The first thing that the mechanism asks of the data; public.
         contribution: How many rows one person may move, as the mechanism is told.
+        lattices: The lattice of every number that is published, by name.
     """
 
     statistic: Statistic
@@ -46,6 +48,7 @@ class Part:
     grid: Grid
     first: Ask
     contribution: int
+    lattices: Mapping[str, Units]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,7 @@ def prepare(
         chosen = mechanism or choose(
             form.statistic, paid, **_hints(form, rows, by, hints or {}, interval=interval)
         )
+        _covered(form.statistic, chosen)
         if not chosen.guarantee.within(paid):
             raise ParameterError(
                 "release",
@@ -119,7 +123,8 @@ def prepare(
         grid = output_grid(form.statistic)
         contribution = 1 if by is not None else form.moved
         first = rehearse(form.statistic, chosen, grid, contribution)
-        parts.append(Part(form.statistic, chosen, grid, first, contribution))
+        lattices = dict(chosen.lattices(form.statistic, grid))
+        parts.append(Part(form.statistic, chosen, grid, first, contribution, lattices))
     moved = max(form.moved for form in forms)
     total = compose([part.mechanism.guarantee for part in parts])
     event = Event(
@@ -133,6 +138,27 @@ def prepare(
         rows_moved=moved,
     )
     return Question(tuple(parts), event, _assumptions(parts, event, forms), single)
+
+
+def _covered(statistic: Statistic, mechanism: Mechanism) -> None:
+    """Refuse a mechanism whose theorem does not cover the statistic, its norm or its neighbours."""
+    if not isinstance(mechanism, Mechanism):
+        raise ParameterError(
+            "release",
+            "mechanism= takes a mechanism",
+            got={"mechanism": mechanism},
+            why="A mechanism is built from public parameters; a name alone has none.",
+            hint="leave mechanism= out, or mechanism=InverseSensitivity(price=sd.Pure(1))",
+        )
+    reason = mechanism.refusal(statistic)
+    if reason is not None:
+        raise Unsupported(
+            statistic.name,
+            f"is not covered by the theorem of the mechanism {mechanism.name}",
+            got={"neighbors": statistic.neighbors.value},
+            why=f"{reason} Nothing was spent.",
+            hint="leave mechanism= out: the default has a theorem for this statistic",
+        )
 
 
 @dataclass(frozen=True, slots=True)

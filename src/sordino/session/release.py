@@ -13,14 +13,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import ParameterError
-from sordino.exact.grid import Grid
 from sordino.privacy import Guarantee, Neighbors, Unit
+from sordino.reading.profile import Units
 
 if TYPE_CHECKING:
     Value = float | int | str | None
 
 FORMAT = "sordino-release"
-VERSION = 1
+VERSION = 2
+"""Version 1 stated the grid of noise for every answer, whatever lattice it was drawn on, and none for by-products."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,7 @@ class Release:
     Attributes:
         value: The released number; a tuple for a vector, a batch or groups; None where the mechanism declines.
         event: What was asked.
-        grid: The public lattice on which the answer lies.
+        grid: The public lattice on which the answer was drawn, or one per statistic; None where it is no number.
         assumptions: What the promise rests on, in words.
         at: When it was paid.
         version: The version of this library that drew it.
@@ -103,13 +104,14 @@ class Release:
         token: Asking again with it returns this release and costs nothing.
         interval: The error bar, or one per part, when one was bought.
         public: Other by-products that the price has paid for (clipping bounds, a released magnitude).
+        lattices: The public lattices of by-products and of the ends of error bars (``low``, ``high``), by name.
 
     Example:
         >>> from sordino.privacy import Pure
         >>> event = Event(statistic={"kind": "median", "column": "income"}, mechanism={"kind": "quantile"},
         ...               neighbors=Neighbors.REPLACE_ONE, unit=Unit(), guarantee=Pure(0.5))
-        >>> release = Release(value=41870.0, event=event, grid=Grid(-13), at="2026-01-01T00:00:00+00:00",
-        ...                   version="0.1.0")
+        >>> release = Release(value=41870.0, event=event, grid=Units(Fraction(0), Fraction(1, 8192)),
+        ...                   at="2026-01-01T00:00:00+00:00", version="0.1.0")
         >>> release
         <Release median income = 41,870, Pure(epsilon=0.5)>
         >>> Release.from_dict(release.to_dict()) == release
@@ -118,7 +120,7 @@ class Release:
 
     value: Value | tuple[Any, ...]
     event: Event
-    grid: Grid | None
+    grid: Units | tuple[Units | None, ...] | None
     at: str
     version: str
     assumptions: tuple[str, ...] = ()
@@ -126,6 +128,7 @@ class Release:
     token: str | None = None
     interval: Interval | tuple[Interval | None, ...] | None = None
     public: Mapping[str, Any] = field(default_factory=dict)
+    lattices: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -158,7 +161,8 @@ class Release:
             "interval": bars,
             "guarantee": self.guarantee.to_dict(),
             "event": self.event.to_dict(),
-            "grid": None if self.grid is None else {"exponent": self.grid.exponent},
+            "grid": plain(self.grid),
+            "lattices": plain(self.lattices),
             "assumptions": list(self.assumptions),
             "public": plain(self.public),
             "ledger_id": self.ledger_id,
@@ -189,7 +193,8 @@ class Release:
         return cls(
             value=rich(record["value"]),
             event=Event.from_dict(record["event"]),
-            grid=None if record["grid"] is None else Grid(record["grid"]["exponent"]),
+            grid=_lattice(record["grid"]),
+            lattices={name: _lattice(each) for name, each in record.get("lattices", {}).items()},
             assumptions=tuple(record["assumptions"]),
             public=record["public"],
             ledger_id=record["ledger_id"],
@@ -241,6 +246,19 @@ class Release:
         from sordino.explain import page
 
         return page(self)
+
+
+def _lattice(record: Any) -> Any:
+    """Read lattices back, one or many by name; version 1 wrote the exponent of a power of two."""
+    if record is None:
+        return None
+    if isinstance(record, list):
+        return tuple(_lattice(each) for each in record)
+    if "exponent" in record:
+        return Units(Fraction(0), Fraction(2) ** record["exponent"])
+    if set(record) == {"origin", "step"}:
+        return Units.from_dict(record)
+    return {name: _lattice(each) for name, each in record.items()}
 
 
 def plain(value: Any) -> Any:

@@ -13,23 +13,33 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino import registry
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Reading, Units
+from sordino.reading.traits import Trait
+from sordino.registry import Register
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
     from sordino.reading.requests import Ask, Summary
 
-REGISTER: dict[str, type[Statistic]] = {}
-"""Statistics by catalogue name; `sordino.catalogue` fills it by importing this folder."""
+REGISTER: Register[Statistic] = Register("statistic", __name__)
+"""Statistics by catalogue name; `kinds` fills it by importing this folder."""
 
 DEPTH = 64
 """Distance up to which a request asks when the mechanism does not say how far it looks."""
 
+ROOT_TWO = Fraction(1414213563, 10**9)
+"""The square root of two, rounded up."""
+
 BOTH = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
+
+
+NESTED = ("piecewise-laplace", "inverse-sensitivity")
+"""Mechanisms on nested intervals: near instance-optimal where the envelopes are exact."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -63,6 +73,7 @@ class Statistic(ABC):
         relations: The neighbour relations for which the statistic has envelopes.
         vector: Whether the value is a tuple (then ``reach`` is None and ``profile`` is in the norm).
         norm: The norm of a vector's profile: 1, 2 or inf.
+        suits: Catalogue names of the mechanisms that suit it, the best first; empty where its envelopes decide.
     """
 
     __slots__ = ()
@@ -71,6 +82,7 @@ class Statistic(ABC):
     relations: ClassVar[tuple[Neighbors, ...]] = BOTH
     vector: ClassVar[bool] = False
     norm: ClassVar[float] = 1.0
+    suits: ClassVar[tuple[str, ...]] = ()
 
     if TYPE_CHECKING:
 
@@ -81,17 +93,21 @@ class Statistic(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__dict__.get("name"):
-            known = REGISTER.get(cls.name)
-            # A dataclass with slots builds its class twice; both have the same qualified name.
-            if known is not None and (known.__module__, known.__qualname__) != (
-                cls.__module__,
-                cls.__qualname__,
-            ):
-                message = (
-                    f"two statistics are called {cls.name!r}: {known.__qualname__} and {cls.__qualname__}"
-                )
-                raise TypeError(message)
-            REGISTER[cls.name] = cls
+            REGISTER.add(cls.name, cls)
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """What a theorem may rest on; public. A mechanism that needs another trait refuses the statistic."""
+        return frozenset({Trait.VECTOR if self.vector else Trait.NUMBER, *self.shows()})
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The traits beyond being a number or a vector; statistics that have more say so."""
+        return ()
+
+    @property
+    def euclidean(self) -> Fraction | None:
+        """How far one row moves a vector in the Euclidean norm at most, where that is known to be less; public."""
+        return None
 
     @property
     def units(self) -> Units:
@@ -105,6 +121,37 @@ class Statistic(ABC):
         It speaks of data from which no row is dropped, and of distances up to the depth of the request.
         """
         return ()
+
+    @property
+    def suited(self) -> tuple[str, ...]:
+        """What suits it: as it says, or nested intervals where they are exact, else noise."""
+        if self.suits:
+            return self.suits
+        if self.vector:
+            return ("radial-laplace",)
+        return NESTED if {"low", "high"} <= set(self.exact) else ("additive",)
+
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction | None:
+        """The smoothing that suits additive noise: 0 for a global bound, None where noise does not suit.
+
+        A tenth of the strength does for statistics whose range is public and not much wider than the data.
+        """
+        return hints.smoothing or Fraction(f"{0.1 * price.strength:.4g}")
+
+    @property
+    def breakdown(self) -> float | None:
+        """The share of rows that must change before the bounds are reached; None where it is not known."""
+        return None
+
+    def smoothing_tried(self, price: Guarantee, hints: Hints) -> Fraction:
+        """The smoothing at which a plan tries noise: the caller's, or one that does not feel bounds far away."""
+        if hints.smoothing is not None:
+            return Fraction(hints.smoothing)
+        if self.breakdown is None or hints.rows is None:
+            return Fraction(f"{0.1 * price.strength:.4g}")
+        from sordino.statistics.smoothing_rule import breakdown_smoothing
+
+        return breakdown_smoothing(self, price, hints)
 
     @abstractmethod
     def request(self, *, depth: int = DEPTH) -> Ask:
@@ -184,8 +231,7 @@ def kinds() -> dict[str, type[Statistic]]:
         >>> "median" in kinds()
         True
     """
-    registry.load(__name__, __path__)
-    return dict(sorted(REGISTER.items()))
+    return REGISTER.load()
 
 
 def _plain(value: Any) -> Any:

@@ -25,6 +25,7 @@ class Edges(Graph):
     """
 
     name: ClassVar[str] = "edges"
+    suits: ClassVar[tuple[str, ...]] = ("geometric", "additive")
 
     @property
     def exact(self) -> tuple[str, ...]:

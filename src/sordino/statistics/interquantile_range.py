@@ -13,7 +13,8 @@ from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach, Units
 from sordino.reading.requests import Request, Window
-from sordino.statistics import DEPTH, Case
+from sordino.reading.traits import Trait
+from sordino.statistics import DEPTH, NESTED, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import block_profile, codes_between
 from sordino.statistics.quantile import Quantile
@@ -38,9 +39,14 @@ class InterquantileRange(Numeric):
     """
 
     name: ClassVar[str] = "interquantile-range"
+    suits: ClassVar[tuple[str, ...]] = NESTED
 
     lower: Fraction | float
     upper: Fraction | float
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Between nothing and the whole range."""
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN
 
     def check(self) -> None:
         """Two different quantiles in order."""

@@ -13,6 +13,7 @@ from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile
 from sordino.reading.requests import FINE_BITS, Request, Window
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import codes_between
@@ -41,11 +42,16 @@ class Quantiles(Numeric):
     """
 
     name: ClassVar[str] = "quantiles"
+    suits: ClassVar[tuple[str, ...]] = ("recursive-quantiles",)
     vector: ClassVar[bool] = True
     norm: ClassVar[float] = math.inf
 
     qs: tuple[Fraction | float, ...]
     bits: int = FINE_BITS
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Several quantiles."""
+        return (Trait.QUANTILES,)
 
     def check(self) -> None:
         """At least one, increasing."""

@@ -35,6 +35,7 @@ class Triangles(Graph):
     """
 
     name: ClassVar[str] = "triangles"
+    suits: ClassVar[tuple[str, ...]] = ("piecewise-laplace", "additive")
 
     @property
     def exact(self) -> tuple[str, ...]:

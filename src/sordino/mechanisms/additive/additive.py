@@ -12,17 +12,22 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
-from sordino.errors import Unsupported
+from sordino.errors import SordinoError, Unsupported
 from sordino.mechanisms import Answer, Mechanism
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.exact.scale import ExpScale
+    from sordino.hints import Hints
     from sordino.noise import Noise
     from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Opened, Profile, Reading
+    from sordino.statistics import Statistic
 
 SPAN = 24.0  # nats between the global sensitivity and one step of a 31-bit lattice, with room to spare
 
@@ -84,12 +89,87 @@ class Additive(Mechanism):
     clip: bool = True
 
     name: ClassVar[str] = "additive"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.NUMBER,)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_additive"
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Noise for the smoothing that suits the statistic, with a bar where one is asked for."""
+        from sordino.mechanisms.additive.error_bar import WithErrorBar
+        from sordino.mechanisms.additive.smoothing import noise_at
+        from sordino.mechanisms.parts.drawing import noise_for
+
+        smoothing = statistic.smoothing(price, hints)
+        if smoothing is None:
+            return
+        if smoothing == 0:
+            plain = cls(calibration=noise_for(price))
+            # The scale is public: the bar is free.
+            yield plain if hints.interval is None else WithErrorBar(mechanism=plain, level=hints.interval)
+        elif hints.interval is None:
+            yield cls.looking(noise_at(price, smoothing), hints)
+        else:
+            yield WithErrorBar.offered(
+                lambda cost: cls.looking(noise_at(cost, smoothing), hints), price, hints.interval
+            )
+
+    @classmethod
+    def looking(cls, calibration: Calibration, hints: Hints) -> Additive:
+        """Look ahead as far as the smoothing asks, and no farther than all rows: there the global bound holds."""
+        whole = cls(calibration=calibration)
+        far = hints.look is not None and whole.depth > hints.look
+        return cls(calibration=calibration, look=hints.look) if far else whole
+
+    @classmethod
+    def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Every family that promises this kind of price, for a smooth bound and, where it can, for the global one."""
+        from sordino.noise import families
+
+        if statistic.vector:
+            return
+        smoothing = statistic.smoothing_tried(price, hints)
+        for family in families().values():
+            if type(price) not in family.promises():
+                continue
+            for gamma in (smoothing, Fraction(0)):
+                if gamma == 0 and not family.plain:
+                    continue
+                try:
+                    yield cls.looking(family.calibrate(price, smoothing=gamma), hints)
+                except SordinoError:
+                    continue
+
+    @property
+    def label(self) -> str:
+        """Noise goes by its family."""
+        name = self.calibration.noise.name
+        return name if self.adaptive else f"{name} (global)"
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the scale follows a smooth bound."""
+        return self.calibration.smoothing > 0
+
+    @property
+    def smooth_noise(self) -> Calibration | None:
+        """The calibration, when it is for a smooth bound."""
+        return self.calibration if self.adaptive else None
+
+    @property
+    def clips(self) -> bool:
+        """As it was built."""
+        return self.clip
 
     def __post_init__(self) -> None:
         if self.look is not None:
             checks.whole(self.name, look=self.look)
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """Noise whose scale keeps its promise, on a single number; any relation with a local sensitivity."""
+        if not self.calibration.kept:
+            return "The scale of its calibration does not keep the promise that is written beside it."
+        return Mechanism.refusal(self, statistic)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -149,5 +229,5 @@ class Additive(Mechanism):
         )
         value = grid.step * point
         if self.clip and opened.bottom is not None and opened.top is not None:
-            value = min(max(value, opened.units.real(opened.bottom)), opened.units.real(opened.top))
+            value = grid.inside(value, opened.units.real(opened.bottom), opened.units.real(opened.top))
         return Answer(value)

@@ -17,14 +17,19 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.mechanisms import Answer, Mechanism
+from sordino.privacy import Pure, Purse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.mechanisms.additive.additive import Additive, AdditiveLaw
     from sordino.noise import Noise
-    from sordino.privacy import Guarantee, Pure
-    from sordino.reading.profile import Reading
+    from sordino.noise.calibration import Calibration
+    from sordino.privacy import Guarantee
+    from sordino.reading.profile import Reading, Units
+    from sordino.statistics import Statistic
 
 LOG_STEP = Fraction(1, 1024)  # lattice of the released log scale; its rounding widens the bar by 0.05 %
 
@@ -62,6 +67,9 @@ def pivot_quantile(noise: Noise, ratio: float, level: float) -> float:
     return high
 
 
+ANSWER_SHARE = Fraction(4, 5)  # of the price, for the answer; the rest is for its scale
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithErrorBar(Mechanism):
     """An additive answer with an interval that covers the statistic with a stated probability.
@@ -84,6 +92,35 @@ class WithErrorBar(Mechanism):
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_error_bar"
 
+    @classmethod
+    def offered(cls, build: Callable[[Guarantee], Additive], price: Guarantee, level: float) -> WithErrorBar:
+        """Four fifths for the answer, one fifth for its scale."""
+        if not isinstance(price, Pure):
+            raise Unsupported("error bar", "is priced in pure epsilon", got={"price": price}, hint="Pure(1)")
+        purse = Purse(price)
+        answer = build(purse.take(ANSWER_SHARE))
+        return cls(mechanism=answer, price=purse.rest(), level=level)
+
+    @property
+    def barred(self) -> bool:
+        """An interval around the answer."""
+        return True
+
+    @property
+    def label(self) -> str:
+        """That of the answer."""
+        return f"{self.mechanism.label} + error bar"
+
+    @property
+    def adaptive(self) -> bool:
+        """As the answer is."""
+        return self.mechanism.adaptive
+
+    @property
+    def smooth_noise(self) -> Calibration | None:
+        """That of the answer."""
+        return self.mechanism.smooth_noise
+
     def __post_init__(self) -> None:
         checks.between(self.name, 0, 1, level=self.level)
         if self.mechanism.calibration.smoothing == 0:
@@ -94,6 +131,15 @@ class WithErrorBar(Mechanism):
             )
         else:
             checks.positive(self.name, epsilon=self.price.epsilon)
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """What the mechanism inside answers."""
+        return self.mechanism.refusal(statistic)
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+        """Answer and ends of the bar."""
+        value = self.mechanism.lattices(statistic, grid)["value"]
+        return {"value": value, "low": value, "high": value}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -141,6 +187,7 @@ class WithErrorBar(Mechanism):
         else:
             size = scale
         half = size * Fraction(self.width) * (1 + Fraction(1, 2**40)) + grid.step / 2
+        half = grid.step * -(-half // grid.step)  # outwards to the grid: a bar may be wider, never narrower
         return Answer(
             answer.value, {"low": answer.value - half, "high": answer.value + half, "level": self.level}
         )

@@ -10,19 +10,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.law import NEVER, LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.privacy import Pure
+from sordino.reading.profile import Units
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Opened, Reading
+    from sordino.statistics import Statistic
 
 
 class GeometricLaw(LatticeLaw):
@@ -92,8 +98,30 @@ class Geometric(Mechanism):
     price: Guarantee
 
     name: ClassVar[str] = "geometric"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.NUMBER, Trait.WHOLE)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_geometric"
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
+        """Whole numbers; a Gaussian price and an error bar use the continuous families."""
+        if hints.interval is None and not price.gaussian:
+            yield cls(price=price)
+
+    @classmethod
+    def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
+        """Wherever the price is pure."""
+        yield cls(price=price)
+
+    @property
+    def adaptive(self) -> bool:
+        """The bound is global."""
+        return False
+
+    @property
+    def clips(self) -> bool:
+        """To the public range."""
+        return True
 
     def __post_init__(self) -> None:
         self.epsilon  # noqa: B018 - checks the price
@@ -107,6 +135,10 @@ class Geometric(Mechanism):
         raise Unsupported(
             self.name, "is priced in pure epsilon", got={"price": self.price}, hint="Additive Gaussian noise"
         )
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """Whole numbers."""
+        return {"value": Units()}
 
     @property
     def guarantee(self) -> Guarantee:

@@ -17,6 +17,7 @@ from sordino.mechanisms.additive.additive import AdditiveLaw
 from sordino.mechanisms.parts.drawing import draw_noise
 from sordino.noise.laplace import Laplace
 from sordino.privacy import Approx, Guarantee, Pure
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
@@ -43,6 +44,7 @@ class ProposeTestRelease(Mechanism):
     test_share: Fraction = Fraction(1, 2)
 
     name: ClassVar[str] = "propose-test-release"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.NUMBER,)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_propose_test_release"
 

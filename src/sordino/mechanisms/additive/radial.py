@@ -19,11 +19,18 @@ from sordino.exact.bits import Bits
 from sordino.exact.uniforms import LazyUniform
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.radial_law import RadialLaw
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
+    from sordino.mechanisms import Asking
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
+    from sordino.statistics import Statistic
 
 NORMS = (1, 2, math.inf)
 NATS = 70
@@ -50,14 +57,53 @@ class RadialLaplace(Mechanism):
     dimension: int = 1
 
     name: ClassVar[str] = "radial-laplace"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.VECTOR,)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_radial"
+    answers_tried: ClassVar[int] = 40
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """The same law on every coordinate; None where rounding moves each by its own amount."""
+        from sordino.mechanisms.additive.radial_error import RadialError
+
+        del truth, bits
+        reading = self.reading(statistic, ask, contribution)
+        law, opened = RadialError(self.law(reading), norm=self.norm, step=float(grid.step)), reading.open()
+        if law.coarse and any(opened.units.real(one) % grid.step for one in opened.value):
+            return None
+        return [law]
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
+        """Balls of the statistic's own norm."""
+        yield cls(price=price, norm=statistic.norm, dimension=statistic.dimension)
+
+    @classmethod
+    def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
+        """The ball of the sum norm."""
+        yield cls(price=price)
 
     def __post_init__(self) -> None:
         self.price.slope  # noqa: B018 - refuses prices that no theorem covers
         checks.whole(self.name, at_least=1, dimension=self.dimension)
         if self.norm not in NORMS:
             raise ParameterError(self.name, "norm must be 1, 2 or inf", got={"norm": self.norm})
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """Vectors whose sensitivity is known in the norm of its balls."""
+        reason = Mechanism.refusal(self, statistic)
+        if reason is None and statistic.norm != self.norm:
+            return f"Its balls are of the norm {self.norm:g}, and the sensitivity is in the norm {statistic.norm:g}."
+        return reason
 
     @property
     def guarantee(self) -> Guarantee:

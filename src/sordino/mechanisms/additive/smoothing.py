@@ -1,8 +1,4 @@
-"""The public rule for the smoothing parameter, and the default noise for a smooth bound.
-
-Data-free: the rule knows the bounds, a public guess of the spread and how many rows must change before the bounds can
-be reached. Its regret against hindsight is about five per cent (docs/explanation/which_mechanism.md).
-"""
+"""The default noise for a smooth bound, by the kind of price; data-free."""
 
 from __future__ import annotations
 
@@ -16,28 +12,6 @@ from sordino.privacy import Approx, Concentrated, Guarantee, Pure
 if TYPE_CHECKING:
     from sordino.noise import Noise
     from sordino.noise.calibration import Calibration
-
-LEAST, MOST = (
-    0.05,
-    0.45,
-)  # of the strength: below, the bounds leak in; above, the tails of the noise take over
-
-
-def public_smoothing(price: Guarantee, *, decades: float, trimmed: float) -> Fraction:
-    """``clip(ln(width / spread) / m, 0.05 e, 0.45 e)``: the bounds are m changed rows away and weigh e^(-smoothing m).
-
-    Args:
-        price: What the answer may cost.
-        decades: Natural logarithm of the public width over a public guess of the spread.
-        trimmed: Rows that must change before the bounds are reached.
-
-    Example:
-        >>> float(public_smoothing(Pure(1), decades=7, trimmed=58))
-        0.1207
-    """
-    strength = price.strength
-    wanted = min(max(decades / max(trimmed, 1), LEAST * strength), MOST * strength)
-    return Fraction(f"{wanted:.4g}")
 
 
 @lru_cache(maxsize=256)
@@ -64,15 +38,3 @@ def noise_at(price: Guarantee, smoothing: Fraction) -> Calibration:
     if not found:
         raise refusal
     return min(found, key=lambda calibration: calibration.std)
-
-
-def smooth_noise(
-    price: Guarantee, *, decades: float, trimmed: float, smoothing: Fraction | None = None
-) -> Calibration:
-    """Calibrate the default noise at the caller's smoothing, or at the one of the public rule."""
-    chosen = (
-        public_smoothing(price, decades=decades, trimmed=trimmed)
-        if smoothing is None
-        else Fraction(smoothing)
-    )
-    return noise_at(price, chosen)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
 from sordino.mechanisms.clip.auto_clip_plan import (
     OUTER_EXPONENT,
     AutoClipPlan,
@@ -27,12 +27,18 @@ from sordino.mechanisms.clip.auto_clip_plan import (
 )
 from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, Interval, count_part
 from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.profile import Units
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import Clipped, Column
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
@@ -81,10 +87,54 @@ class AutoClip(Mechanism):
     name: ClassVar[str] = "auto-clip"
     needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "mechanism_auto_clip"
+    searches: ClassVar[bool] = True
+    answers_tried: ClassVar[int] = 24
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """Given the interval that its searches release, the law of the last noise."""
+        from sordino.mechanisms.clip.clipped_error import clipped_error
+        from sordino.mechanisms.clip.column import AskedColumn
+
+        assert bits is not None
+        column = AskedColumn(statistic.column, statistic.grid, ask)
+        found = clipped_error(
+            matched(self, statistic), column, grid, Fraction(truth), contribution=contribution, bits=bits
+        )
+        return [found]
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """A mean or a sum, whatever its bounds; without known rows, or within bounds that fit, nothing is searched."""
+        fits = hints.rows is None or hints.fits(statistic.low, statistic.high)
+        yield cls(
+            price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,
+            centre=hints.centre, spread=hints.spread, occupied=hints.occupied, total=statistic.total, tight=fits,
+            neighbors=statistic.neighbors,
+        )  # fmt: skip
 
     def __post_init__(self) -> None:
         checks.whole(self.name, rows=self.rows)
         self.plan  # noqa: B018 - a plan checks its parameters
+
+    def refusal(self, statistic: Any) -> str | None:
+        """The mean, or the sum, of a column within the bounds it was planned for."""
+        reason = lacking(statistic, Trait.TOTAL if self.total else Trait.MEAN)
+        return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
+
+    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
+        """The answer is on the grid; the interval and its centre are codes of the column."""
+        codes = statistic.grid.units
+        found = {"low": codes, "high": codes, "centre": codes, "rows_away": Units()}
+        return {"value": Units(Fraction(0), grid.step), **found}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -143,7 +193,8 @@ class AutoClip(Mechanism):
         found = self.find_interval(column, contribution=contribution, bits=bits)
         sums = column.clipped(found.low, found.high)
         value = self.noisy(sums, found, grid, contribution, bits)
-        return Answer(value, {**found.public, "low": sums.low, "high": sums.high})
+        real = column.grid.units.real
+        return Answer(value, {**found.public, "low": real(found.low), "high": real(found.high)})
 
     def find_interval(self, column: Column, *, contribution: int = 1, bits: Bits | None = None) -> Interval:
         """Release a clipping interval; what is left of the price is for the noise."""
@@ -242,7 +293,7 @@ class AutoClip(Mechanism):
             sums.total * scale, sensitivity=width * scale, price=found.rest, grid=grid, bits=bits
         )
         times = count * scale
-        return min(max(value, sums.low * times), sums.high * times)
+        return grid.inside(value, sums.low * times, sums.high * times)
 
     def _noisy_private_rows(
         self, sums: Clipped, found: Interval, grid: Grid, contribution: int, bits: Bits | None
@@ -267,5 +318,4 @@ class AutoClip(Mechanism):
         count, _ = draw_noise(
             Fraction(sums.rows), sensitivity=Fraction(contribution), price=found.rest.share(part), bits=bits
         )
-        value = origin + about / max(count, Fraction(1))
-        return min(max(value, sums.low), sums.high)
+        return grid.inside(origin + about / max(count, Fraction(1)), sums.low, sums.high)

@@ -14,18 +14,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
 from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.clip.interval import count_part
 from sordino.mechanisms.clip.square_search import SquarePlan, plan_squares
 from sordino.privacy import Neighbors
+from sordino.reading.profile import Units
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import Clipped, Column
     from sordino.mechanisms.clip.interval import Interval
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
@@ -57,11 +63,13 @@ class Squares:
         kept: Sums of the clipped rows.
         middle: The point about which squares are taken.
         rest: What is left of the price.
+        ends: The clipping interval in codes of the column.
     """
 
     kept: Clipped
     middle: Middle
     rest: Guarantee
+    ends: tuple[int, int] = (0, 0)
 
     @property
     def total(self) -> Fraction:
@@ -121,10 +129,72 @@ class VarianceClip(Mechanism):
     name: ClassVar[str] = "variance-clip"
     needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "mechanism_auto_clip"
+    searches: ClassVar[bool] = True
+    answers_tried: ClassVar[int] = 24
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """Given the interval that its searches release, the law of the last noise."""
+        from sordino.mechanisms.clip.column import AskedColumn
+        from sordino.mechanisms.clip.squares_error import squares_error
+
+        assert bits is not None
+        column = AskedColumn(statistic.column, statistic.grid, ask)
+        found = squares_error(
+            matched(self, statistic), column, grid, Fraction(truth), contribution=contribution, bits=bits
+        )
+        return [found]
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Clipped squares, where the bounds may be loose and rows suffice to search them."""
+        replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
+        about = getattr(statistic, "centre", None)
+        fits = hints.fits(statistic.low, statistic.high)
+        if about is not None:  # a second moment needs no search for the middle
+            clip = cls(
+                price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,
+                tight=fits or not hints.rows, about=about, neighbors=statistic.neighbors,
+            )  # fmt: skip
+            if hints.interval is None and not (replace_one and not clip.finds_radius):
+                yield clip
+            return
+        root = statistic.root
+        if hints.rows and (not fits or (root and replace_one)):
+            clip = cls(
+                price=price, rows=hints.rows, low=statistic.low, high=statistic.high, step=statistic.step,
+                centre=hints.centre, spread=hints.spread, tight=fits, root=root, neighbors=statistic.neighbors,
+            )  # fmt: skip
+            if (root and replace_one) or clip.finds_radius or hints.spread is not None:
+                yield clip
 
     def __post_init__(self) -> None:
         checks.whole(self.name, rows=self.rows)
         self.first  # noqa: B018 - checks the parameters
+
+    def refusal(self, statistic: Any) -> str | None:
+        """The variance or its root, or the moment about the same point, within the bounds it was planned for."""
+        if self.about is None:
+            reason = lacking(statistic, Trait.DEVIATION if self.root else Trait.VARIANCE)
+        else:
+            reason = lacking(statistic, Trait.MOMENT)
+            if reason is None and (self.root or float(self.about) != float(statistic.centre)):
+                reason = "It was planned for a moment about another point."
+        return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
+
+    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
+        """A root and a mean are on the grid, squares on its square; the interval is of codes of the column."""
+        plain, codes = Units(Fraction(0), grid.step), statistic.grid.units
+        value = plain if self.root else Units(Fraction(0), _squared(grid).step)
+        return {"value": value, "mean": plain, "low": codes, "high": codes}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -153,7 +223,7 @@ class VarianceClip(Mechanism):
         return self.tight or self.first.trusted
 
     @property
-    def searches(self) -> bool:
+    def finds_radius(self) -> bool:
         """Whether rows and price suffice to look for a radius of squares at all, even about a mean with plain noise."""
         spent, far = self.price.share(1 - self.mean_share), 2**30
         width = None if self.about is not None else far
@@ -193,11 +263,14 @@ class VarianceClip(Mechanism):
         """Mean, radius of squares, clipped mean of squares."""
         found = self.find_squares(column, grid, contribution=contribution, bits=bits)
         value, count = self._noisy(found, grid, contribution, bits)
-        public: dict[str, Any] = {"low": found.kept.low, "high": found.kept.high}
+        codes, (low, high) = column.grid.units, found.ends
+        public: dict[str, Any] = {"low": codes.real(low), "high": codes.real(high)}
         if found.middle.found is not None:
             public["mean"] = found.middle.value
             value = max(value - self.noise_of_mean(found.middle, count, contribution), value / 2)
-        return Answer(Fraction(math.sqrt(value)) if self.root else value, public)
+        fine = grid if self.root else _squared(grid)
+        answer = Fraction(math.sqrt(value)) if self.root else value
+        return Answer(fine.step * round(answer / fine.step), public)
 
     def find_squares(
         self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
@@ -216,8 +289,9 @@ class VarianceClip(Mechanism):
                 price=spent.share(plan.share), contribution=contribution,
             )  # fmt: skip
             radius = search_radius(column, code, search, bits=bits)
-        kept = column.clipped(max(code - radius, 0), min(code + radius, top), squares=True)
-        return Squares(kept, middle, spent.share(1 - plan.share))
+        ends = max(code - radius, 0), min(code + radius, top)
+        kept = column.clipped(*ends, squares=True)
+        return Squares(kept, middle, spent.share(1 - plan.share), ends)
 
     def _middle(self, column: Column, grid: Grid, contribution: int, bits: Bits | None) -> Middle:
         """Release a mean, or take the public point."""

@@ -18,24 +18,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sordino import checks
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer, Mechanism, lacking, other_lattice
 from sordino.mechanisms.extreme.plan import ExtremePlan, anchored_measure, plan_extreme
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.parts.rings import CELLS, Rings
+from sordino.mechanisms.quantile.plan import Lattice
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.extreme.anchor_search import AnchorSearch
     from sordino.mechanisms.parts.measure import Measure
-    from sordino.mechanisms.quantile.plan import Lattice
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading
+    from sordino.reading.profile import Reading, Units
     from sordino.statistics import Statistic
 
     Codes = NDArray[np.int64]
@@ -81,12 +85,32 @@ class Extreme(Mechanism):
     search: AnchorSearch | None = None
 
     name: ClassVar[str] = "extreme"
+    answers_tried: ClassVar[int] = 80
     needs: ClassVar[tuple[str, ...]] = ("reach",)
     proof: ClassVar[str] = "mechanism_extreme"
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Where rows are known and the caller neither aims inside the data nor brings a measure."""
+        if hints.rows and not hints.loose and hints.measure is None and not statistic.shift:
+            yield cls(
+                price=price, lattice=Lattice.of(statistic.grid), upper=statistic.q == 1, rows=hints.rows,
+                centre=hints.centre, spread=hints.spread, tight=hints.tight,
+            )  # fmt: skip
 
     def __post_init__(self) -> None:
         checks.whole(self.name, rows=self.rows)
         self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """The smallest or the largest row, which a row moves in one direction only, on its own lattice."""
+        side = Trait.LARGEST if self.upper else Trait.SMALLEST
+        reason = lacking(statistic, side) or self._other_relation(statistic)
+        return reason or other_lattice(statistic, self.lattice)
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """Answer and anchor are points of the lattice."""
+        return {"value": self.lattice.units, "anchor": self.lattice.units}
 
     @property
     def guarantee(self) -> Guarantee:

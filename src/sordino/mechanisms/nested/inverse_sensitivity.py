@@ -15,14 +15,17 @@ from sordino import checks
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
-from sordino.mechanisms.nested.nested import Nested
+from sordino.mechanisms.nested.nested import STAIRCASE, Nested
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
-    from sordino.reading.profile import Opened, Reading
+    from sordino.privacy import Guarantee
+    from sordino.reading.profile import Opened, Reading, Units
+    from sordino.statistics import Statistic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +50,28 @@ class InverseSensitivity(Nested):
 
     name: ClassVar[str] = "inverse-sensitivity"
 
+    @classmethod
+    def preferred(cls, price: Guarantee) -> bool:
+        """Where the price is high the staircase is better."""
+        return price.bounded_range > STAIRCASE
+
     def __post_init__(self) -> None:
         Nested.__post_init__(self)
         object.__setattr__(
             self, "threshold", checks.between(self.name, 0, 1, closed=True, threshold=self.threshold)
         )
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """A base measure of one's own must cover the answers of the statistic, known before the data are read."""
+        reason = Nested.refusal(self, statistic)
+        if reason or self.measure is None:
+            return reason
+        fits = Trait.COLUMN in statistic.traits and self.measure.last == statistic.grid.top  # type: ignore[attr-defined]
+        return None if fits else "Its base measure does not cover the lattice of the statistic."
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """The lattice of the statistic."""
+        return {"value": statistic.units}
 
     def law(self, reading: Reading) -> LatticeLaw:
         """Probabilities of the lattice points."""

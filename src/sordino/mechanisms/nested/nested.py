@@ -9,16 +9,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Mechanism
+from sordino.mechanisms import Mechanism, lacking
 from sordino.mechanisms.nested.intervals import Intervals
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sordino.hints import Hints
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Opened
+    from sordino.statistics import Statistic
 
 NATS = 70  # mass beyond this many nats is given up: the last interval is then the whole range
 
@@ -34,20 +39,25 @@ def intervals_of(opened: Opened, *, radii: bool = False) -> Intervals:
 
     bottom, top = opened.bottom, opened.top
     reach = opened.reach
+    if (bottom is None or top is None) and reach is not None and reach.tail is None:
+        bottom, top = reach.low[-1], reach.high[-1]  # beyond the last distance an interval is the whole range
     if reach is None or radii:
         reach = Reach.from_profile(opened.value, opened.profile, bottom=bottom, top=top)
     if bottom is None or top is None:
-        if reach.tail is not None:
-            raise Unsupported(
-                "nested intervals",
-                "need a public range",
-                why="Beyond the last interval the answer is spread over the rest of the range.",
-                hint="a statistic with bounds, or Additive noise",
-            )
-        bottom, top = reach.low[-1], reach.high[-1]
+        raise Unsupported(
+            "nested intervals",
+            "need a public range",
+            why="Beyond the last interval the answer is spread over the rest of the range.",
+            hint="a statistic with bounds, or Additive noise",
+        )
     count = reach.distance[-1] + 1
     ends = [reach.at(distance) for distance in range(count)]
     return Intervals.of([low for low, _ in ends], [high for _, high in ends], first=bottom, last=top)
+
+
+STAIRCASE = (
+    3  # bounded range above which the staircase beats the linear interpolation by more than a few per cent
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +77,38 @@ class Nested(Mechanism):
     radii: bool = False
     look: int | None = None
 
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.NUMBER, Trait.RANGE)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
     proof: ClassVar[str] = "mechanism_nested"
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Exact envelopes; without them radii from local sensitivities, at prices whose smooth noise is larger."""
+        if {"low", "high"} & set(statistic.exact) or "profile" not in statistic.exact:
+            if cls.preferred(price):
+                yield cls(price=price, look=hints.look)
+        elif price.gaussian and hints.interval is None:
+            yield cls(price=price, radii=True)
+
+    @classmethod
+    def preferred(cls, price: Guarantee) -> bool:
+        """Whether this form of the density is the better one at the price."""
+        del price
+        return True
+
+    @classmethod
+    def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
+        """Whatever the price."""
+        yield cls(price=price, look=hints.look)
 
     def __post_init__(self) -> None:
         self.price.slope  # noqa: B018 - refuses prices that no theorem covers
         object.__setattr__(self, "radius", checks.non_negative(self.name, radius=self.radius))
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """Numbers in a public range, with reachable intervals or a local sensitivity to build them from."""
+        reason = Mechanism.refusal(self, statistic)
+        return reason if reason or self.radii else lacking(statistic, Trait.REACH)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino.mechanisms import Answer
 from sordino.mechanisms.nested.intervals import Interpolation, line_pieces
-from sordino.mechanisms.nested.nested import Nested
+from sordino.mechanisms.nested.nested import STAIRCASE, Nested
 from sordino.mechanisms.parts.law import Piece, PieceLaw
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
 
 
@@ -31,6 +32,11 @@ class PiecewiseLaplace(Nested):
     """
 
     name: ClassVar[str] = "piecewise-laplace"
+
+    @classmethod
+    def preferred(cls, price: Guarantee) -> bool:
+        """Up to a bounded range of three the linear form is as good as any."""
+        return price.bounded_range <= STAIRCASE
 
     def _pieces(self, reading: Reading) -> list[Piece]:
         opened = reading.open()

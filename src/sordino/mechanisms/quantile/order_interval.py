@@ -9,20 +9,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer, Mechanism, other_lattice
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
+from sordino.privacy import Purse
+from sordino.reading.profile import Units
+from sordino.reading.requests import BITS
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import Column
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.quantile.plan import Lattice
     from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
     from sordino.privacy import Guarantee
@@ -59,12 +67,66 @@ class OrderInterval(Mechanism):
     point: PrivateQuantile | None = None
 
     name: ClassVar[str] = "order-interval"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.ROW,)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
     proof: ClassVar[str] = "mechanism_error_bar"
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """The bar stands beside the answer."""
+        if self.point is None:
+            return None
+        return self.point.error_laws(statistic, ask, grid, truth, contribution=contribution, bits=bits)
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Half the price for an interval, half for the quantile itself, where a bar is asked for."""
+        from sordino.mechanisms.quantile.plan import Lattice
+        from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+
+        if hints.interval is None or statistic.extreme:
+            return
+        purse, lattice = Purse(price), Lattice.of(statistic.grid)
+        point = PrivateQuantile.point(statistic, purse.take(Fraction(1, 2)), hints)
+        # Without a guess of the spread the ends may be off by what nobody can see of the range: near points save ranks.
+        blur = Fraction(hints.spread) / 50 if hints.spread else lattice.step * (lattice.last >> BITS)
+        yield cls(
+            price=purse.rest(),
+            lattice=lattice,
+            level=hints.interval,
+            radius=blur,
+            rows=hints.rows,
+            point=point,
+        )
+
+    @property
+    def barred(self) -> bool:
+        """Two ends."""
+        return True
 
     def __post_init__(self) -> None:
         checks.between(self.name, 0, 1, level=self.level)
         object.__setattr__(self, "radius", checks.non_negative(self.name, radius=self.radius))
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """One row of a column on its own lattice, and whatever the point needs."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        return reason or (None if self.point is None else self.point.refusal(statistic))
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+        """Both ends are points of the lattice, and their middle may lie between two."""
+        ends = self.lattice.units
+        if self.point is None:
+            return {"value": Units(ends.origin, ends.step / 2), "low": ends, "high": ends}
+        return {**self.point.lattices(statistic, grid), "low": ends, "high": ends}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -141,8 +203,6 @@ class OrderInterval(Mechanism):
         from sordino.mechanisms.parts.drawing import draw_rings
         from sordino.mechanisms.parts.rings import Rings
 
-        if getattr(statistic, "rule", "interpolated") == "interpolated":
-            raise Unsupported(self.name, "encloses order statistics", hint='rule="lower" or rule="upper"')
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
         middle: Rank = statistic.ranks()[0]  # type: ignore[attr-defined]
         ends = []

@@ -10,10 +10,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
 from sordino.mechanisms.quantile.leaning import leaning
+from sordino.reading.profile import Units
+
+if TYPE_CHECKING:
+    from sordino.privacy import Guarantee
 
 WEAK = 20  # nats that hold an answer from one side, below which the base measure decides how far it errs
 STEEPEST = 3.0  # power of the fall beyond a weak side
@@ -58,6 +63,16 @@ class Lattice:
     def to_dict(self) -> dict[str, str | int]:
         """A plain description, for events."""
         return {"low": str(self.low), "step": str(self.step), "last": self.last}
+
+    @classmethod
+    def of(cls, grid: Any) -> Lattice:
+        """The codes of a column as answers."""
+        return cls(grid.units.origin, grid.units.step, grid.top)
+
+    @property
+    def units(self) -> Units:
+        """The lattice without its ends."""
+        return Units(self.low, self.step)
 
     @property
     def anchor(self) -> int:
@@ -238,3 +253,20 @@ def _tilted(
 def _dyadic(value: float, bits: int) -> Fraction:
     """Round a share to a short binary fraction, so that exact weights stay short."""
     return Fraction(max(round(value * 2**bits), 1), 2**bits)
+
+
+def extreme_shift(
+    lattice: Lattice, price: Guarantee, *, upper: bool, rows: int | None, loose: bool, tight: bool = False
+) -> int:
+    """How many rows inside the data to aim for an extreme: ``2/epsilon`` where the range ends far from the data.
+
+    Nothing towards an anchor at the end of the range, with too few rows, or when the bounds are tight; ``loose`` aims
+    ``(3/epsilon) ln n`` rows inside, where the answer is inside the data with probability above 1 - 1/n.
+    """
+    epsilon = float(price.bounded_range)
+    if loose and rows:
+        return min(round(3 / epsilon * math.log(max(rows, 2))), rows // 4)
+    towards = lattice.anchor == (lattice.last if upper else 0)
+    if towards or tight or not rows or rows * epsilon < 64:
+        return 0
+    return round(2 / epsilon)

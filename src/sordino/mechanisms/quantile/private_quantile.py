@@ -16,19 +16,32 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
 from sordino.mechanisms.nested.inverse_sensitivity import lattice_law
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
-from sordino.mechanisms.quantile.plan import OCTAVES, Lattice, QuantilePlan, magnitude_measure, plan_quantile
+from sordino.mechanisms.quantile.plan import (
+    OCTAVES,
+    Lattice,
+    QuantilePlan,
+    extreme_shift,
+    magnitude_measure,
+    plan_quantile,
+)
 from sordino.mechanisms.selection.permute_and_flip import FlipLaw, probabilities
 from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.profile import Units
+from sordino.reading.traits import Trait
 from sordino.statistics.quantile import Quantile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.measure import Measure
     from sordino.reading.profile import Opened, Reading
     from sordino.statistics import Statistic
@@ -52,6 +65,7 @@ class PrivateQuantile(Mechanism):
         neighbors: Which two datasets are neighbours.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> lattice = Lattice(Fraction(0), Fraction(1), 120)
         >>> PrivateQuantile(price=Pure(1), lattice=lattice, rows=1001).depth
         140
@@ -70,13 +84,73 @@ class PrivateQuantile(Mechanism):
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "quantile"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILE,)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
     proof: ClassVar[str] = "mechanism_quantile"
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """From the reading with its counts at the cuts."""
+        from sordino.reading.profile import Reading
+
+        del bits
+        if self.shift is not None:
+            statistic = replace(statistic, shift=self.shift)
+        mechanism = matched(self, statistic)
+        request = replace(statistic.request(depth=mechanism.depth * contribution), cuts=mechanism.cuts)
+        summary = ask(request)
+        reading = statistic.read(summary).by(contribution)
+        if mechanism.cuts:
+            reading = Reading(replace(reading.open(), below=summary.below))
+        return mechanism._error_laws(reading, grid, truth, contribution=contribution)
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """One quantile; a minimum or maximum is answered some rows inside the data where the range is far away."""
+        yield cls.point(statistic, price, hints)
+
+    @classmethod
+    def point(cls, statistic: Any, price: Guarantee, hints: Hints) -> PrivateQuantile:
+        """The mechanism for a statistic from public numbers."""
+        rank = shift = None
+        lattice = Lattice.of(statistic.grid)
+        if hints.rows:
+            rank = statistic.weights(hints.rows).pieces[0][0]
+        if statistic.extreme and not statistic.shift:
+            upper = statistic.q == 1
+            shift = extreme_shift(
+                lattice, price, upper=upper, rows=hints.rows, loose=hints.loose, tight=hints.tight
+            )
+            if rank is not None and hints.rows:
+                rank = min(max(rank - shift if upper else rank + shift, 1), hints.rows)
+        return cls(
+            price=price, lattice=lattice, rows=hints.rows, rank=rank, centre=hints.centre, spread=hints.spread,
+            tight=hints.tight, shift=shift, measure=hints.measure, neighbors=statistic.neighbors,
+        )  # fmt: skip
 
     def __post_init__(self) -> None:
         self.price.slope  # noqa: B018 - refuses prices that no theorem covers
         if self.rows is not None:
             checks.whole(self.name, rows=self.rows)
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """A quantile of one column on its own lattice; a base measure of one's own must cover it."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        if reason is None and self.measure is not None and self.measure.last != self.lattice.last:
+            return "Its base measure does not cover the lattice of the statistic."
+        return reason
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """The answer is a point of the lattice, the magnitude a number of its steps."""
+        return {"value": self.lattice.units, "magnitude": Units(Fraction(0), self.lattice.step)}
 
     @property
     def guarantee(self) -> Guarantee:

@@ -17,19 +17,23 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
 from sordino.mechanisms.parts.measure import Measure, mixture, shells
+from sordino.mechanisms.quantile.plan import Lattice
 from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.law import Law
-    from sordino.mechanisms.quantile.plan import Lattice
-    from sordino.reading.profile import Reading
+    from sordino.reading.profile import Reading, Units
     from sordino.statistics import Statistic
 
 DITHER = 16  # bits inside a lattice cell
@@ -103,8 +107,18 @@ class RecursiveQuantiles(Mechanism):
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "recursive-quantiles"
+    answers_tried: ClassVar[int] = 30
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILES,)
     needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "mechanism_recursive"
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Several quantiles of one column."""
+        yield cls(
+            price=price, qs=statistic.qs, lattice=Lattice.of(statistic.grid), rows=hints.rows, tight=hints.tight,
+            centre=hints.centre, neighbors=statistic.neighbors,
+        )  # fmt: skip
 
     def __post_init__(self) -> None:
         qs = tuple(checks.between(self.name, 0, 1, closed=True, q=q) for q in self.qs)
@@ -115,6 +129,17 @@ class RecursiveQuantiles(Mechanism):
         object.__setattr__(self, "qs", qs)
         checks.whole(self.name, dither=self.dither)
         self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
+
+    def refusal(self, statistic: Any) -> str | None:
+        """The same quantiles of one column on its own lattice."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        if reason is None and tuple(self.qs) != tuple(Fraction(q) for q in statistic.qs):
+            return "It was built for other quantiles."
+        return reason
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """Points of the lattice."""
+        return {"value": self.lattice.units}
 
     @property
     def guarantee(self) -> Guarantee:

@@ -9,17 +9,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.selection.permute_and_flip import probabilities
 from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.hints import Hints
     from sordino.mechanisms import Asking
-    from sordino.reading.profile import Reading
+    from sordino.mechanisms.parts.error_law import Errors
+    from sordino.reading.profile import Reading, Units
     from sordino.statistics import Statistic
 
 
@@ -57,6 +62,7 @@ class Selection(Mechanism):
         neighbors: Which two datasets are neighbours.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> Selection(price=Pure(1)).slope, Selection(price=Pure(1), neighbors=Neighbors.ADD_REMOVE_ONE).slope
         (Fraction(1, 2), Fraction(1, 1))
     """
@@ -65,11 +71,45 @@ class Selection(Mechanism):
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "selection"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.KEY,)
     needs: ClassVar[tuple[str, ...]] = ("counts",)
     proof: ClassVar[str] = "mechanism_selection"
 
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """By how many rows the chosen category is rarer than the most frequent one."""
+        import numpy as np
+
+        from sordino.mechanisms.parts.error_law import ShortfallLaw
+
+        del grid, truth, bits
+        if contribution != 1:
+            return None
+        reading = statistic.read(ask(statistic.request(depth=0)))
+        counts = np.array(reading.open().counts)
+        return [ShortfallLaw(np.array(matched(self, statistic).law(reading).chances), counts.max() - counts)]
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
+        """The key itself."""
+        yield cls(price=price, neighbors=statistic.neighbors)
+
+    alternatives = offers
+
     def __post_init__(self) -> None:
         self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """A key is no number."""
+        return {}
 
     @property
     def guarantee(self) -> Guarantee:

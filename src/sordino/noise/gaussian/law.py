@@ -35,6 +35,7 @@ class Gaussian(Noise):
     """
 
     name = "gaussian"
+    plain = True
     summary = "the normal law; concentrated with a global bound, truncated concentrated with a smooth one"
 
     @classmethod

@@ -33,6 +33,7 @@ class Laplace(Noise):
     """
 
     name = "laplace"
+    plain = True
     summary = "exp(-|x|)/2; pure with a global bound, approximate with a smooth one"
 
     @classmethod

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sordino.mechanisms.additive.additive import AdditiveLaw
 from sordino.mechanisms.parts.drawing import draw_noise, noise_for
-from sordino.planner.error_law import ErrorLaw
+from sordino.mechanisms.parts.error_law import ErrorLaw
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
