@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import operator
+import re
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
@@ -16,6 +18,8 @@ from typing import Any
 from sordino.errors import ParameterError
 
 Number = int | float | Fraction | Decimal
+
+_LONE = re.compile("[\ud800-\udfff]")
 
 LARGEST = 308
 """Decimal places before the point that a float can hold."""
@@ -144,3 +148,22 @@ def one_of(subject: str, options: tuple[str, ...], /, *, why: str = "", hint: st
             subject, f"{name} must be one of {', '.join(options)}", got={name: value}, why=why, hint=hint
         )
     return value
+
+
+def texts(subject: str, values: Iterable[Any]) -> None:
+    r"""Refuse texts that no table could hold: with a NUL, or with half of a surrogate pair, which is no character.
+
+    Example:
+        >>> texts("keys", ["north", 7])
+        >>> texts("keys", ["north\0"])
+        Traceback (most recent call last):
+        ...
+        sordino.errors.ParameterError: keys: a text must not hold NUL or lone surrogates, got text='north\x00'.
+            Not every source can hold such a text or be asked for it, so none is.
+    """
+    for value in values:
+        if isinstance(value, str) and ("\0" in value or (not value.isascii() and _LONE.search(value))):
+            raise ParameterError(
+                subject, "a text must not hold NUL or lone surrogates", got={"text": value},
+                why="Not every source can hold such a text or be asked for it, so none is.",
+            )  # fmt: skip

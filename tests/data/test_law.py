@@ -82,7 +82,7 @@ def test_a_csv_file_reads_alike(ending, column, tmp_path):
     """All fields are text, and nothing is guessed from them."""
     _, values, grid = COLUMNS[column]
     path = csv_file(tmp_path / f"table.{ending}", ["row", "x"], enumerate(spelled(column)))
-    source = open_source(path)
+    source = open_source(path, quoted_line_breaks=True)
     (summary,) = source.summary(asked(grid))
     assert shown(summary) == defined(values, asked(grid))
     assert source.rows == len(values)

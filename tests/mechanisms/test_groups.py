@@ -13,10 +13,10 @@ from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
+from sordino.mechanisms.quantile import private_quantile as module
 from sordino.mechanisms.quantile.groups import class_levels
 from sordino.mechanisms.quantile.plan import Lattice, QuantilePlan
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
-from sordino.mechanisms.quantile.private_quantile import private_quantile as module
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.reading.profile import Reading
 from sordino.statistics.median import Median
@@ -130,7 +130,7 @@ def test_one_group_and_many_are_asked_the_same_request():
 
 def test_groups_are_answered_in_pieces_without_a_seam(monkeypatch):
     """More groups than are worked on together: every one is answered, in order."""
-    from sordino.mechanisms.quantile.private_quantile import groups as quantile_groups
+    from sordino.mechanisms.quantile import groups as quantile_groups
 
     monkeypatch.setattr(quantile_groups, "CELLS", 600)
     mechanism = PrivateQuantile(price=Pure(30), lattice=LATTICE, rows=9, flip=False)

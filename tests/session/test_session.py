@@ -25,6 +25,13 @@ class Spy:
 
     def __init__(self, columns, notes, fail=None):
         self.inner, self.notes, self.fail = Memory(columns), notes, fail
+        self.assumptions = ()
+
+    def ready(self):
+        self.inner.ready()
+
+    def snapshot(self):
+        return self.inner.snapshot()
 
     def check(self, *requests):
         self.notes.append("check")

@@ -81,6 +81,9 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
             default=".",
             help="Decimal sign of numbers in a CSV file.",
         ),
+        click.option(
+            "--quoted-line-breaks", is_flag=True, help="Quoted fields of a CSV file hold line breaks."
+        ),
         click.option("--neighbors", type=click.Choice(NEIGHBORS), help="By default as the book says."),
         click.option("--where", multiple=True, metavar="COND", help="Only rows with, e.g., 'age>=18'."),
         click.option("--by", metavar="COLUMN", help="Answer for every group of a column; needs --by-keys."),
@@ -127,13 +130,14 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
             row=options["row_order"],
             numbers=options["numbers"].split(",") if options["numbers"] else (),
             decimal=options["decimal"],
+            quoted_line_breaks=options["quoted_line_breaks"],
         )
         asking.pop("rows", None)
         if conditions:
             people = people.where(*conditions)
         event = people.quote(statistic, price, **asking)
         _preview(event, book, options["token"])
-        _reading(options["data"], options["decimal"])
+        _reading(options["data"], options["decimal"], quoted=options["quoted_line_breaks"])
         if not options["yes"]:
             click.confirm("release?", abort=True, err=True)
         bought = {"interval": options["interval"], "token": options["token"], **hints}
@@ -205,8 +209,8 @@ def _preview(event: Event, book: Ledger, token: str | None) -> None:
     render.note(f"  leaves      {left(remaining, cost)!r} of {book.budget!r}")
 
 
-def _reading(data: str, decimal: str) -> None:
-    """Say how the numbers of a text file are read: whether a field is one is private, so nobody will say it later."""
+def _reading(data: str, decimal: str, *, quoted: bool) -> None:
+    """Say how a text file is read: whether a field is a number is private, so nobody will say it later."""
     if data.endswith(TEXT):
         like, other = ("1234,5", "1.234") if decimal == "," else ("1234.5", "1,234")
         render.note(
@@ -214,6 +218,10 @@ def _reading(data: str, decimal: str) -> None:
         )
         if decimal == ".":
             render.note("              with decimal commas: --decimal ,")
+        if not quoted:
+            render.note(
+                "              every line is a record; with line breaks in quotes: --quoted-line-breaks"
+            )
 
 
 def _print(answer: Release, book: Ledger, as_json: bool) -> None:

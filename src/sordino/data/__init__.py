@@ -33,6 +33,7 @@ def open_source(
     row: str | None = None,
     numbers: tuple[str, ...] = (),
     decimal: str = ".",
+    quoted_line_breaks: bool = False,
 ) -> Source:
     """Turn data into a source.
 
@@ -45,6 +46,7 @@ def open_source(
             does; engines have none, so they need it when there is a unit.
         numbers: Columns of text or objects that are to be read as numbers; without it they are refused as numbers.
         decimal: What separates the decimals of numbers in a CSV file: ``"."`` or ``","``.
+        quoted_line_breaks: Whether quoted fields of a CSV file hold line breaks.
 
     Raises:
         DataError: This is nothing that can be read.
@@ -59,11 +61,18 @@ def open_source(
     if isinstance(data, str | os.PathLike) and not str(data).startswith(SERVERS):
         from sordino.data.files import open_files
 
-        return open_files(data, unit=unit, row=row, numbers=tuple(numbers), decimal=decimal)
-    if decimal != ".":
+        return open_files(
+            data,
+            unit=unit,
+            row=row,
+            numbers=tuple(numbers),
+            decimal=decimal,
+            quoted_line_breaks=quoted_line_breaks,
+        )
+    if decimal != "." or quoted_line_breaks:
         raise DataError(
-            "open", "decimal is for CSV files; other data know their numbers", got={"decimal": decimal},
-            hint="leave it out",
+            "open", "decimal and quoted_line_breaks are for CSV files", hint="leave them out",
+            got={"decimal": decimal, "quoted_line_breaks": quoted_line_breaks},
         )  # fmt: skip
     if isinstance(data, Source) and not isinstance(data, Mapping):
         other = unit is not None and unit.column is not None and getattr(data, "unit", None) != unit

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from sordino.data.kernel import (
     summarise_groups,
     summarise_together,
 )
-from sordino.data.schema import by_column, check_condition, check_requests, drops
+from sordino.data.schema import Unlisted, by_column, check_condition, check_requests, drops
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
 from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request, Summary
@@ -52,6 +53,8 @@ class Memory:
         unit: Whom to protect; rows beyond its ``max_rows`` are left out.
         row: Column that orders the rows of a unit; without one the order of the table does.
         numbers: Columns of text or objects that are to be read as numbers.
+        name: What messages call the source.
+        assumptions: What every release of these data rests on, in sentences.
 
     Example:
         >>> from sordino.statistics.median import Median
@@ -62,15 +65,33 @@ class Memory:
     """
 
     def __init__(
-        self, columns: Any, *, unit: Unit | None = None, row: str | None = None, numbers: tuple[str, ...] = ()
+        self,
+        columns: Any,
+        *,
+        unit: Unit | None = None,
+        row: str | None = None,
+        numbers: tuple[str, ...] = (),
+        name: str = "memory",
+        assumptions: tuple[str, ...] = (),
     ) -> None:
         self._table = table_of(columns)
         self.unit, self._row, self._numbers = unit or Unit(), row, numbers
+        self._name, self.assumptions = name, assumptions
         self._chosen: Rows | None = None
         self._kept: dict[tuple[str, ...], Rows | None] = {}
 
     def __repr__(self) -> str:
-        return f"<Memory source with columns {', '.join(self._table)}>"
+        if isinstance(self._table.kinds, Unlisted):
+            return f"<{self._name} source with {len(self._table)} columns>"
+        return f"<{self._name.capitalize()} source with columns {', '.join(self._table)}>"
+
+    def ready(self) -> None:
+        """Refuse to convert columns of an engine that has threads in another process."""
+        self._table.ready()
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """What is in memory is in one state, and all threads may read it at once."""
+        return nullcontext()
 
     @property
     def rows(self) -> int:
@@ -83,7 +104,7 @@ class Memory:
 
     def _check(self, requests: tuple[Ask, ...], *, keys: bool = False) -> None:
         check_requests(
-            "memory",
+            self._name,
             self._table.kinds,
             requests,
             unit=self.unit,
@@ -170,9 +191,16 @@ class Memory:
         """The rows that fulfil all conditions; missing values fulfil none."""
         keep = np.ones(self.rows, bool)
         for condition in conditions:
-            kind = check_condition("memory", self._table.kinds, condition)
+            kind = check_condition(self._name, self._table.kinds, condition)
             keep &= _fulfilled(self._column(condition.column), condition, kind)
-        chosen = Memory(self._table, unit=self.unit, row=self._row, numbers=self._numbers)
+        chosen = Memory(
+            self._table,
+            unit=self.unit,
+            row=self._row,
+            numbers=self._numbers,
+            name=self._name,
+            assumptions=self.assumptions,
+        )
         rows = np.flatnonzero(keep)
         chosen._chosen = rows if self._chosen is None else self._chosen[rows]
         return chosen

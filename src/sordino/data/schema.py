@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from sordino import checks
 from sordino.errors import DataError, ParameterError
 from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request
 
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
     from sordino.reading.requests import Ask, Grid
 
 Kinds = Mapping[str, str]
+
+
+class Unlisted(dict[str, str]):
+    """Columns whose names are not shown to help: the first line of a file may be somebody's record.
+
+    Attributes:
+        hint: How to see the names.
+    """
+
+    hint: str = ""
 
 
 def parts(requests: tuple[Ask, ...]) -> list[Request | Columns | Cells | Links]:
@@ -87,11 +98,12 @@ def check_requests(
 
 def exists(subject: str, kinds: Kinds, name: str) -> str:
     """What a column holds; refuse one that is not there."""
+    checks.texts("column", (name,))
     if name not in kinds:
-        shown = list(kinds)[:20]
+        listed = "one of " + ", ".join(list(kinds)[:20]) + (", ..." if len(kinds) > 20 else "")
         raise DataError(
             subject, "the column must exist", got={"column": name},
-            hint="one of " + ", ".join(shown) + (", ..." if len(kinds) > 20 else ""),
+            hint=kinds.hint if isinstance(kinds, Unlisted) else listed,
         )  # fmt: skip
     return kinds[name]
 

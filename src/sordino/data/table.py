@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sordino.data.home import Home
 from sordino.data.numbers import numbers
 from sordino.errors import DataError
 
@@ -84,10 +85,17 @@ def _nothing(value: Any) -> bool:
 class Table(Mapping[str, Column]):
     """Named columns of one length, converted on first use."""
 
-    def __init__(self, kinds: dict[str, str], load: Callable[[str], Column], rows: int) -> None:
-        self.kinds, self.rows = kinds, rows
+    def __init__(
+        self, kinds: dict[str, str], load: Callable[[str], Column], rows: int, *, home: Home | None = None
+    ) -> None:
+        self.kinds, self.rows, self._home = kinds, rows, home
         self._load = load
         self._loaded: dict[str, Column] = {}
+
+    def ready(self) -> None:
+        """Refuse to convert columns of a frame whose threads are in another process."""
+        if self._home is not None:
+            self._home.ready()
 
     def __getitem__(self, name: str) -> Column:
         if name not in self._loaded:
@@ -118,7 +126,8 @@ def table_of(data: Any) -> Table:
     if len(set(frame.columns)) != len(frame.columns):
         raise DataError("memory", "columns must have different names")
     kinds = {name: kind_of(dtype) for name, dtype in frame.schema.items()}
-    return Table(kinds, lambda name: _series(frame[name], kinds[name]), len(frame))
+    home = Home("polars") if frame.implementation.is_polars() else None
+    return Table(kinds, lambda name: _series(frame[name], kinds[name]), len(frame), home=home)
 
 
 def column_of(column: Any) -> Column:

@@ -6,14 +6,14 @@ value may come out but the answer.
 
 from __future__ import annotations
 
-import contextlib
+import dataclasses
 import functools
 import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sordino import __version__
+from sordino import __version__, checks
 from sordino.errors import DataError, LedgerError, ParameterError, SordinoError
 from sordino.reading.requests import Cells, Condition, Source
 from sordino.session.groups import converse, follow_up, groups_together
@@ -185,6 +185,7 @@ class Session:
             mechanism=mechanism,
             hints=hints,
         )
+        question = dataclasses.replace(question, assumptions=question.assumptions + self._source.assumptions)
         self._source.check(*question.requests)
         if question.event.by is not None:
             self._source.check(Cells(question.event.by["column"], tuple(question.event.by["keys"])))
@@ -192,6 +193,9 @@ class Session:
 
     def _door(self, question: Question, token: str | None) -> Release:
         """Debit, read, draw, record: in this order; everything else was checked before."""
+        paid = None if token is None else self.ledger.paid(token)
+        if paid is None or paid.release is None:  # a stored answer needs no source
+            self._source.ready()
         entry = self.ledger.spend(question.event, token)
         if entry.release is not None:
             return Release.from_dict(entry.release)
@@ -202,7 +206,7 @@ class Session:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told."""
         problem: SordinoError | None = None
         try:
-            with getattr(self._source, "snapshot", contextlib.nullcontext)():
+            with self._source.snapshot():
                 return self._answers(question)
         except (
             DataError
@@ -313,6 +317,7 @@ def public_keys(column: str, keys: Sequence[Key]) -> tuple[Key, ...]:
         () if isinstance(keys, str) else tuple(key.item() if hasattr(key, "item") else key for key in keys)
     )
     fine = all(isinstance(key, str | int) and not isinstance(key, bool) for key in given)
+    checks.texts("groups", given)
     if not given or not fine or len(set(given)) != len(given) or len({type(key) for key in given}) > 1:
         raise ParameterError(
             "groups",

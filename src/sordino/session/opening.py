@@ -28,6 +28,7 @@ def open(  # noqa: A001
     row: str | None = None,
     numbers: Sequence[str] = (),
     decimal: str = ".",
+    quoted_line_breaks: bool = False,
 ) -> Session:
     """Open data for release.
 
@@ -42,6 +43,7 @@ def open(  # noqa: A001
         row: Column that orders the rows of a unit; without one the order of the table does.
         numbers: Columns of text that are to be read as numbers.
         decimal: What separates the decimals of numbers in a CSV file: ``"."`` or ``","``.
+        quoted_line_breaks: Whether quoted fields of a CSV file hold line breaks; without it a record is a line.
 
     Example:
         >>> import sordino as sd
@@ -53,7 +55,14 @@ def open(  # noqa: A001
     book = book_for(ledger, budget, neighbors, unit, reason)
     try:
         whom = unit or book.unit
-        source, counted = source_for(data, whom, row=row, numbers=numbers, decimal=decimal)
+        source, counted = source_for(
+            data,
+            whom,
+            row=row,
+            numbers=numbers,
+            decimal=decimal,
+            quoted_line_breaks=quoted_line_breaks,
+        )
         if whom.column is not None:
             counted = None  # people may have several rows or none: their number is not the number of rows
         known = rows_for(rows, counted, neighbors or book.neighbors)
@@ -102,7 +111,13 @@ def book_for(
 
 
 def source_for(
-    data: Any, unit: Unit, *, row: str | None = None, numbers: Sequence[str] = (), decimal: str = "."
+    data: Any,
+    unit: Unit,
+    *,
+    row: str | None = None,
+    numbers: Sequence[str] = (),
+    decimal: str = ".",
+    quoted_line_breaks: bool = False,
 ) -> tuple[Source, int | None]:
     """Turn what was given into a source, and say how many rows it has where that is known without reading."""
     from sordino.data import open_source
@@ -119,7 +134,14 @@ def source_for(
         return data, getattr(data, "rows", None)
     if isinstance(data, str | os.PathLike) and os.fspath(data).endswith(".npz"):
         data = _arrays(data)
-    source = open_source(data, unit=unit, row=row, numbers=tuple(numbers), decimal=decimal)
+    source = open_source(
+        data,
+        unit=unit,
+        row=row,
+        numbers=tuple(numbers),
+        decimal=decimal,
+        quoted_line_breaks=quoted_line_breaks,
+    )
     return source, getattr(source, "rows", None)
 
 

@@ -94,6 +94,7 @@ def prepare(
         hints: Further options of `choose`.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> from sordino.statistics.median import Median
         >>> asked = prepare(Median("income", low=0, high=500_000), Pure(0.5), neighbors=Neighbors.REPLACE_ONE,
         ...                 unit=Unit(), rows=20_000)
