@@ -17,6 +17,8 @@ from pathlib import Path
 ROOTS = (Path(__file__).resolve().parents[1], Path(__file__).resolve().parents[2])
 """Where our packages are: `sordino` and `reproductions` in the first folder, `benchmarks` in the second."""
 OURS = ("sordino", "reproductions", "benchmarks")
+SILENT = ("sordino", "sordino.errors", "sordino.checks", "sordino.registry")
+"""Modules that decide no number: where names live, how refusals read, how variants are found."""
 BY_NAME = ("sordino.noise", "sordino.statistics", "sordino.mechanisms")
 """Folders in which `sordino.catalogue` finds things by their names."""
 
@@ -26,14 +28,14 @@ def digests(*modules: str) -> dict[str, str]:
 
     Example:
         >>> found = digests("sordino.privacy.conversion")
-        >>> "sordino.errors" in found, "sordino.session.door" in found
+        >>> "sordino.privacy" in found, "sordino.session.door" in found
         (True, False)
     """
     todo, found = list(modules), {}
     while todo:
         name = todo.pop()
-        if name in found or name == "sordino" or (path := _file(name)) is None:
-            continue  # the front page only says where names live
+        if name in found or name in SILENT or (path := _file(name)) is None:
+            continue
         found[name] = _digest(path)
         todo += _imported(name)
     return dict(sorted(found.items()))
@@ -135,7 +137,7 @@ def _homes(package: str) -> dict[str, str]:
                 names, home = (other, one) if isinstance(other, tuple | list) else ((one,), other)
                 homes |= dict.fromkeys(names, f"{package}.{home}")
     if (stub := path.with_suffix(".pyi")).is_file():
-        for node in ast.walk(ast.parse(stub.read_text(encoding="utf-8"))):
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ImportFrom) and node.module:
                 homes |= {item.asname or item.name: _home(node.module, item.name) for item in node.names}
     return homes
