@@ -41,7 +41,7 @@ _HOMES = {
         "Unit",
         "compose",
     ),
-    "reading.requests": ("Condition",),
+    "reading.condition": ("Condition",),
     "session": ("Session", "open"),
     "session.oneline": (
         "count",

@@ -61,7 +61,7 @@ from sordino.privacy import (
     Unit,
     compose,
 )
-from sordino.reading.requests import Condition
+from sordino.reading.condition import Condition
 from sordino.session import (
     Session,
     open,  # noqa: A004

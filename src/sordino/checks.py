@@ -15,6 +15,7 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Any
 
+from sordino.calling import EXAMPLES
 from sordino.errors import ParameterError
 
 Number = int | float | Fraction | Decimal
@@ -44,8 +45,10 @@ def exact(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fr
         Traceback (most recent call last):
         ...
         sordino.errors.ParameterError: laplace: epsilon must be a number, got epsilon=True.
+            Hint: epsilon=0.5
     """
     name, value = _single(named)
+    hint = hint or (f"{name}={EXAMPLES[name]}" if name in EXAMPLES else "")
     if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 and not isinstance(value, Rational | float):
         value = value.item()  # a numpy scalar or 0-d array
     if isinstance(value, bool) or not isinstance(value, Rational | float | Decimal):
@@ -138,6 +141,22 @@ def whole(subject: str, /, *, at_least: int = 0, why: str = "", hint: str = "", 
     if number < at_least:
         raise refusal
     return number
+
+
+def plain_text(subject: str, /, *, hint: str = "", **named: Any) -> str:
+    """Return a text that every engine and every book can hold: no zero byte, no half of a character.
+
+    Example:
+        >>> plain_text("condition", value="north")
+        'north'
+    """
+    name, value = _single(named)
+    if not isinstance(value, str) or "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise ParameterError(
+            subject, f"{name} must be a text without zero bytes and half characters", got={name: value},
+            why="No engine could match it.", hint=hint,
+        )  # fmt: skip
+    return value
 
 
 def one_of(subject: str, options: tuple[str, ...], /, *, why: str = "", hint: str = "", **named: Any) -> str:

@@ -16,7 +16,7 @@ import sordino as sd
 from sordino.data import files, open_source, passes
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
-from sordino.reading.requests import Bundle, Columns, Grid, Links, Rank, Request, Window
+from sordino.reading.requests import Bundle, Cells, Columns, Condition, Grid, Links, Rank, Request, Window
 
 GRID = Grid(0, 10, step=1, missing="drop")
 ASKED = Request("x", GRID)
@@ -336,3 +336,38 @@ def test_a_file_larger_than_the_memory_that_is_allowed(tmp_path):
     )
     assert done.returncode == 0, done.stderr[-500:]
     assert done.stdout.split() == [str(rows * groups), "True"]
+
+
+def test_a_duration_in_a_parquet_file_is_refused(tmp_path):
+    """It is stored as a whole number, and an engine does not see the note of what it is."""
+    path = tmp_path / "times.parquet"
+    pq.write_table(pa.table({"d": pa.array([1, 2], pa.duration("s")), "x": [1, 2]}), path)
+    source = open_source(str(path))
+    with pytest.raises(DataError, match="durations"):
+        source.check(Request("d", Grid(0, 9)))
+    with pytest.raises(DataError, match="durations"):
+        source.where(Condition("x", ">", 1)).check(Cells("d", (1,)))
+    with pytest.raises(DataError, match="durations"):
+        source.where(Condition("d", ">", 1))
+    source.check(Request("x", Grid(0, 9)))
+
+
+@pytest.mark.parametrize("later", [["1", "zz"], [1.5, 2.0], None])
+def test_parquet_files_that_differ_are_refused_by_their_schemas(later, tmp_path):
+    """An engine would cast value by value, and fail on the first that does not fit."""
+    pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "a.parquet")
+    other = {"y": [1, 2]} if later is None else {"x": later}
+    pq.write_table(pa.table(other), tmp_path / "b.parquet")
+    with pytest.raises(DataError, match="same columns"):
+        open_source(str(tmp_path / "*.parquet"))
+
+
+def test_parquet_files_may_pack_their_texts_differently(tmp_path):
+    texts = pa.array(["a", "b", "a"])
+    for name, column in (
+        ("a", texts),
+        ("b", texts.dictionary_encode()),
+        ("c", texts.cast(pa.large_string())),
+    ):
+        pq.write_table(pa.table({"x": column}), tmp_path / f"{name}.parquet")
+    assert open_source(str(tmp_path / "*.parquet")).counts("x", ("a", "b")) == (6, 3)

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sordino.address import pasted
 from sordino.cli import render
 from sordino.cli.options import Statistics, guarantee, hint_options, hints_of, json_option
 from sordino.errors import ParameterError
+from sordino.reading.condition import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,7 +105,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     """Quote, ask, release, print."""
     hints = hints_of(options)
     by = _split(options["by"], options["by_keys"])
-    conditions = tuple(_condition(text) for text in options["where"])
+    conditions = tuple(Condition.of(text) for text in options["where"])
     asking = {"interval": options["interval"], "by": by, **hints}
     if options["dry_run"]:
         _dry(statistic, price, conditions, asking, options)
@@ -166,7 +168,7 @@ def _dry(
         statistic,
         price,
         neighbors=Neighbors(options["neighbors"] or "replace-one"),
-        unit=Unit(options["unit"], max_rows=options["max_rows"] or 1),
+        unit=Unit(options["unit"], max_rows=1 if options["max_rows"] is None else options["max_rows"]),
         rows=rows,
         where=conditions,
         by=None if by is None else (by[0], public_keys(*by)),
@@ -260,7 +262,7 @@ def _print(answer: Release, book: Ledger, as_json: bool) -> None:
             lines.append(("error bar", f"{ends[0]}, {100 * bars[0].level:g} times in 100"))
         render.block(lines)
     render.note(f"  release {answer.ledger_id}, token {answer.token}")
-    render.note(f"  next: sordino explain {answer.ledger_id} --ledger {book.name}")
+    render.note(f"  next: sordino explain {answer.ledger_id} --ledger {pasted(book.name)}")
 
 
 def _split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None:
@@ -277,39 +279,11 @@ def _split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None
     return column, given
 
 
-def _condition(text: str) -> Any:
-    """Read a condition: ``age>=18``, ``region==north``, ``region in north|south``."""
-    from sordino.reading.requests import Condition
-
-    if " in " in text:
-        column, _, values = text.partition(" in ")
-        return Condition(column.strip(), "in", tuple(_literal(value) for value in values.split("|")))
-    for op in ("==", "!=", ">=", "<=", ">", "<"):
-        column, found, value = text.partition(op)
-        if found:
-            return Condition(column.strip(), op, _literal(value))
-    column, found, value = text.partition("=")
-    raise ParameterError(
-        "release", "a condition compares a column with a value", got={"where": text},
-        hint=f"--where '{column.strip()}=={value.strip()}'" if found else "--where 'age>=18'",
-    )  # fmt: skip
-
-
-def _literal(text: str) -> Any:
-    text = text.strip()
-    try:
-        return int(text)
-    except ValueError:
-        try:
-            return float(text)
-        except ValueError:
-            return text.strip("'\"")
-
-
 def _unit(options: dict[str, Any], book: Ledger) -> Any:
     from sordino.privacy import Unit
 
     if options["unit"] is None and options["max_rows"] is None:
         return None
     kept = book.unit
-    return Unit(options["unit"] or kept.column, max_rows=options["max_rows"] or kept.max_rows)
+    rows = kept.max_rows if options["max_rows"] is None else options["max_rows"]
+    return Unit(options["unit"] or kept.column, max_rows=rows)

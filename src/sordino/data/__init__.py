@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sordino.address import check_path, is_server
 from sordino.errors import DataError
 from sordino.reading.requests import Source
 
@@ -20,8 +21,6 @@ ENGINES = ("duckdb", "ibis", "pyspark")
 
 FAR = ("ibis", "pyspark")
 """Engines that may run elsewhere: no rows are fetched from them."""
-
-SERVERS = ("postgresql://", "postgres://")
 
 _HINT = 'sd.open("people.parquet", ...) or sd.open({"income": values}, ...)'
 
@@ -44,7 +43,8 @@ def open_source(
         unit: Whom to protect: of each value of its column at most ``max_rows`` rows are used.
         row: Column of numbers, different for the rows of a unit, that orders them. Without one the order of the table
             does; engines have none, so they need it when there is a unit.
-        numbers: Columns of text or objects that are to be read as numbers; without it they are refused as numbers.
+        numbers: Columns whose texts are to be read as numbers; without it a column of text is refused as numbers, and a
+            text in a list is none.
         decimal: What separates the decimals of numbers in a CSV file: ``"."`` or ``","``.
         quoted_line_breaks: Whether quoted fields of a CSV file hold line breaks.
 
@@ -58,9 +58,10 @@ def open_source(
     from sordino.data.memory import Memory
     from sordino.data.table import FRAMES
 
-    if isinstance(data, str | os.PathLike) and not str(data).startswith(SERVERS):
+    if isinstance(data, str | os.PathLike) and not is_server(data):
         from sordino.data.files import open_files
 
+        check_path("open", data, hint='sd.open("people.csv", ...)')
         return open_files(
             data,
             unit=unit,
@@ -93,9 +94,14 @@ def open_source(
         from sordino.data.lazy import Lazy
 
         nearby = package not in FAR
+        if package == "pyspark":
+            from sordino.data.spark import quieten
+
+            quieten(data)
         return Lazy(data, unit=unit, row=row, numbers=numbers, name=package, nearby=nearby)
     if package in FRAMES:
-        return Memory(data, unit=unit, row=row, numbers=numbers)
+        frame = hasattr(data, "columns") or hasattr(data, "column_names")
+        return Memory(data if frame else {"x": data}, unit=unit, row=row, numbers=numbers)
     raise DataError(
         "open", "data must be columns, a frame or a source", got={"type": type(data).__name__}, hint=_HINT
     )

@@ -22,6 +22,7 @@ from sordino import checks
 from sordino.data.home import Home
 from sordino.data.lazy import ROW, Lazy
 from sordino.data.memory import Memory
+from sordino.data.parquet import declared
 from sordino.data.passes import changed
 from sordino.data.records import header, records
 from sordino.data.schema import Unlisted
@@ -148,6 +149,7 @@ def _parquet(
         numbers=numbers,
         name="Parquet",
         guard=guard,
+        kinds=declared(found),
         home=Home("Parquet"),
     )
 

@@ -6,7 +6,6 @@ Which rows count, and what is asked of the engine; the group-bys are in `sordino
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -17,11 +16,11 @@ from sordino.data import grouped
 from sordino.data.bounding import hashed
 from sordino.data.expressions import code, fulfils, key, number, present
 from sordino.data.home import Caller, Home
-from sordino.data.kernel import groups_in_order, summarise_groups
+from sordino.data.kernel import groups_in_order, key_index, summarise_groups
 from sordino.data.memory import Memory
 from sordino.data.passes import CODE, ROWS, collected, summarise_frame
 from sordino.data.schema import by_column, check_condition, check_requests, drops, needed, parts
-from sordino.data.table import kind_of
+from sordino.data.table import column_of, kind_in_engine
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
 from sordino.reading.requests import Bundle, Cells, Columns, Condition, Grid, Links, Request, Summary
@@ -51,6 +50,7 @@ class Lazy:
         name: What messages call the source.
         nearby: Whether the engine runs in this process, so that a column of codes may be fetched from it.
         guard: Called before and after reading; raises when the data have changed.
+        kinds: What columns hold by a declaration that the engine does not see.
         home: Where the engine runs, and who uses it; the caller's engines share one.
 
     Example:
@@ -72,6 +72,7 @@ class Lazy:
         name: str = "table",
         nearby: bool = True,
         guard: Callable[[], None] | None = None,
+        kinds: Mapping[str, str] | None = None,
         home: Home | None = None,
     ) -> None:
         self._home = home or Caller(name)
@@ -83,7 +84,12 @@ class Lazy:
             self._frame: Frame = nw.from_native(frame).lazy()
             self._schema = dict(self._frame.collect_schema())
             self._shape = self._columns()
-        self._kinds = {column: kind_of(dtype) for column, dtype in self._schema.items() if column != ROW}
+        self._declared = dict(kinds or {})
+        self._kinds = {
+            column: self._declared.get(column) or kind_in_engine(dtype)
+            for column, dtype in self._schema.items()
+            if column != ROW
+        }
         self._split: nw.Expr | None = None
         self._counted: int | None = None
 
@@ -218,6 +224,7 @@ class Lazy:
             name=self._name,
             nearby=self._nearby,
             guard=self._guard,
+            kinds=self._declared,
             home=self._home,
         )
 
@@ -244,8 +251,6 @@ class Lazy:
     def _bounded(self, frame: Frame, unit: str) -> Frame:
         """At most so many rows of each unit, by the rule of `sordino.data.bounding`."""
         there = ~nw.col(unit).is_null()
-        if self._schema[unit].is_float():
-            there &= ~nw.col(unit).is_nan()
         count = nw.col(_ONE).cum_sum()  # cum_count forgets the order in some engines
         assert self._row is not None
         return (
@@ -260,7 +265,7 @@ class Lazy:
     def _matches(self, by: str, keys: tuple[str | int, ...]) -> nw.Expr:
         """Whether a row has one of the keys."""
         text = isinstance(keys[0], str)
-        if text and self._kinds[by] == "number":
+        if text and self._kinds[by] != "text":
             return nw.col(by).is_null() & ~nw.col(by).is_null()  # no number is a text
         value, there = key(by, self._schema[by], text=text)
         if not text and self._schema[by].is_integer():
@@ -319,7 +324,9 @@ class Lazy:
         value, _ = key(request.column, self._schema[request.column], text=isinstance(request.keys[0], str))
         listed = frame.filter(self._matches(request.column, request.keys)).select(value.alias(_KEY))
         found = collected(listed.group_by(_KEY).agg(nw.len().alias(ROWS)))
-        counts: Counter[Any] = Counter()  # adds up 0.0 and -0.0, which engines group apart
-        for one, many in zip(found[_KEY].tolist(), found[ROWS].tolist(), strict=True):
-            counts[one] += int(many)
-        return Summary(request, rows, counts=tuple(counts[one] for one in request.keys))
+        places = key_index(column_of(found[_KEY]), request.keys)
+        counts = [0] * len(request.keys)
+        for place, many in zip(places.tolist(), found[ROWS].tolist(), strict=True):
+            if place >= 0:
+                counts[place] += int(many)  # 0.0 and -0.0, which engines group apart, have one place
+        return Summary(request, rows, counts=tuple(counts))

@@ -11,8 +11,8 @@ import os
 import weakref
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from sordino.address import server, written
 from sordino.data.home import Home
 from sordino.data.lazy import Lazy
 from sordino.errors import DataError, MissingExtra
@@ -32,20 +32,20 @@ def open_postgres(
         row: Column that identifies and orders the rows of a unit.
         numbers: Has no use here: text is no number in a server that raises where a number is too large.
     """
-    server, table = split_address(address)
+    place, table = split_address(address)
     try:
         import ibis
         import psycopg
         from ibis.common.exceptions import IbisError, TableNotFound
     except ImportError as error:
         raise MissingExtra.named("open", str(error.name), "postgres") from None
-    given = {"connect_timeout": "10", **psycopg.conninfo.conninfo_to_dict(server)}
     schema, _, name = table.rpartition(".")
     refusal = DataError(
         "open", "the table must be there and readable", got={"table": table},
         hint='"postgresql://user@host/database?table=people"',
     )  # fmt: skip
     try:
+        given = {"connect_timeout": "10", **psycopg.conninfo.conninfo_to_dict(place)}
         backend = ibis.postgres.connect(database=given.pop("dbname", None), **given)
     except (psycopg.Error, IbisError):
         raise refusal from None
@@ -163,12 +163,11 @@ def split_address(address: str) -> tuple[str, str]:
         >>> split_address("postgresql://me@host/db?table=people&connect_timeout=5")
         ('postgresql://me@host/db?connect_timeout=5', 'people')
     """
-    parts = urlsplit(address)
-    options = dict(parse_qsl(parts.query))
+    parts, options = server("open", address)
     table = options.pop("table", "")
     if not table:
         raise DataError(
             "open", "the address must name a table",
             hint='"postgresql://user@host/database?table=people"',
         )  # fmt: skip
-    return urlunsplit(parts._replace(query=urlencode(options))), table
+    return written(parts, options), table

@@ -84,8 +84,8 @@ class TextColumn(Column):
             object.__setattr__(self, "_texts", texts)
         return texts
 
-    def numeric(self) -> Numbers:
-        """Numbers, NaN where there is none."""
+    def numeric(self, *, text: bool = True) -> Numbers:  # noqa: ARG002
+        """Numbers, NaN where there is none: all that a CSV file holds is text."""
         found = self._numbers
         if found is None:
             if self._of is None:

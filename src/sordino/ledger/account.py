@@ -11,6 +11,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import TypeVar
 
+from sordino.address import pasted
 from sordino.errors import BudgetExceeded, ParameterError, Unsupported, spell
 from sordino.privacy import (
     Approx,
@@ -182,7 +183,7 @@ def short(name: str, asked: Guarantee, left: Guarantee, budget: Guarantee) -> Bu
         "there is not enough left",
         got={"asked": asked, "left": left, "of": budget},
         why="Nothing was read and nothing was spent.",
-        hint=f"ask for less, or: sordino ledger raise {name} {options} --reason 'why'",
+        hint=f"ask for less, or: sordino ledger raise {pasted(name)} {options} --reason 'why'",
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.exact.grid import raise_rows
+from sordino.reading.condition import Condition as Condition  # noqa: PLC0414, TC001  sources and callers find it here
 from sordino.reading.profile import Units
 
 if TYPE_CHECKING:
@@ -342,21 +343,6 @@ class Summary:
     codes: Codes | None = None
     links: Codes | None = None
     parts: tuple[Summary, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A filter that an event can store: ``Condition("age", ">=", 18)``; missing rows never pass."""
-
-    column: str
-    op: str
-    value: float | str | tuple[str | int, ...]
-
-    OPS = ("==", "!=", "<", "<=", ">", ">=", "in")
-
-    def __post_init__(self) -> None:
-        checks.one_of("condition", ("==", "!=", "<", "<=", ">", ">=", "in"), op=self.op)
-        checks.texts("condition", self.value if isinstance(self.value, tuple | list) else (self.value,))
 
 
 @runtime_checkable

@@ -14,8 +14,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino import __version__, checks
-from sordino.errors import DataError, LedgerError, ParameterError, SordinoError
-from sordino.reading.requests import Cells, Condition, Source
+from sordino.calling import explained
+from sordino.errors import DataError, ParameterError, SordinoError, Unanswered
+from sordino.reading.condition import Condition
+from sordino.reading.requests import Cells, Source
+from sordino.reading.room import inside, unreadable
 from sordino.session.groups import converse, follow_up, groups_together
 from sordino.session.quote import Question, prepare
 from sordino.session.release import Interval, Release, real
@@ -70,8 +73,8 @@ class Session:
             for entry in self.ledger.history
         )
 
-    def where(self, *conditions: Condition | tuple[str, str, Any]) -> Session:
-        """The same data, only the rows that fulfil public conditions.
+    def where(self, *conditions: Condition | tuple[str, str, Any] | str) -> Session:
+        """The same data, only the rows that fulfil public conditions: tuples, or texts as the command line reads them.
 
         Example:
             >>> import sordino as sd
@@ -79,10 +82,11 @@ class Session:
             >>> grown = people.where(("age", ">=", 30))
             >>> grown.quote(sd.Count("age"), sd.Pure(1)).rows_moved
             2
+            >>> old = people.where("age >= 65")
         """
-        asked = tuple(one if isinstance(one, Condition) else Condition(*one) for one in conditions)
+        asked = tuple(Condition.of(one) for one in conditions)
         return Session(
-            self._source.where(*asked),
+            inside(lambda: self._source.where(*asked), otherwise=unreadable),
             self.ledger,
             unit=self.unit,
             neighbors=self.neighbors,
@@ -90,6 +94,7 @@ class Session:
             conditions=(*self._conditions, *asked),
         )
 
+    @explained("people.quote")
     def quote(
         self,
         statistic: Statistic | Sequence[Statistic],
@@ -105,6 +110,7 @@ class Session:
         """
         return self._question(statistic, price, **options).event
 
+    @explained("people.release")
     def release(
         self,
         statistic: Statistic | Sequence[Statistic],
@@ -131,6 +137,7 @@ class Session:
         question = self._question(statistic, price, interval=interval, mechanism=mechanism, **hints)
         return self._door(question, token)
 
+    @explained("people.release_by")
     def release_by(
         self,
         column: str,
@@ -204,25 +211,22 @@ class Session:
 
     def _closed_room(self, question: Question, entry: Entry) -> list[list[Answer]]:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told."""
-        problem: SordinoError | None = None
-        try:
+
+        def work() -> list[list[Answer]]:
             with self._source.snapshot():
                 return self._answers(question)
-        except (
-            DataError
-        ) as error:  # sources raise these about the schema alone: the data changed while being read
-            problem = error
-        except Exception:  # noqa: BLE001  the error itself stays in the room
-            problem = LedgerError(
+
+        def unanswered() -> SordinoError:
+            return Unanswered(
                 "release",
                 "the answer could not be drawn",
                 got={"token": entry.token},
                 why="It was paid for and nothing was published; the cause may depend on the data and is not shown.",
                 hint="ask again with the same token: it costs nothing",
             )
-        problem.__context__ = problem.__cause__ = None
-        problem.__traceback__ = None
-        raise problem
+
+        # A source may say after the debit, of the schema alone, that the data changed while they were read.
+        return inside(work, otherwise=unanswered, passing=(DataError,))
 
     def _answers(self, question: Question) -> list[list[Answer]]:
         """The answers of every part, for every group (one group without a split)."""
@@ -325,4 +329,7 @@ def public_keys(column: str, keys: Sequence[Key]) -> tuple[Key, ...]:
             why="Keys are public: they must be known before the data are seen, never taken from them.",
             hint='release_by("region", ["north", "south"], ...)',
         )
+    for key in given:
+        if isinstance(key, str):
+            checks.plain_text("groups", hint='release_by("region", ["north", "south"], ...)', key=key)
     return given
