@@ -1,14 +1,8 @@
 """Maps of real points by every method: error of the whole map in people per square km."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import map_methods as methods
-
+from benchmarks.geo import map_methods as methods
 from sordino.privacy import Geo
 
 HEADER = (

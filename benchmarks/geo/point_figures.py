@@ -1,13 +1,11 @@
-"""Draw the figures of the pages on point reports: `python benchmarks/geo/point_figures.py FOLDER`."""
+"""Draw the figures of the pages on point reports: `python -m benchmarks.geo.point_figures FOLDER`."""
 
 import sys
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
-import map_methods as methods
-
+from benchmarks.geo import map_methods as methods
 from sordino.geo import map_of
 from sordino.geo.deconvolution import kernel
 from sordino.geo.drawing import block_density, true_density

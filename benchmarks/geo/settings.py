@@ -4,6 +4,7 @@ Errors are exact expectations over the points, not simulations: M2, M3 and ours 
 person; M0 and M1 have a bias, found by quadrature over their noise.
 """
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from sordino.geo import KernelDensity, Mechanism, Reference, Threshold, TwoWayTh
 from sordino.geo.baseline import expected_bias, noise_variance
 from sordino.privacy import Geo
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(os.environ.get("SORDINO_DATA", Path(__file__).parents[3] / "shared" / "data"))
 MU, SIGMA = 11.494, 0.829  # of the logarithms of incomes
 #: Figures 3 and 8: threshold, and distances at which epsilon is one.
 THRESHOLDS = {10_000: (800, 1200, 2000), 100_000: (8000, 12_000, 20_000), 500_000: (16_000, 24_000, 40_000),

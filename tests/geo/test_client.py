@@ -13,8 +13,7 @@ import pytest
 
 from sordino.geo import Collector, Points, Reference
 from sordino.privacy import Geo
-
-from geo_vectors import CLIENT, vectors  # isort: skip
+from tests.support.geo_vectors import CLIENT, vectors
 
 CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
 needs_node = pytest.mark.skipif(

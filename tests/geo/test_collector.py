@@ -23,8 +23,7 @@ from sordino.geo.reading import read
 from sordino.geo.seen import Store
 from sordino.geo.wire import to_records, write
 from sordino.privacy import Geo
-
-from geo_vectors import vectors  # isort: skip
+from tests.support.geo_vectors import vectors
 
 MADE = Points(Reference.around(longitude=4.9, latitude=52.4, radius=20_000), Geo(1, per=200))
 

@@ -9,8 +9,7 @@ from scipy.special import ndtr
 from sordino.errors import Unsupported
 from sordino.geo import deconvolution, planar_laplace
 from sordino.geo.deconvolution import edge, edge_noise, factor, kernel, kernel_noise, tabulated
-
-from geo_vectors import vectors  # isort: skip
+from tests.support.geo_vectors import vectors
 
 
 def numbers(vector, *names):

@@ -10,8 +10,7 @@ from sordino.geo import Disc, KernelDensity, Mechanism, Points, Reference, Spher
 from sordino.geo.blocks import BlockMechanism
 from sordino.geo.reference import decimal, radii_of_curvature, reference_from, snap
 from sordino.privacy import Geo
-
-from geo_vectors import vectors  # isort: skip
+from tests.support.geo_vectors import vectors
 
 
 @pytest.mark.parametrize("vector", vectors("project"))

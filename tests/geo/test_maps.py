@@ -12,8 +12,7 @@ from sordino.geo.points import PointReports
 from sordino.geo.shrinkage import non_negative
 from sordino.geo.window import Window
 from sordino.privacy import Geo
-
-from geo_vectors import vectors  # isort: skip
+from tests.support.geo_vectors import vectors
 
 MADE = Points(Reference.flat(low=(-20_000, -20_000), high=(20_000, 20_000)), Geo(1, per=300))
 U = MADE.unit_loss

@@ -13,8 +13,7 @@ from sordino.errors import ParameterError
 from sordino.exact.bits import Bits, SeededBits
 from sordino.geo import Points, Reference, planar_laplace
 from sordino.privacy import Geo
-
-from geo_vectors import vectors  # isort: skip
+from tests.support.geo_vectors import vectors
 
 
 @pytest.mark.parametrize("vector", vectors("noise"))

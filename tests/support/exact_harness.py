@@ -3,9 +3,11 @@
 from fractions import Fraction
 
 import numpy as np
+from flint import arb
 
-from sordino.exact.balls import precision
-from sordino.exact.bits import Bits
+from sordino.exact.balls import precision, rational
+from sordino.exact.bits import Bits, SeededBits
+from sordino.exact.tries import decide
 from sordino.exact.uniforms import LazyUniform
 from sordino.noise.arsinh_normal.sampler import ArsinhNormalRecipe
 from sordino.noise.gaussian.sampler import GaussianRecipe
@@ -110,3 +112,34 @@ FAMILIES = [
     "arsinh-normal 1.15",
     "laplace-pareto 9",
 ]
+
+
+def near_edges(recipe, count, ratio_bits, distance_bits, seed):
+    """Locations that put the ideal value 2^-distance_bits of a cell from an edge; words; the right answer."""
+    rng = np.random.default_rng(seed)
+    cases = []
+    while len(cases) < count:
+        words = [int(w) for w in rng.integers(-(2**63), 2**63, size=recipe.words, dtype=np.int64)]
+        if recipe.rejects and not decide(recipe, [LazyUniform(w, SeededBits(0)) for w in words]):
+            continue
+        more = [int(w) for w in rng.integers(-(2**63), 2**63, size=7 * recipe.words, dtype=np.int64)]
+        uniforms = [LazyUniform(w, Scripted([])) for w in words]
+        source = Scripted(more)
+        for u in uniforms:
+            u._source = source
+        # The order in which the sampler reveals bits: 64, then 128, then 256 for each uniform.
+        for amount in (64, 128, 256):
+            for u in uniforms:
+                u.refine(amount)
+        with precision(700):
+            noise = recipe.ball(*uniforms) * rational(recipe.unit) * (1 << ratio_bits)
+            if not noise.rad() < arb(2) ** -(distance_bits + 20):
+                continue
+            # q = edge -+ distance - noise, as a dyadic number of 300 bits.
+            steps = int((noise.mid() * (arb(2) ** 300)).floor().unique_fmpz())
+        cell = int(rng.integers(-5, 6))
+        up = bool(rng.integers(0, 2))
+        offset = Fraction(1, 1 << distance_bits) * (1 if up else -1)
+        location = cell + Fraction(1, 2) + offset - Fraction(steps, 1 << 300)
+        cases.append((words, more, location, cell + 1 if up else cell))
+    return cases

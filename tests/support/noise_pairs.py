@@ -1,19 +1,26 @@
 """Brute force over the admissible pairs of smooth sensitivity: Z against e^t Z + s, by the densities alone."""
 
+import functools
+
 import numpy as np
 
 TAILS = np.concatenate((10.0 ** -np.arange(0.02, 300, 3.0), np.linspace(0.02, 0.98, 33)))
 
 
-def points(noise, t, s):
-    """Points where the log ratio is likely to be extreme: quantiles of both laws, their centres and kinks."""
+@functools.lru_cache(maxsize=8)
+def sizes(noise):
+    """Sizes at which the law may behave unlike elsewhere: quantiles far into the tail, small numbers, kinks."""
     # Both sides of a kink: at a jump itself, rounding would choose the side for p and for q separately.
     near = np.concatenate((kinks(noise) * (1 - 1e-9), kinks(noise), kinks(noise) * (1 + 1e-9)))
     if hasattr(noise, "breaks"):
         near = np.concatenate((kinks(noise) * (1 - 1e-9), kinks(noise) * (1 + 1e-9)))
-    sizes = np.concatenate((noise.isf(TAILS / 2), np.geomspace(1e-9, 1e3, 120), near))
-    sizes = sizes[np.isfinite(sizes) & (sizes < 1e290)]
-    own = np.concatenate(([0.0], sizes, -sizes))
+    found = np.concatenate((noise.isf(TAILS / 2), np.geomspace(1e-9, 1e3, 120), near))
+    return found[np.isfinite(found) & (found < 1e290)]
+
+
+def points(noise, t, s):
+    """Points where the log ratio is likely to be extreme: quantiles of both laws, their centres and kinks."""
+    own = np.concatenate(([0.0], sizes(noise), -sizes(noise)))
     other = own * np.exp(t) + s
     return np.concatenate((own, other, own + s))
 

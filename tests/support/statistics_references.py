@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -21,15 +20,16 @@ from sordino.statistics.sum import Sum
 from sordino.statistics.trimmed_mean import TrimmedMean
 from sordino.statistics.variance import Variance
 from sordino.statistics.winsorized_mean import WinsorizedMean
+from tests.support.places import SHARED, TESTS
 
-HERE = Path(__file__).resolve().parent
-FULL = HERE.parents[2] / "shared" / "reference"
+FULL = SHARED / "reference"
+COPIED = TESTS / "statistics" / "vectors"
 RELATION = {"swap": Neighbors.REPLACE_ONE, "addrem": Neighbors.ADD_REMOVE_ONE}
 
 
 def vectors(name: str, *, full: bool = True) -> list:
     """The cases of one file: all of them, or the few that live beside the tests."""
-    file = FULL / f"{name}.json" if full else HERE / "vectors" / f"{name}.json"
+    file = FULL / f"{name}.json" if full else COPIED / f"{name}.json"
     if not file.exists():
         return []
     return json.loads(file.read_text())["cases"]

@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from statistic_worlds import World, drops
 
 from sordino import catalogue
 from sordino.errors import SordinoError
@@ -16,6 +15,7 @@ from sordino.mechanisms.quantile.plan import Lattice
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Approx, Neighbors, Pure
+from tests.support.statistic_worlds import World, drops
 
 SMOOTH = Additive(calibration=PolyPlace.calibrate(Pure(1), smoothing=Fraction(1, 4)))
 PLAIN = Additive(calibration=Laplace.calibrate(Pure(1), smoothing=0))
