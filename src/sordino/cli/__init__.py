@@ -16,7 +16,16 @@ import click
 from sordino import __version__
 from sordino.errors import AuditFailed, BudgetExceeded, LedgerError, MissingExtra, SordinoError
 
-NOT_VERBS = {"__init__", "__main__", "render", "options", "hints", "demo", "plan_budget"}
+NOT_VERBS = {
+    "__init__",
+    "__main__",
+    "render",
+    "options",
+    "hints",
+    "demo",
+    "plan_budget",
+    "smoothed_precincts",
+}
 
 # Exit codes of the architecture, section 8.
 EXIT_BUG, EXIT_USAGE, EXIT_BUDGET, EXIT_AUDIT, EXIT_LEDGER = 1, 2, 3, 4, 5

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.cli import render
+from sordino.cli.smoothed_precincts import precincts
 from sordino.smoothed.asked import amount, described, only_tally
 
 if TYPE_CHECKING:
@@ -270,65 +271,7 @@ def group(epsilon: float, people: int, as_json: bool, plot: str | None, **what: 
     _finish(lambda: _profile_figure(source, [epsilon], epsilon), plot)
 
 
-@command.command()
-@click.argument("path", type=click.Path(dir_okay=False), metavar="CSV")
-@click.option("--unit", help="The column that names the precincts.")
-@click.option("--category", "categories", multiple=True, help="Keep only these categories.")
-@click.option("--other", multiple=True, help="Merge these categories into one called other.")
-@click.option("--office", help="Which contest, in a file with several.")
-@click.option("--published", metavar="AMOUNT", help="Ballots counted: a number, or 99.8%.")
-@click.option("--held-back", metavar="AMOUNT", help="Ballots lost or held back: 300, or 0.2%.")
-@epsilon_option
-@click.option("--delta", type=float, help="Largest acceptable delta; one over all ballots if not given.")
-@click.option("--all", "show_all", is_flag=True, help="List every precinct, not only the worst twenty.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--plot", type=click.Path(dir_okay=False), help="Write the picture to this .svg, .png or .pdf.")
-def precincts(
-    path: str,
-    unit: str | None,
-    categories: tuple[str, ...],
-    other: tuple[str, ...],
-    office: str | None,
-    published: str | None,
-    held_back: str | None,
-    epsilon: float,
-    delta: float | None,
-    show_all: bool,
-    as_json: bool,
-    plot: str | None,
-) -> None:
-    """Which precincts are too small to publish?
-
-    Reads a CSV with one row per precinct and a column per candidate, or with columns precinct, candidate, votes.
-
-    sordino smoothed precincts county.csv --office President --held-back 0.2% --epsilon 1
-    """
-    from sordino.smoothed.files import read_precincts
-    from sordino.smoothed.precincts import precincts as analyse
-
-    read = read_precincts(path, unit=unit, categories=categories, other=other, office=office)
-    report = analyse(
-        read,
-        epsilon=epsilon,
-        delta=delta,
-        published=amount(published, name="published"),
-        held_back=amount(held_back, name="held_back"),
-    )
-    if as_json:
-        render.as_json(report.to_dict())
-    else:
-        rows = report.rows()
-        shown = rows if show_all else rows[:20]
-        more = f"... and {len(rows) - len(shown)} more; --all lists them" if len(shown) < len(rows) else ""
-        render.table(("precinct", "ballots", "smallest category", "delta", ""), shown, note=more)
-        _say(report.lines(), report.reading)
-
-    def figure() -> Any:
-        from sordino.smoothed import figures
-
-        return figures.precincts(report)
-
-    _finish(figure, plot)
+command.add_command(precincts)
 
 
 @command.command()
