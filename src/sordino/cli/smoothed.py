@@ -266,7 +266,7 @@ def group(epsilon: float, people: int, as_json: bool, plot: str | None, **what: 
         render.as_json({**leak.to_dict(), "people": people})
     else:
         one = source.delta(epsilon=epsilon)
-        pairs = [*leak.lines(), ("one person", f"delta({epsilon:g}) = {one.text}")]
+        pairs = [*leak.lines(), ("one person", one.statement)]
         _say(pairs, leak.reading.replace("any one record", f"any {people} records"), leak.warnings)
     _finish(lambda: _profile_figure(source, [epsilon], epsilon), plot)
 

@@ -175,7 +175,7 @@ def log_delta_counts(
             with one of the three smallest counts. That these contain the worst one was checked, not proved.
 
     Example:
-        >>> round(math.exp(log_delta_counts([32, 5, 18], 46, 0.0)), 12)
+        >>> round(float(np.exp(log_delta_counts([32, 5, 18], 46, 0.0))), 12)
         0.437269143117
     """
     counts = [int(count) for count in counts]
@@ -201,7 +201,7 @@ def log_delta_precinct(
         replacement: Whether with replacement.
 
     Example:
-        >>> round(math.exp(log_delta_precinct([53, 17], 364, 215, 0.0)), 12)
+        >>> round(float(np.exp(log_delta_precinct([53, 17], 364, 215, 0.0))), 12)
         0.133395640914
     """
     lose, gain = moves(counts)
