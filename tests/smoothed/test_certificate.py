@@ -162,10 +162,6 @@ def test_sixteen_releases_of_a_nation():
     # the two-type bracket of 2020 once spanned 195 powers of ten
     vote = smoothed.sampling(records=[81_283_501, 74_223_975], held_back=0.002).repeat(16, epsilon=1.0)
     assert vote.log_delta - vote.log_lower < 0.05
-    three = smoothed.sampling(records=[81_283_501, 74_223_975, 3_000_000], held_back=0.002).repeat(
-        16, epsilon=1.0
-    )
-    assert three.log_delta - three.log_lower < 0.5
 
 
 def test_many_releases_are_bracketed_closely_and_above_one_release():

@@ -275,6 +275,30 @@ command.add_command(precincts)
 
 
 @command.command()
+@source_options
+@click.option(
+    "--false-alarm", "alarms", type=float, multiple=True, help="One or more chances; a range if not given."
+)
+def errors(alarms: tuple[float, ...], as_json: bool, plot: str | None, **what: Any) -> None:
+    """What can a test about one record achieve? Misses against false alarms.
+
+    sordino smoothed errors yes=5200 no=4800 --held-back 5% --false-alarm 0.05
+    """
+    from sordino.smoothed import trade_off
+
+    curve = trade_off.error_rates(described(**what), false_alarms=alarms)
+    if as_json:
+        render.as_json(curve.to_dict())
+    else:
+        header = ("false alarms", "misses at least", "worst case\n(ordinary DP)", "guessing")
+        render.table(header, curve.rows())
+        render.paragraph(curve.reading)
+        if not curve.certified:
+            render.paragraph("Not certified: larger deltas than were found would lower the misses.")
+    _finish(lambda: trade_off.plot(curve), plot)
+
+
+@command.command()
 @click.option(
     "--figure", "number", type=click.Choice(["1", "2"]), default="1", help="Which figure of the paper."
 )
