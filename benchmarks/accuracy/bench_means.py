@@ -12,8 +12,7 @@ from benchmarks.accuracy.columns import BOUNDS, column
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms.choose import choose, output_grid
-from sordino.mechanisms.column import SortedColumn
-from sordino.mechanisms.smoothing import strength_of
+from sordino.mechanisms.clip.column import SortedColumn
 from sordino.privacy import Concentrated, Pure
 from sordino.statistics.mean import Mean
 from sordino.statistics.variance import Variance
@@ -60,7 +59,7 @@ def means():
         for rows, price in SETTINGS:
             samples = SAMPLES if rows < 5000 else SAMPLES // 4
             found = errors(name, rows, price, statistic=statistic, truth=np.mean, samples=samples, bits=bits)
-            plain = (math.sqrt(2) if price.kind == "pure" else 1) * (high - low) / rows / strength_of(price)
+            plain = (math.sqrt(2) if price.kind == "pure" else 1) * (high - low) / rows / price.strength
             yield (
                 name,
                 rows,

@@ -13,9 +13,9 @@ from benchmarks.accuracy.columns import BOUNDS, column
 
 from sordino.data.memory import Memory
 from sordino.mechanisms.choose import choose
-from sordino.mechanisms.inverse_sensitivity import InverseSensitivity
+from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
 from sordino.privacy import Pure
-from sordino.profile import Reading
+from sordino.reading.profile import Reading
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.minimum import Minimum
 from sordino.statistics.quantile import Quantile

@@ -10,10 +10,10 @@ from fractions import Fraction
 import numpy as np
 
 from sordino.data.memory import Memory
-from sordino.mechanisms.additive import Additive
+from sordino.mechanisms.additive.additive import Additive
+from sordino.mechanisms.additive.smoothing import noise_at
 from sordino.mechanisms.choose import choose
-from sordino.mechanisms.piecewise_laplace import PiecewiseLaplace
-from sordino.mechanisms.smoothing import noise_at
+from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
 from sordino.privacy import Concentrated, Pure
 from sordino.statistics.trimmed_mean import TrimmedMean
 

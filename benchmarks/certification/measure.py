@@ -5,7 +5,8 @@ import time
 
 from sordino.certification import calibrate, certify
 from sordino.certification.calibration import search, settle
-from sordino.certification.certificate import FAMILIES, _certify, estimate, make_shape
+from sordino.certification.certificate import _certify, estimate, make_shape
+from sordino.certification.shape import certified_families
 from sordino.certification.table import lookup
 
 
@@ -19,7 +20,7 @@ def main():
     print(
         "family  rho  ratio | calibrate ms, std | search ms, std ratio | node std ratio | certify ms, hi/lo"
     )
-    for family in FAMILIES:
+    for family in certified_families():
         for rho, ratio in ((0.5, 0.2), (0.02, 0.1), (0.3, 0.17), (0.0333, 0.37), (3.0, 0.25)):
             smoothing = float(f"{ratio * math.sqrt(2 * rho):.3g}")
             estimate.cache_clear()

@@ -18,38 +18,36 @@ from sordino.exact import (
     permute_and_flip,
     sampler,
 )
-from sordino.exact.recipes import (
-    ArsinhNormal,
-    Gaussian,
-    GeneralizedCauchy,
-    Laplace,
-    LaplaceLogNormal,
-    LaplacePareto,
-    PolyPlace,
-    StudentT,
-    UniformLogNormal,
-)
 from sordino.exact.shapes import Falling
+from sordino.noise.arsinh_normal.sampler import ArsinhNormalRecipe
+from sordino.noise.gaussian.sampler import GaussianRecipe
+from sordino.noise.generalized_cauchy.sampler import GeneralizedCauchyRecipe
+from sordino.noise.laplace.sampler import LaplaceRecipe
+from sordino.noise.laplace_log_normal.sampler import LaplaceLogNormalRecipe
+from sordino.noise.laplace_pareto.sampler import LaplaceParetoRecipe
+from sordino.noise.polyplace.sampler import PolyPlaceRecipe
+from sordino.noise.student_t.sampler import StudentTRecipe
+from sordino.noise.uniform_log_normal.sampler import UniformLogNormalRecipe
 
 DRAWS = 1_000_000
 GRID = Grid(-20)
 F = Fraction
 # recipe, bound on the ratio that the project promises (None: none stated)
 FAMILIES = [
-    (Laplace(), 1.5),
-    (Gaussian(), 3),
-    (PolyPlace(F(3, 2)), 3),
-    (PolyPlace(10), 3),
-    (PolyPlace(1000), 3),
-    (StudentT(3), 4),
-    (GeneralizedCauchy(4), 4),
-    (GeneralizedCauchy(2), 4),
-    (GeneralizedCauchy(F(5, 2), F(3, 2)), None),
-    (GeneralizedCauchy(F(27, 25), F(44, 5)), None),
-    (LaplaceLogNormal(F(1, 2)), 5),
-    (UniformLogNormal(F(3, 2)), 5),
-    (ArsinhNormal(F(23, 20)), 5),
-    (LaplacePareto(9), None),
+    (LaplaceRecipe(), 1.5),
+    (GaussianRecipe(), 3),
+    (PolyPlaceRecipe(F(3, 2)), 3),
+    (PolyPlaceRecipe(10), 3),
+    (PolyPlaceRecipe(1000), 3),
+    (StudentTRecipe(3), 4),
+    (GeneralizedCauchyRecipe(4), 4),
+    (GeneralizedCauchyRecipe(2), 4),
+    (GeneralizedCauchyRecipe(F(5, 2), F(3, 2)), None),
+    (GeneralizedCauchyRecipe(F(27, 25), F(44, 5)), None),
+    (LaplaceLogNormalRecipe(F(1, 2)), 5),
+    (UniformLogNormalRecipe(F(3, 2)), 5),
+    (ArsinhNormalRecipe(F(23, 20)), 5),
+    (LaplaceParetoRecipe(9), None),
 ]
 
 
@@ -140,7 +138,7 @@ def scalars():
         )
         name = repr(recipe).replace("Fraction(", "(").replace(", 1)", ")")
         yield name, one / n * 1e6, 20
-    recipe = PolyPlace(10)
+    recipe = PolyPlaceRecipe(10)
     grown = best(
         lambda: [draw(recipe, location=F(1, 3), scale=scale, grid=GRID, bits=source) for _ in range(n)]
     )

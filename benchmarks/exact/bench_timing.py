@@ -10,31 +10,29 @@ from scipy import stats
 
 from sordino.exact import Bits, Grid, draw
 from sordino.exact.balls import precision
-from sordino.exact.recipes import (
-    ArsinhNormal,
-    Gaussian,
-    GeneralizedCauchy,
-    Laplace,
-    LaplaceLogNormal,
-    LaplacePareto,
-    PolyPlace,
-    StudentT,
-    UniformLogNormal,
-)
 from sordino.exact.sampler import settle
 from sordino.exact.uniforms import LazyUniform
+from sordino.noise.arsinh_normal.sampler import ArsinhNormalRecipe
+from sordino.noise.gaussian.sampler import GaussianRecipe
+from sordino.noise.generalized_cauchy.sampler import GeneralizedCauchyRecipe
+from sordino.noise.laplace.sampler import LaplaceRecipe
+from sordino.noise.laplace_log_normal.sampler import LaplaceLogNormalRecipe
+from sordino.noise.laplace_pareto.sampler import LaplaceParetoRecipe
+from sordino.noise.polyplace.sampler import PolyPlaceRecipe
+from sordino.noise.student_t.sampler import StudentTRecipe
+from sordino.noise.uniform_log_normal.sampler import UniformLogNormalRecipe
 
 RELEASES = 20_000
 LAWS = [
-    Laplace(),
-    Gaussian(),
-    StudentT(3),
-    GeneralizedCauchy(4),
-    PolyPlace(10),
-    LaplaceLogNormal(Fraction(1, 2)),
-    UniformLogNormal(Fraction(3, 2)),
-    ArsinhNormal(Fraction(23, 20)),
-    LaplacePareto(9),
+    LaplaceRecipe(),
+    GaussianRecipe(),
+    StudentTRecipe(3),
+    GeneralizedCauchyRecipe(4),
+    PolyPlaceRecipe(10),
+    LaplaceLogNormalRecipe(Fraction(1, 2)),
+    UniformLogNormalRecipe(Fraction(3, 2)),
+    ArsinhNormalRecipe(Fraction(23, 20)),
+    LaplaceParetoRecipe(9),
 ]
 
 
@@ -70,7 +68,9 @@ def tables():
 
     def balls():
         with precision(128):
-            return settle(Laplace(), [LazyUniform(source.word(), source)], Fraction(0), Fraction(1), grid)
+            return settle(
+                LaplaceRecipe(), [LazyUniform(source.word(), source)], Fraction(0), Fraction(1), grid
+            )
 
     rho, p, gap = measured(balls)
     rows.append(("(Laplace in balls alone)", float(rho), float(p), f"{gap:+.2%}", "-"))

@@ -14,7 +14,7 @@ import numpy as np
 
 import sordino as sd
 from sordino.ledger import Ledger
-from sordino.question import prepare
+from sordino.session.quote import prepare
 
 COUNT = 400
 

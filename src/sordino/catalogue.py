@@ -6,7 +6,11 @@ it is asked for.
 
 from __future__ import annotations
 
+import importlib
+import re
 from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from sordino.errors import ParameterError
@@ -17,6 +21,11 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
 T = TypeVar("T")
+
+NAMED = re.compile(
+    r'^class ([A-Z]\w*)\(.*?\):\n(?:(?!class ).*\n)*?    name(?:: ClassVar\[str\])? = "[a-z]', re.MULTILINE
+)
+"""A class that gives itself a catalogue name."""
 
 
 def noise_families() -> dict[str, type[Noise]]:
@@ -86,3 +95,40 @@ def find(kind: str, name: str, known: dict[str, T]) -> T:
         got={"name": name},
         hint=near[0] if near else f"sordino show {kind}s" if kind == "statistic" else "",
     )
+
+
+@lru_cache(maxsize=1)
+def own_names() -> dict[str, str]:
+    """Where the library's own statistics, noise families and mechanisms live, by class name; nothing is imported.
+
+    One noun, one file: a file that names a variant is found by its class.
+
+    Example:
+        >>> own_names()["Median"], own_names()["PolyPlace"]
+        ('sordino.statistics.median', 'sordino.noise.polyplace.law')
+    """
+    root, found = Path(__file__).parent, {}
+    for folder in ("statistics", "noise", "mechanisms"):
+        for path in sorted((root / folder).rglob("*.py")):
+            module = ".".join(("sordino", *path.relative_to(root).with_suffix("").parts))
+            for match in NAMED.finditer(path.read_text(encoding="utf-8")):
+                found[match.group(1)] = module
+    return found
+
+
+def public(name: str) -> type | None:
+    """The class of that name among our own variants, else among installed plug-ins; None where there is none.
+
+    Example:
+        >>> public("Median").name
+        'median'
+    """
+    home = own_names().get(name)
+    if home is not None:
+        found: type = getattr(importlib.import_module(home), name)
+        return found
+    for known in (statistics(), noise_families(), mechanisms()):
+        for variant in known.values():
+            if variant.__name__ == name:
+                return variant
+    return None

@@ -8,14 +8,25 @@ from __future__ import annotations
 
 import math
 import operator
+import re
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
 from typing import Any
 
+from sordino.calling import EXAMPLES
 from sordino.errors import ParameterError
 
 Number = int | float | Fraction | Decimal
+
+_LONE = re.compile("[\ud800-\udfff]")
+
+LARGEST = 308
+"""Decimal places before the point that a float can hold."""
+
+PLACES = 1000
+"""Places after the point that a Decimal may begin at."""
 
 
 def _single(named: dict[str, Any]) -> tuple[str, Any]:
@@ -34,19 +45,44 @@ def exact(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fr
         Traceback (most recent call last):
         ...
         sordino.errors.ParameterError: laplace: epsilon must be a number, got epsilon=True.
+            Hint: epsilon=0.5
     """
     name, value = _single(named)
+    hint = hint or (f"{name}={EXAMPLES[name]}" if name in EXAMPLES else "")
     if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 and not isinstance(value, Rational | float):
         value = value.item()  # a numpy scalar or 0-d array
     if isinstance(value, bool) or not isinstance(value, Rational | float | Decimal):
         raise ParameterError(subject, f"{name} must be a number", got={name: value}, why=why, hint=hint)
-    if isinstance(value, Rational):
-        return Fraction(value)
-    if not math.isfinite(value):
+    if not _finite(value):
         raise ParameterError(
-            subject, f"{name} must be a finite number", got={name: float(value)}, why=why, hint=hint
+            subject, f"{name} must be a finite number", got={name: value}, why=why, hint=hint
         )
-    return Fraction(value) if isinstance(value, Decimal) else Fraction(repr(float(value)))
+    if not _ordinary(value):
+        raise ParameterError(
+            subject,
+            f"{name} must be a number of ordinary size",
+            got={name: value},
+            why=why or "Numbers beyond 1e308 or with a thousand places have no float.",
+            hint=hint or f"{name}=1",
+        )
+    return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
+
+
+def _finite(value: Rational | float | Decimal) -> bool:
+    return (
+        value.is_finite()
+        if isinstance(value, Decimal)
+        else isinstance(value, Rational) or math.isfinite(value)
+    )
+
+
+def _ordinary(value: Rational | float | Decimal) -> bool:
+    """Whether a finite number is one that a person may mean: told before anything is computed with it."""
+    if isinstance(value, Decimal):
+        return not value or -PLACES < value.adjusted() < LARGEST
+    if isinstance(value, Rational):
+        return abs(value.numerator) < abs(value.denominator) * 10**LARGEST
+    return True
 
 
 def positive(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fraction:
@@ -107,6 +143,22 @@ def whole(subject: str, /, *, at_least: int = 0, why: str = "", hint: str = "", 
     return number
 
 
+def plain_text(subject: str, /, *, hint: str = "", **named: Any) -> str:
+    """Return a text that every engine and every book can hold: no zero byte, no half of a character.
+
+    Example:
+        >>> plain_text("condition", value="north")
+        'north'
+    """
+    name, value = _single(named)
+    if not isinstance(value, str) or "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise ParameterError(
+            subject, f"{name} must be a text without zero bytes and half characters", got={name: value},
+            why="No engine could match it.", hint=hint,
+        )  # fmt: skip
+    return value
+
+
 def one_of(subject: str, options: tuple[str, ...], /, *, why: str = "", hint: str = "", **named: Any) -> str:
     """Return one of a few words."""
     name, value = _single(named)
@@ -115,3 +167,22 @@ def one_of(subject: str, options: tuple[str, ...], /, *, why: str = "", hint: st
             subject, f"{name} must be one of {', '.join(options)}", got={name: value}, why=why, hint=hint
         )
     return value
+
+
+def texts(subject: str, values: Iterable[Any]) -> None:
+    r"""Refuse texts that no table could hold: with a NUL, or with half of a surrogate pair, which is no character.
+
+    Example:
+        >>> texts("keys", ["north", 7])
+        >>> texts("keys", ["north\0"])
+        Traceback (most recent call last):
+        ...
+        sordino.errors.ParameterError: keys: a text must not hold NUL or lone surrogates, got text='north\x00'.
+            Not every source can hold such a text or be asked for it, so none is.
+    """
+    for value in values:
+        if isinstance(value, str) and ("\0" in value or (not value.isascii() and _LONE.search(value))):
+            raise ParameterError(
+                subject, "a text must not hold NUL or lone surrogates", got={"text": value},
+                why="Not every source can hold such a text or be asked for it, so none is.",
+            )  # fmt: skip

@@ -1,24 +1,82 @@
-"""Loads a folder of variants and the plug-ins that extend it. What registers where is the variants' own business."""
+"""One register, one rule: who may be called what among statistics, noise families and mechanisms.
+
+A variant registers by being defined. A name belongs to the class that has it first, and the names of the library's own
+variants are taken from the start: a plug-in cannot have one, whichever is imported first.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
+from typing import Any, Generic, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from sordino.errors import ParameterError
+
+T = TypeVar("T")
 
 
-def load(package: str, path: Iterable[str]) -> None:
-    """Import every module of a package, then the installed entry points of the group with its name.
+class Register(Generic[T]):
+    """Variants of one kind by catalogue name: those of a package's own folder, and plug-ins.
+
+    Args:
+        kind: What is registered, in one word for messages.
+        package: The package whose modules hold the library's own variants; also the group of entry points.
 
     Example:
-        >>> import sordino.noise
-        >>> load("sordino.noise", sordino.noise.__path__)
+        >>> fruits = Register("fruit", "orchard")
+        >>> fruits.add("apple", type("Apple", (), {}))
+        >>> list(fruits.known), "apple" in fruits
+        (['apple'], True)
     """
-    for module in pkgutil.iter_modules(path):
-        importlib.import_module(f"{package}.{module.name}")
-    for plugin in entry_points(group=package):
-        plugin.load()
+
+    def __init__(self, kind: str, package: str) -> None:
+        self.kind, self.package = kind, package
+        self.known: dict[str, type[T]] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.known
+
+    def __getitem__(self, name: str) -> type[T]:
+        return self.known[name]
+
+    def add(self, name: str, variant: type[Any]) -> None:
+        """Give a name to a class, or refuse: one that another class has is taken.
+
+        A dataclass with slots builds its class twice, and a cell of a notebook is run again: a class of the same module
+        and qualified name takes its own place again.
+        """
+        if not self._own(variant):
+            self._own_names()
+        holder = self.known.get(name)
+        if holder is not None and _place(holder) != _place(variant):
+            raise ParameterError(
+                self.kind,
+                f"the name {name!r} is taken",
+                got={"class": ".".join(_place(variant)), "holder": ".".join(_place(holder))},
+                why="A name says in every book and release what was run, so it stays with its first class.",
+                hint=f'name = "my-{name}"',
+            )
+        self.known[name] = variant
+
+    def load(self) -> dict[str, type[T]]:
+        """Import the folder and the installed entry points of its group; all variants, sorted by name."""
+        self._own_names()
+        for plugin in entry_points(group=self.package):
+            plugin.load()
+        return dict(sorted(self.known.items()))
+
+    def _own(self, variant: type[Any]) -> bool:
+        """Whether a class is the library's own."""
+        return variant.__module__ == self.package or variant.__module__.startswith(self.package + ".")
+
+    def _own_names(self) -> None:
+        """Let the library's own variants take their names."""
+        package = sys.modules.get(self.package)
+        for module in pkgutil.walk_packages(getattr(package, "__path__", ()), self.package + "."):
+            importlib.import_module(module.name)
+
+
+def _place(variant: type[Any]) -> tuple[str, str]:
+    return variant.__module__, variant.__qualname__

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from sordino.certification.staircase_ladder import build
 from sordino.errors import ParameterError, Unsupported
 from sordino.noise.polyplace import PolyPlace
 from sordino.noise.staircase_polyplace import StaircasePolyPlace
+from sordino.noise.staircase_polyplace.ladder import build
 from sordino.privacy import Concentrated, Pure
 
 CASES = list(StaircasePolyPlace.cases())

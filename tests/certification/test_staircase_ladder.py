@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sordino.certification.staircase_ladder import build
 from sordino.exact import Grid, SeededBits, draw_many
-from sordino.exact.recipes.staircase_polyplace import StaircasePolyPlace
+from sordino.noise.staircase_polyplace.ladder import build
+from sordino.noise.staircase_polyplace.sampler import StaircasePolyPlaceRecipe
 
 #: epsilon, smoothing, plateau, middle, core
 CASES = [
@@ -105,7 +105,7 @@ def test_the_exact_recipe_draws_this_law_and_not_one_30_percent_off(case):
 
     grid = Grid(-16)
     drawn = draw_many(
-        StaircasePolyPlace(*(Fraction(number) for number in case)),
+        StaircasePolyPlaceRecipe(*(Fraction(number) for number in case)),
         locations=np.zeros(20_000, dtype=np.int64), scales=Fraction(1), grid=grid, bits=SeededBits(7),
     )  # fmt: skip
     values = np.asarray(drawn, dtype=np.float64) * float(grid.step)

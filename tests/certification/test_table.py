@@ -6,17 +6,18 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
+from reproductions.certification_table import generate
 from sordino.certification import calibrate, certify
-from sordino.certification.certificate import FAMILIES, make_shape
+from sordino.certification.certificate import make_shape
+from sordino.certification.shape import certified_families
 from sordino.certification.table import PRICES, RATIOS, lookup, node_smoothing, nodes, starting_point
-from sordino.certification.tabulate import generate
 
 
 def std(family, shape, shift):
     return make_shape(family, float(shape)).std() / float(shift)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", certified_families())
 def test_the_table_is_complete_and_small(family):
     known = nodes(family)
     assert len(known) >= 0.97 * len(PRICES) * len(RATIOS)
@@ -24,7 +25,7 @@ def test_the_table_is_complete_and_small(family):
     assert len(files("sordino.certification").joinpath("table.json").read_bytes()) < 300_000
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", certified_families())
 def test_random_nodes_are_certified_again(family):
     rng = np.random.default_rng(len(family))
     known = list(nodes(family).values())
@@ -48,7 +49,7 @@ def test_a_node_is_found_again_from_scratch():
         )
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", certified_families())
 def test_lookup_keeps_the_promise(family):
     for rho, smoothing in ((0.5, 0.1), (0.3, 0.07), (0.013, 0.02)):
         node = lookup(family, rho, smoothing)
@@ -58,7 +59,7 @@ def test_lookup_keeps_the_promise(family):
     assert lookup(family, 1e-6, 0.1) is None
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", certified_families())
 def test_hits_start_at_their_node_and_points_between_start_well(family):
     node = nodes(family)[(0.5, 0.2)]
     assert starting_point(family, 0.5, node_smoothing(0.5, 0.2)) == (node.shape, node.shift)

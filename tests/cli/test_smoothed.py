@@ -85,7 +85,7 @@ def test_pictures_are_written(name, tmp_path):
 
 
 def test_figure_two_says_what_differs_from_the_paper(monkeypatch):
-    from sordino.smoothed import elections
+    from reproductions import elections
 
     monkeypatch.setattr(elections, "SIZES", (1_000, 2_000))
     small = {"sizes": (1_000, 2_000), "epsilons": (1.0,)}

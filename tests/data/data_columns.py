@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sordino.data.numbers import number
-from sordino.source import FINE_BITS, FIRST, LAST, Grid, Rank, Request, Window
+from sordino.reading.requests import FINE_BITS, FIRST, LAST, Grid, Rank, Request, Window
 
 NAN, INF = math.nan, math.inf
 RNG = np.random.default_rng(20)

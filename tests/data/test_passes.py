@@ -8,7 +8,7 @@ import pytest
 
 from sordino.data import kernel, open_source, passes
 from sordino.errors import DataError
-from sordino.source import BITS, FINE_BITS, FIRST, LAST, Grid, Rank, Request, Window
+from sordino.reading.requests import BITS, FINE_BITS, FIRST, LAST, Grid, Rank, Request, Window
 
 WINDOWS = (
     Window(FIRST, 3),

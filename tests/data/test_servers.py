@@ -14,7 +14,7 @@ from sordino.data import grouped, open_source, passes
 from sordino.data.lazy import Lazy
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
-from sordino.source import Cells, Columns, Condition, Grid, Rank, Request, Window
+from sordino.reading.requests import Cells, Columns, Condition, Grid, Rank, Request, Window
 
 NUMBERS = [name for name in COLUMNS if not name.startswith("text")]
 TYPES = {
@@ -168,7 +168,7 @@ def test_a_session_asks_all_its_questions_of_one_state(postgres, postgres_server
     honest = Lazy.summary
 
     def observed(self, *requests):
-        connection = self._state._connection
+        connection = self._home._backend.con
         states.append(
             connection.execute(
                 "select pg_current_snapshot()::text, current_setting('transaction_read_only')"

@@ -4,10 +4,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from sordino.exact import recipes
 from sordino.exact.balls import precision
 from sordino.exact.bits import Bits
 from sordino.exact.uniforms import LazyUniform
+from sordino.noise.arsinh_normal.sampler import ArsinhNormalRecipe
+from sordino.noise.gaussian.sampler import GaussianRecipe
+from sordino.noise.generalized_cauchy.sampler import GeneralizedCauchyRecipe
+from sordino.noise.laplace.sampler import LaplaceRecipe
+from sordino.noise.laplace_log_normal.sampler import LaplaceLogNormalRecipe
+from sordino.noise.laplace_pareto.sampler import LaplaceParetoRecipe
+from sordino.noise.polyplace.sampler import PolyPlaceRecipe
+from sordino.noise.student_t.sampler import StudentTRecipe
+from sordino.noise.uniform_log_normal.sampler import UniformLogNormalRecipe
 
 
 class Scripted(Bits):
@@ -63,31 +71,31 @@ def enclosure(recipe, words, bits=192):
 
 F = Fraction
 RECIPES = {
-    "laplace": recipes.Laplace(),
-    "gaussian": recipes.Gaussian(),
-    "student-t 3": recipes.StudentT(3),
-    "student-t 1/20": recipes.StudentT(F(1, 20)),
-    "student-t 10^6": recipes.StudentT(10**6),
-    "generalized-cauchy 4, 1": recipes.GeneralizedCauchy(4),
-    "generalized-cauchy 2, 1": recipes.GeneralizedCauchy(2),
-    "generalized-cauchy 5/2, 3/2": recipes.GeneralizedCauchy(F(5, 2), F(3, 2)),
-    "generalized-cauchy 2, 15.5": recipes.GeneralizedCauchy(2, F(31, 2)),
-    "generalized-cauchy 27/25, 44/5": recipes.GeneralizedCauchy(F(27, 25), F(44, 5)),
-    "generalized-cauchy 2, 21/40": recipes.GeneralizedCauchy(2, F(21, 40)),
-    "polyplace 10": recipes.PolyPlace(10),
-    "polyplace 1.5": recipes.PolyPlace(F(3, 2)),
-    "polyplace 1000": recipes.PolyPlace(1000),
-    "polyplace 1+2^-19": recipes.PolyPlace(1 + F(1, 2**19)),
-    "laplace-log-normal 0.5": recipes.LaplaceLogNormal(F(1, 2)),
-    "laplace-log-normal 100": recipes.LaplaceLogNormal(100),
-    "uniform-log-normal 1.5": recipes.UniformLogNormal(F(3, 2)),
-    "arsinh-normal 1.15": recipes.ArsinhNormal(F(23, 20)),
-    "arsinh-normal 2^-30": recipes.ArsinhNormal(F(1, 2**30)),
-    "arsinh-normal 100": recipes.ArsinhNormal(100),
-    "laplace-pareto 9": recipes.LaplacePareto(9),
-    "laplace-pareto 1.5": recipes.LaplacePareto(F(3, 2)),
-    "laplace-pareto 1/40": recipes.LaplacePareto(F(1, 40)),
-    "laplace-pareto 2000": recipes.LaplacePareto(2000),
+    "laplace": LaplaceRecipe(),
+    "gaussian": GaussianRecipe(),
+    "student-t 3": StudentTRecipe(3),
+    "student-t 1/20": StudentTRecipe(F(1, 20)),
+    "student-t 10^6": StudentTRecipe(10**6),
+    "generalized-cauchy 4, 1": GeneralizedCauchyRecipe(4),
+    "generalized-cauchy 2, 1": GeneralizedCauchyRecipe(2),
+    "generalized-cauchy 5/2, 3/2": GeneralizedCauchyRecipe(F(5, 2), F(3, 2)),
+    "generalized-cauchy 2, 15.5": GeneralizedCauchyRecipe(2, F(31, 2)),
+    "generalized-cauchy 27/25, 44/5": GeneralizedCauchyRecipe(F(27, 25), F(44, 5)),
+    "generalized-cauchy 2, 21/40": GeneralizedCauchyRecipe(2, F(21, 40)),
+    "polyplace 10": PolyPlaceRecipe(10),
+    "polyplace 1.5": PolyPlaceRecipe(F(3, 2)),
+    "polyplace 1000": PolyPlaceRecipe(1000),
+    "polyplace 1+2^-19": PolyPlaceRecipe(1 + F(1, 2**19)),
+    "laplace-log-normal 0.5": LaplaceLogNormalRecipe(F(1, 2)),
+    "laplace-log-normal 100": LaplaceLogNormalRecipe(100),
+    "uniform-log-normal 1.5": UniformLogNormalRecipe(F(3, 2)),
+    "arsinh-normal 1.15": ArsinhNormalRecipe(F(23, 20)),
+    "arsinh-normal 2^-30": ArsinhNormalRecipe(F(1, 2**30)),
+    "arsinh-normal 100": ArsinhNormalRecipe(100),
+    "laplace-pareto 9": LaplaceParetoRecipe(9),
+    "laplace-pareto 1.5": LaplaceParetoRecipe(F(3, 2)),
+    "laplace-pareto 1/40": LaplaceParetoRecipe(F(1, 40)),
+    "laplace-pareto 2000": LaplaceParetoRecipe(2000),
 }
 # One member per family, with the parameters of the published measurements.
 FAMILIES = [

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from sordino.exact import Bits, Grid, SeededBits, bits, draw, draw_many
-from sordino.exact.recipes import Laplace
+from sordino.noise.laplace.sampler import LaplaceRecipe
 
 
 def test_two_sources_never_agree_and_have_no_seed():
@@ -127,11 +127,11 @@ def test_seeded_draws_are_marked_and_repeatable():
     assert Bits().private
     assert "NOT PRIVATE" in repr(SeededBits(1))
     options = {"scale": 3, "grid": Grid(-4)}
-    assert draw(Laplace(), location=0, bits=SeededBits(4), **options) == draw(
-        Laplace(), location=0, bits=SeededBits(4), **options
+    assert draw(LaplaceRecipe(), location=0, bits=SeededBits(4), **options) == draw(
+        LaplaceRecipe(), location=0, bits=SeededBits(4), **options
     )
     assert not np.array_equal(
-        *(draw_many(Laplace(), locations=0, scales=3, grid=Grid(-4), size=50) for _ in range(2))
+        *(draw_many(LaplaceRecipe(), locations=0, scales=3, grid=Grid(-4), size=50) for _ in range(2))
     )
 
 

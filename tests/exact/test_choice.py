@@ -24,7 +24,7 @@ from sordino.exact import (
     permute_and_flip,
 )
 from sordino.exact.balls import precision
-from sordino.exact.recipes import Exponential
+from sordino.exact.exponential import ExponentialRecipe
 from sordino.exact.shapes import Falling, Flat, Staircase
 
 F = Fraction
@@ -223,7 +223,9 @@ def test_comparison_sees_differences_below_any_lattice():
 @pytest.mark.statistical
 def test_a_noisy_real_against_a_threshold():
     source = SeededBits(9)
-    above = sum(NoisyReal(Exponential(), location=0, scale=1, bits=source).exceeds(1) for _ in range(4000))
+    above = sum(
+        NoisyReal(ExponentialRecipe(), location=0, scale=1, bits=source).exceeds(1) for _ in range(4000)
+    )
     assert abs(above / 4000 - math.exp(-1)) < 0.04
 
 

@@ -296,14 +296,18 @@ def test_edge_parameters_stay_exact(recipe):
 
 
 def test_unproved_parameters_use_the_slow_path_alone(monkeypatch):
-    from sordino.exact import recipes
+    from sordino.noise.generalized_cauchy.sampler import GeneralizedCauchyRecipe
+    from sordino.noise.laplace_log_normal.sampler import LaplaceLogNormalRecipe
+    from sordino.noise.laplace_pareto.sampler import LaplaceParetoRecipe
+    from sordino.noise.polyplace.sampler import PolyPlaceRecipe
+    from sordino.noise.student_t.sampler import StudentTRecipe
 
     for recipe in (
-        recipes.StudentT(Fraction(1, 100)),
-        recipes.PolyPlace(1 + Fraction(1, 2**30)),
-        recipes.GeneralizedCauchy(2, Fraction(101, 200)),
-        recipes.LaplaceLogNormal(200),
-        recipes.LaplacePareto(Fraction(1, 100)),
+        StudentTRecipe(Fraction(1, 100)),
+        PolyPlaceRecipe(1 + Fraction(1, 2**30)),
+        GeneralizedCauchyRecipe(2, Fraction(101, 200)),
+        LaplaceLogNormalRecipe(200),
+        LaplaceParetoRecipe(Fraction(1, 100)),
     ):
         assert not recipe.proved
         monkeypatch.setattr(type(recipe), "fast", None)  # calling it would fail

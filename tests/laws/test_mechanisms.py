@@ -9,20 +9,19 @@ import numpy as np
 import pytest
 
 from sordino.data.memory import Memory
-from sordino.mechanisms.additive import Additive
-from sordino.mechanisms.inverse_sensitivity import InverseSensitivity
-from sordino.mechanisms.loss import loss_range
-from sordino.mechanisms.piecewise_laplace import PiecewiseLaplace
-from sordino.mechanisms.price import bounded_range, share
-from sordino.mechanisms.quantile import PrivateQuantile
-from sordino.mechanisms.quantile_plan import Lattice
-from sordino.mechanisms.recursive_quantiles import RecursiveQuantiles
-from sordino.mechanisms.selection import Selection
-from sordino.mechanisms.tail_search import TailSearch
+from sordino.mechanisms.additive.additive import Additive
+from sordino.mechanisms.clip.tail_search import TailSearch
+from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
+from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
+from sordino.mechanisms.parts.loss import loss_range
+from sordino.mechanisms.quantile.plan import Lattice
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
+from sordino.mechanisms.selection.selection import Selection
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Concentrated, Neighbors, Pure
-from sordino.profile import Reading
+from sordino.reading.profile import Reading
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
@@ -89,7 +88,7 @@ def test_no_answer_leaks_more_than_the_price(relation, statistic, mechanism):
     sets, pairs = world(relation)
     laws = {rows: mechanism.law(read(statistic, rows, 6)) for rows in sets}
     price = mechanism.price
-    allowed = float(price.epsilon) if isinstance(price, Pure) else float(bounded_range(price))
+    allowed = float(price.epsilon) if isinstance(price, Pure) else float(price.bounded_range)
     worst = 0.0
     for one, other in pairs:
         low, high = loss_range(laws[one], laws[other])
@@ -142,7 +141,7 @@ def test_the_two_steps_of_a_quantile_together_keep_the_price(relation, price):
         opened = replace(statistic.read(summary).open(), below=summary.below)
         laws[rows] = mechanism.law(Reading(opened))
     spent = mechanism.plan.magnitude_share
-    allowed = float(bounded_range(share(price, spent)) + bounded_range(share(price, 1 - spent)))
+    allowed = float(price.share(spent).bounded_range + price.share(1 - spent).bounded_range)
     assert price != Pure(2) or allowed == 2
     worst = 0.0
     for one, other in pairs:

@@ -13,7 +13,7 @@ import pytest
 
 from sordino.ledger import Ledger
 from sordino.privacy import Neighbors, Pure, Unit
-from sordino.release import Event
+from sordino.session.release import Event
 
 _NUMBERS = itertools.count()
 

@@ -21,7 +21,7 @@ from sordino.privacy import (
     TruncatedConcentrated,
     Unit,
 )
-from sordino.release import Release
+from sordino.session.release import Release
 
 
 def answer(event, entry, value=41.5):

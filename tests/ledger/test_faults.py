@@ -20,7 +20,7 @@ from sordino.exact.grid import Grid
 from sordino.ledger import Ledger
 from sordino.ledger.migrations import MIGRATIONS
 from sordino.privacy import Pure
-from sordino.release import Release
+from sordino.session.release import Release
 
 
 def release_once(location, event, token, pause=0.0):

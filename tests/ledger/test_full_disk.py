@@ -15,7 +15,7 @@ from sordino.errors import LedgerError
 from sordino.exact.grid import Grid
 from sordino.ledger import Ledger
 from sordino.privacy import Pure
-from sordino.release import Release
+from sordino.session.release import Release
 
 
 @pytest.fixture

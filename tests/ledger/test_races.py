@@ -9,7 +9,7 @@ from sordino.errors import BudgetExceeded
 from sordino.exact.grid import Grid
 from sordino.ledger import Ledger
 from sordino.privacy import Pure
-from sordino.release import Release
+from sordino.session.release import Release
 
 FORK = multiprocessing.get_context("fork")
 

@@ -11,15 +11,15 @@ from hypothesis import strategies as some
 from scipy import stats
 
 from sordino.exact.bits import SeededBits
-from sordino.mechanisms.auto_clip import SAFETY, AutoClip
-from sordino.mechanisms.auto_clip_plan import Strength, fit_rule, plan_auto_clip, radius_rule
-from sordino.mechanisms.clip_interval import HALFWAY_PART, NEAR_PART, Interval, count_part
-from sordino.mechanisms.clip_search import outside_and_ends, radius_search
-from sordino.mechanisms.column import SortedColumn
-from sordino.mechanisms.fit_test import FitTest, end_cuts
-from sordino.mechanisms.tail_search import TailSearch
+from sordino.mechanisms.clip.auto_clip import SAFETY, AutoClip
+from sordino.mechanisms.clip.auto_clip_plan import Strength, fit_rule, plan_auto_clip, radius_rule
+from sordino.mechanisms.clip.column import SortedColumn
+from sordino.mechanisms.clip.fit_test import FitTest, end_cuts
+from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, Interval, count_part
+from sordino.mechanisms.clip.search import outside_and_ends, radius_search
+from sordino.mechanisms.clip.tail_search import TailSearch
 from sordino.privacy import Concentrated, Neighbors, Pure
-from sordino.source import Grid as Rows
+from sordino.reading.requests import Grid as Rows
 
 from mechanism_worlds import add_remove_world, replace_world  # isort: skip
 

@@ -10,22 +10,22 @@ from sordino.data.memory import Memory
 from sordino.errors import ParameterError
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
-from sordino.mechanisms.additive import Additive
-from sordino.mechanisms.auto_clip import AutoClip
-from sordino.mechanisms.clip_search import centre_law, radius_search, rows_outside
-from sordino.mechanisms.column import AskedColumn, SortedColumn, subgrid
-from sordino.mechanisms.error_bar import WithErrorBar, pivot_quantile
-from sordino.mechanisms.loss import loss_range
-from sordino.mechanisms.order_interval import OrderInterval
-from sordino.mechanisms.propose_test_release import ProposeTestRelease
-from sordino.mechanisms.quantile_plan import Lattice
-from sordino.mechanisms.symmetric_mean import SymmetricMean
-from sordino.mechanisms.variance_clip import VarianceClip
+from sordino.mechanisms.additive.additive import Additive
+from sordino.mechanisms.additive.error_bar import WithErrorBar, pivot_quantile
+from sordino.mechanisms.additive.propose_test_release import ProposeTestRelease
+from sordino.mechanisms.clip.auto_clip import AutoClip
+from sordino.mechanisms.clip.column import AskedColumn, SortedColumn, subgrid
+from sordino.mechanisms.clip.search import centre_law, radius_search, rows_outside
+from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
+from sordino.mechanisms.clip.variance_clip import VarianceClip
+from sordino.mechanisms.parts.loss import loss_range
+from sordino.mechanisms.quantile.order_interval import OrderInterval
+from sordino.mechanisms.quantile.plan import Lattice
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
-from sordino.source import Grid as Rows
-from sordino.source import Rank
+from sordino.reading.requests import Grid as Rows
+from sordino.reading.requests import Rank
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
 from sordino.statistics.second_moment import SecondMoment

@@ -12,15 +12,14 @@ from mechanism_worlds import SMALL, add_remove_world, replace_world
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
-from sordino.mechanisms.anchor_search import LEAN, AnchorSearch
 from sordino.mechanisms.choose import choose
-from sordino.mechanisms.extreme import Extreme
-from sordino.mechanisms.extreme_plan import anchored_measure, plan_extreme, plan_search
-from sordino.mechanisms.leaning import leaning
-from sordino.mechanisms.loss import loss_range
-from sordino.mechanisms.measure import Measure
-from sordino.mechanisms.price import bounded_range
-from sordino.mechanisms.quantile_plan import Lattice
+from sordino.mechanisms.extreme.anchor_search import LEAN, AnchorSearch
+from sordino.mechanisms.extreme.extreme import Extreme
+from sordino.mechanisms.extreme.plan import anchored_measure, plan_extreme, plan_search
+from sordino.mechanisms.parts.loss import loss_range
+from sordino.mechanisms.parts.measure import Measure
+from sordino.mechanisms.quantile.leaning import leaning
+from sordino.mechanisms.quantile.plan import Lattice
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.minimum import Minimum
@@ -52,7 +51,7 @@ def test_no_answer_leaks_more_than_the_price(relation, upper, price, options):
     statistic = statistic_of(upper, relation)
     sets, near = WORLDS[relation]
     laws = {rows: mechanism.law(read(statistic, rows, 6)) for rows in sets}
-    allowed = float(bounded_range(price))
+    allowed = float(price.bounded_range)
     worst = 0.0
     for one in sets:
         for other in near[one]:
@@ -309,21 +308,22 @@ def test_anchored_draws_follow_the_law_and_not_another(upper, groups):
 def test_where_rows_may_be_dropped_a_replacement_counts_as_two(upper, anchor):
     """A replaced row may leave the table and another enter it: the slopes are those of persons with two rows."""
     kind = Maximum if upper else Minimum
-    statistic = kind("x", low=0, high=TOP, step=1, missing="drop")
-    assert statistic.rows_private
+    statistic = kind("x", low=0, high=TOP, step=1, missing="drop", neighbors=Neighbors.ADD_REMOVE_ONE)
     mechanism = (
         anchored(upper, Pure(1)) if anchor else Extreme(price=Pure(1), lattice=LATTICE, upper=upper, rows=40)
     )
     source, bits = Memory({"x": np.array([1.0, 2, 2, 4, 6, 6, 7, 0])}), SeededBits(9)
     asks = [lambda ask: source.summary(ask)[0]] * 50
     drawn = [
-        int(one.value) for _ in range(40) for one in mechanism.answers(statistic, asks, Grid(0), bits=bits)
+        int(one.value)
+        for _ in range(40)
+        for one in mechanism.answers(statistic, asks, Grid(0), contribution=2, bits=bits)
     ]
     observed = np.bincount(drawn, minlength=TOP + 1)
     reading = statistic.read(source.summary(statistic.request(depth=60))[0])
 
     def distance(contribution):
-        law = mechanism.law(reading, contribution=contribution)
+        law = mechanism.law(reading.by(2), contribution=contribution)
         expected = np.exp([law.logpdf(point) for point in range(TOP + 1)]) * len(drawn)
         return float(np.sum((observed - expected) ** 2 / np.maximum(expected, 1e-9)))
 

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
-from sordino.mechanisms import measure as measures
-from sordino.mechanisms import quantile_plan
 from sordino.mechanisms.choose import choose
-from sordino.mechanisms.leaning import leaning
-from sordino.mechanisms.measure import Measure, decimals, in_whole_numbers, mixture
-from sordino.mechanisms.order_interval import OrderInterval
-from sordino.mechanisms.quantile_plan import Lattice, plan_quantile
-from sordino.mechanisms.recursive_quantiles import RecursiveQuantiles
+from sordino.mechanisms.parts import measure as measures
+from sordino.mechanisms.parts.measure import Measure, decimals, in_whole_numbers, mixture
+from sordino.mechanisms.quantile import plan as quantile_plan
+from sordino.mechanisms.quantile.leaning import leaning
+from sordino.mechanisms.quantile.order_interval import OrderInterval
+from sordino.mechanisms.quantile.plan import Lattice, plan_quantile
+from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.privacy import Pure
-from sordino.profile import Reading
-from sordino.source import BITS, FINE_BITS
+from sordino.reading.profile import Reading
+from sordino.reading.requests import BITS, FINE_BITS
 from sordino.statistics.histogram import Histogram
 from sordino.statistics.interquantile_range import InterquantileRange
 from sordino.statistics.maximum import Maximum

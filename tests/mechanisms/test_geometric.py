@@ -10,10 +10,10 @@ from sordino.data.memory import Memory
 from sordino.errors import Unsupported
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
+from sordino.mechanisms.additive.geometric import Geometric, GeometricLaw, two_sided
 from sordino.mechanisms.choose import choose
-from sordino.mechanisms.geometric import Geometric, GeometricLaw, two_sided
 from sordino.privacy import Approx, BoundedRange, Concentrated, Pure
-from sordino.profile import Opened, Profile, Reading, Units
+from sordino.reading.profile import Opened, Profile, Reading, Units
 from sordino.statistics.count_above import CountAbove
 from sordino.statistics.mean import Mean
 

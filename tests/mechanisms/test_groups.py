@@ -12,13 +12,13 @@ from scipy import stats
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
-from sordino.mechanisms import quantile as module
-from sordino.mechanisms.measure import Measure, decimals, mixture, shells
-from sordino.mechanisms.quantile import PrivateQuantile
-from sordino.mechanisms.quantile_groups import class_levels
-from sordino.mechanisms.quantile_plan import Lattice, QuantilePlan
+from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
+from sordino.mechanisms.quantile import private_quantile as module
+from sordino.mechanisms.quantile.groups import class_levels
+from sordino.mechanisms.quantile.plan import Lattice, QuantilePlan
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.privacy import Concentrated, Neighbors, Pure
-from sordino.profile import Reading
+from sordino.reading.profile import Reading
 from sordino.statistics.median import Median
 from sordino.statistics.quantile import Quantile
 
@@ -130,7 +130,7 @@ def test_one_group_and_many_are_asked_the_same_request():
 
 def test_groups_are_answered_in_pieces_without_a_seam(monkeypatch):
     """More groups than are worked on together: every one is answered, in order."""
-    from sordino.mechanisms import quantile_groups
+    from sordino.mechanisms.quantile import groups as quantile_groups
 
     monkeypatch.setattr(quantile_groups, "CELLS", 600)
     mechanism = PrivateQuantile(price=Pure(30), lattice=LATTICE, rows=9, flip=False)
@@ -164,15 +164,16 @@ def test_class_levels_follow_their_definition(monkeypatch, relation):
 
 @pytest.mark.statistical
 def test_several_rows_per_person_and_dropped_rows_keep_their_law():
-    statistic = Quantile("x", q=F(1, 3), low=0, high=LAST, step=1, missing="drop")
+    relation = Neighbors.ADD_REMOVE_ONE
+    statistic = Quantile("x", q=F(1, 3), low=0, high=LAST, step=1, missing="drop", neighbors=relation)
     mechanism = PrivateQuantile(price=Pure(2), lattice=LATTICE, rows=12, flip=False, measure=WIDE)
     rows = (2.0, math.nan, 3.0, 9.0, 9.0, 14.0, 19.0, math.nan, 5.0, 5.0, 6.0, 1.0)
     answers = mechanism.answers(
-        statistic, [asking(rows)] * 3000, Grid(0), contribution=2, bits=SeededBits(33)
+        statistic, [asking(rows)] * 3000, Grid(0), contribution=4, bits=SeededBits(33)
     )
     inner = replace(mechanism, neighbors=Neighbors.ADD_REMOVE_ONE)
     summary = asking(rows)(statistic.request(depth=inner.depth * 4))
-    law = inner.law(statistic.read(summary).by(2))
+    law = inner.law(statistic.read(summary).by(4))
     points = [int(answer.value) for answer in answers]
     assert p_value(law, points) > 1e-4
     assert p_value(inner.law(statistic.read(summary)), points) < 1e-4

@@ -8,12 +8,12 @@ import pytest
 from mechanism_worlds import SMALL, replace_world
 
 from sordino.data.memory import Memory
-from sordino.mechanisms.auto_clip_plan import plan_auto_clip
 from sordino.mechanisms.choose import choose
-from sordino.mechanisms.leaning import leaning
-from sordino.mechanisms.loss import loss_range
-from sordino.mechanisms.quantile import PrivateQuantile
-from sordino.mechanisms.quantile_plan import Lattice, plan_quantile
+from sordino.mechanisms.clip.auto_clip_plan import plan_auto_clip
+from sordino.mechanisms.parts.loss import loss_range
+from sordino.mechanisms.quantile.leaning import leaning
+from sordino.mechanisms.quantile.plan import Lattice, plan_quantile
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.privacy import Neighbors, Pure
 from sordino.statistics.quantile import Quantile
 from sordino.statistics.variance import Variance

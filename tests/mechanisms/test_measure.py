@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sordino.errors import ParameterError
-from sordino.mechanisms.measure import Measure, decimals, mixture, shells
+from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
 
 
 def enumerate_mass(measure):

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from sordino.mechanisms.law import LatticeLaw, PieceLaw
-from sordino.mechanisms.loss import loss_range
-from sordino.mechanisms.measure import Measure, decimals, mixture, shells
-from sordino.mechanisms.nested import Interpolation, Intervals, lattice_cells, line_pieces
+from sordino.mechanisms.nested.intervals import Interpolation, Intervals, lattice_cells, line_pieces
+from sordino.mechanisms.parts.law import LatticeLaw, PieceLaw
+from sordino.mechanisms.parts.loss import loss_range
+from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
 
 from mechanism_worlds import STATISTICS, WORLDS, envelopes, median, trimmed  # isort: skip
 

@@ -6,7 +6,6 @@ import pytest
 
 from sordino.errors import Unsupported
 from sordino.mechanisms.choose import choose
-from sordino.mechanisms.price import bounded_range, nats, share, slope_of
 from sordino.privacy import Approx, BoundedRange, Concentrated, Geo, Neighbors, Pure, compose
 from sordino.statistics.median import Median
 from sordino.statistics.mode import Mode
@@ -16,31 +15,39 @@ from sordino.statistics.mode import Mode
     "price", [Concentrated(0.5), Concentrated(0.001), Approx(1, 1e-6), Approx(0.1, 1e-3)]
 )
 def test_the_bounded_range_spends_the_whole_price_and_no_more(price):
-    found = bounded_range(price)
+    found = price.bounded_range
     assert BoundedRange(found).within(price)
     assert not BoundedRange(found * Fraction(1001, 1000)).within(price)
 
 
 def test_pure_prices_are_their_own_range():
-    assert bounded_range(Pure(0.3)) == Fraction(3, 10)
-    assert slope_of(Pure(1)) == Fraction(1, 2)
-    assert nats(Concentrated(0.5)) == pytest.approx(1)
+    assert Pure(0.3).bounded_range == Fraction(3, 10)
+    assert Pure(1).slope == Fraction(1, 2)
+    assert Concentrated(0.5).nats == pytest.approx(1)
 
 
 def test_a_concentrated_price_buys_more_than_the_pure_one_that_implies_it():
-    assert bounded_range(Concentrated(0.125)) > 1
-    assert bounded_range(Approx(1, 1e-6)) > 1
+    assert Concentrated(0.125).bounded_range > 1
+    assert Approx(1, 1e-6).bounded_range > 1
 
 
-@pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5), Approx(1, 1e-6), BoundedRange(2)])
+@pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5), Approx(1, 1e-6)])
 def test_shares_compose_to_the_price(price):
-    parts = [share(price, Fraction(1, 7)), share(price, Fraction(2, 7)), share(price, Fraction(4, 7))]
+    parts = [price.share(Fraction(1, 7)), price.share(Fraction(2, 7)), price.share(Fraction(4, 7))]
     assert compose(parts) == price
+
+
+def test_a_bounded_range_is_not_shared():
+    """Ranges of adaptive parts do not add up (tests/privacy/test_bounded_range.py)."""
+    assert BoundedRange(2).share(1) == BoundedRange(2)
+    for part in (Fraction(1, 7), 0):
+        with pytest.raises(Unsupported, match="single draw"):
+            BoundedRange(2).share(part)
 
 
 def test_a_price_without_a_theorem_is_refused():
     with pytest.raises(Unsupported, match="Geo"):
-        bounded_range(Geo(1, per=10))
+        Geo(1, per=10).bounded_range  # noqa: B018
 
 
 def test_a_mechanism_follows_the_neighbours_of_the_statistic():

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sordino.mechanisms.law import PieceLaw
-from sordino.mechanisms.nested import Interpolation, Intervals, line_pieces
-from sordino.mechanisms.radial_law import RadialLaw
+from sordino.mechanisms.additive.radial_law import RadialLaw
+from sordino.mechanisms.nested.intervals import Interpolation, Intervals, line_pieces
+from sordino.mechanisms.parts.law import PieceLaw
 
 SHARED = Path(__file__).parents[3] / "shared" / "reference" / "piecewise.json"
 COPIED = Path(__file__).parent / "piecewise.json"

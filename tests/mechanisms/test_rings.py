@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sordino.exact.bits import Bits, SeededBits
-from sordino.mechanisms.drawing import draw_lattice, draw_rings, flip_rings
-from sordino.mechanisms.law import LatticeLaw
-from sordino.mechanisms.mass_table import ERROR, SPARE, MassTable
-from sordino.mechanisms.measure import Measure, decimals, mixture, shells
-from sordino.mechanisms.nested import Intervals, lattice_cells
-from sordino.mechanisms.permute_and_flip import FlipLaw
-from sordino.mechanisms.rings import Rings
+from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
+from sordino.mechanisms.parts.drawing import draw_lattice, draw_rings, flip_rings
+from sordino.mechanisms.parts.law import LatticeLaw
+from sordino.mechanisms.parts.mass_table import ERROR, SPARE, MassTable
+from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
+from sordino.mechanisms.parts.rings import Rings
+from sordino.mechanisms.selection.permute_and_flip import FlipLaw
 
 F = Fraction
 LAST = 20

@@ -11,19 +11,19 @@ from scipy import stats
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
-from sordino.mechanisms.additive import Additive
-from sordino.mechanisms.additive_vector import AdditiveVector
-from sordino.mechanisms.inverse_sensitivity import InverseSensitivity
-from sordino.mechanisms.measure import Measure, decimals, mixture, shells
-from sordino.mechanisms.piecewise_laplace import PiecewiseLaplace
-from sordino.mechanisms.quantile import PrivateQuantile
-from sordino.mechanisms.quantile_plan import Lattice
-from sordino.mechanisms.radial import RadialLaplace
-from sordino.mechanisms.recursive_quantiles import RecursiveQuantiles
-from sordino.mechanisms.selection import Selection
+from sordino.mechanisms.additive.additive import Additive
+from sordino.mechanisms.additive.additive_vector import AdditiveVector
+from sordino.mechanisms.additive.radial import RadialLaplace
+from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
+from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
+from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
+from sordino.mechanisms.quantile.plan import Lattice
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
+from sordino.mechanisms.selection.selection import Selection
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Concentrated, Pure
-from sordino.profile import Opened, Profile, Reading, Units
+from sordino.reading.profile import Opened, Profile, Reading, Units
 from sordino.statistics.median import Median
 from sordino.statistics.mode import Mode
 from sordino.statistics.quantile import Quantile

@@ -10,8 +10,8 @@ from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
 from sordino.mechanisms.choose import choose, output_grid
-from sordino.mechanisms.square_search import INNER, NEAR, plan_squares
-from sordino.mechanisms.variance_clip import VarianceClip
+from sordino.mechanisms.clip.square_search import INNER, NEAR, plan_squares
+from sordino.mechanisms.clip.variance_clip import VarianceClip
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.statistics.second_moment import SecondMoment
 from sordino.statistics.standard_deviation import StandardDeviation

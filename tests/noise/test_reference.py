@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sordino.catalogue import noise_family
-from sordino.noise.gaussian import hockey_stick
-from sordino.noise.student_t import max_divergence
+from sordino.noise.gaussian.law import hockey_stick
+from sordino.noise.student_t.law import max_divergence
 from sordino.privacy import Approx, Concentrated, Pure, TruncatedConcentrated
 from sordino.privacy.conversion import ball, evaluate
 

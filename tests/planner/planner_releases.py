@@ -20,7 +20,7 @@ from sordino.planner.assumed import assumed
 from sordino.planner.subject import Subject
 from sordino.planner.table import drawn
 from sordino.privacy import Unit
-from sordino.question import prepare
+from sordino.session.quote import prepare
 from sordino.statistics.numeric import Numeric
 
 WITHIN = 0.10

@@ -6,16 +6,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sordino.mechanisms.additive import AdditiveLaw
-from sordino.mechanisms.law import Cell, LatticeLaw, MixtureLaw
-from sordino.mechanisms.measure import Measure
-from sordino.mechanisms.radial_law import RadialLaw
+from sordino.mechanisms.additive.additive import AdditiveLaw
+from sordino.mechanisms.additive.radial_error import RadialError
+from sordino.mechanisms.additive.radial_law import RadialLaw
+from sordino.mechanisms.clip.squares_error import SquaresError
+from sordino.mechanisms.parts.error_law import ErrorLaw
+from sordino.mechanisms.parts.law import Cell, LatticeLaw, MixtureLaw
+from sordino.mechanisms.parts.measure import Measure
 from sordino.noise.gaussian import Gaussian
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
-from sordino.planner.error_law import ErrorLaw, _invert, _together, summarise
-from sordino.planner.radial_error import RadialError
-from sordino.planner.squares_error import SquaresError
+from sordino.planner.spread import _invert, _together, summarise
 
 CASES = [
     # noise, value, scale, truth, step, low, high

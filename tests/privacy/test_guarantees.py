@@ -4,6 +4,7 @@ import json
 import math
 import pickle
 from dataclasses import fields
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -68,6 +69,34 @@ def test_bad_amounts_are_parameter_errors(kind, bad):
             kind(**{**good, name: bad})
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
+@pytest.mark.parametrize(
+    "huge",
+    (10**400, -(10**400), Fraction(10**400, 3), Decimal("1e400"), Decimal("1e99999999"), Decimal("1e-99999999")),
+    ids=lambda huge: f"{type(huge).__name__}-{huge < 1}",
+)  # fmt: skip
+def test_amounts_beyond_all_floats_are_parameter_errors_of_three_lines(kind, huge):
+    good = dict.fromkeys((field.name for field in fields(kind)), 2)
+    if kind is Approx:
+        good["delta"] = 0.5
+    for name in good:
+        with pytest.raises(ParameterError, match="ordinary size") as caught:
+            kind(**{**good, name: huge})
+        lines = str(caught.value).splitlines()
+        assert len(lines) == 3
+        assert lines[2].startswith("    Hint: ")
+        assert max(map(len, lines)) < 120
+
+
+def test_amounts_below_all_floats_are_spelled():
+    """A delta of e^-1000 is a fine delta: it is kept exactly and shown."""
+    assert repr(Approx(1, Fraction(1, 10**400))) == "Approx(epsilon=1, delta=1e-400)"
+    assert repr(Approx(1, Fraction(2, 3 * 10**400))) == "Approx(epsilon=1, delta=6.66667e-401)"
+    for odd in ("nan", "snan", "inf", "-inf"):
+        with pytest.raises(ParameterError, match="finite"):
+            Pure(Decimal(odd))
+
+
 def test_amounts_out_of_their_range():
     for make in (lambda: Approx(1, 1.5), lambda: TruncatedConcentrated(1, 1), lambda: Geo(1, 0)):
         with pytest.raises(ParameterError):
@@ -79,6 +108,8 @@ def test_composition_adds_exactly(a, b):
     assert Pure(a) + Pure(b) == Pure(a + b)
     assert Concentrated(a) + Concentrated(b) == Concentrated(a + b)
     assert BoundedRange(a) + Pure(b) == Pure(a + b)
+    assert BoundedRange(a) + BoundedRange(b) == Pure(a + b)
+    assert BoundedRange(a).times(3) == Pure(3 * a)
     assert (TruncatedConcentrated(a, 5) + TruncatedConcentrated(b, 7)) == TruncatedConcentrated(a + b, 5)
     assert Geo(a, 100) + Geo(b, 200) == Geo(a + b / 2, 100)
 

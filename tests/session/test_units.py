@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sordino as sd
-from sordino.source import Condition, Grid, Request
+from sordino.reading.requests import Condition, Grid, Request
 
 
 def table(people):

@@ -7,7 +7,9 @@ import math
 
 import pytest
 
-from sordino.smoothed import elections, figures, findings
+from reproductions import election_figures, elections
+from reproductions import election_findings as findings
+from sordino.smoothed import figures
 from sordino.smoothed.precincts import precincts
 
 LN10 = math.log(10)
@@ -112,8 +114,8 @@ def test_every_picture_is_drawn_with_its_worst_case(tmp_path, example_county):
         ),
         "names": figures.precincts(report),
         "sizes": figures.precincts(many),
-        "one": figures.elections(elections.figure_one(), lost=0.002, epsilon=0.04),
-        "two": figures.figure_two(left, right, lost=0.002),
+        "one": election_figures.elections(elections.figure_one(), lost=0.002, epsilon=0.04),
+        "two": election_figures.figure_two(left, right, lost=0.002),
     }
     for name, figure in pictures.items():
         axes = figure.axes[0]

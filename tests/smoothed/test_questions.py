@@ -138,7 +138,7 @@ def test_the_smallest_epsilon_is_the_smallest():
 
 
 def test_appendix_claim_about_a_ten_thousandth_lost_does_not_hold():
-    from sordino.smoothed.elections import POPULAR_VOTES
+    from reproductions.elections import POPULAR_VOTES
 
     needed = {e.year: e.sampled(lost=0.0001).epsilon_for() for e in POPULAR_VOTES}
     assert needed[2020] == pytest.approx(0.07, abs=0.01)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sordino.data.memory import Memory
 from sordino.privacy import Neighbors
-from sordino.profile import Profile, Reach
+from sordino.reading.profile import Profile, Reach
 from sordino.statistics import kinds
 from sordino.statistics.maximum_degree import MaximumDegree
 from sordino.statistics.median import Median

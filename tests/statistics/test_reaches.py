@@ -9,7 +9,7 @@ import pytest
 
 from sordino.data.memory import Memory
 from sordino.privacy import Neighbors
-from sordino.source import Rank
+from sordino.reading.requests import Rank
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.median import Median
 from sordino.statistics.minimum import Minimum
@@ -36,8 +36,14 @@ def summaries(statistic, depth, datasets):
     return [Memory({"x": np.array(rows)}).summary(request)[0] for rows in datasets]
 
 
-@pytest.mark.parametrize("relation", [Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE])
-@pytest.mark.parametrize("missing", [None, "drop"])
+@pytest.mark.parametrize(
+    ("relation", "missing"),
+    [
+        (Neighbors.REPLACE_ONE, None),
+        (Neighbors.ADD_REMOVE_ONE, None),
+        (Neighbors.ADD_REMOVE_ONE, "drop"),
+    ],
+)
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: f"{s.name} {s.rule} {s.q} {s.shift}")
 def test_many_readings_at_once_equal_the_single_ones(statistic, relation, missing):
     statistic = replace(statistic, neighbors=relation, missing=missing)

@@ -47,8 +47,9 @@ def exact(task, column):
     """The root mean square and the median error of what would be released, from its law."""
     from sordino.data.memory import Memory
     from sordino.mechanisms.choose import choose
-    from sordino.planner.error_law import ErrorLaw, summarise
-    from sordino.profile import Reading
+    from sordino.mechanisms.parts.error_law import ErrorLaw
+    from sordino.planner.spread import summarise
+    from sordino.reading.profile import Reading
 
     private = task["relation"] == "add/remove"
     asked = replace(statistic(task), neighbors=RELATIONS[task["relation"]])

@@ -83,10 +83,16 @@ def sordino():
     from fractions import Fraction
 
     from sordino.exact import Bits, Grid, draw, draw_many
-    from sordino.exact.recipes import Gaussian, Laplace, PolyPlace
+    from sordino.noise.gaussian.sampler import GaussianRecipe
+    from sordino.noise.laplace.sampler import LaplaceRecipe
+    from sordino.noise.polyplace.sampler import PolyPlaceRecipe
 
     found, size = {}, 200_000
-    for label, recipe in (("Laplace", Laplace()), ("Gaussian", Gaussian()), ("PolyPlace", PolyPlace(10))):
+    for label, recipe in (
+        ("Laplace", LaplaceRecipe()),
+        ("Gaussian", GaussianRecipe()),
+        ("PolyPlace", PolyPlaceRecipe(10)),
+    ):
         found[f"{label}, vector"] = rate(
             lambda recipe=recipe: draw_many(recipe, locations=0, scales=10, grid=Grid(-20), size=size), size
         )

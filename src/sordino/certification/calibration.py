@@ -11,24 +11,14 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from sordino.certification.arsinh_normal import ArsinhNormal
-from sordino.certification.certificate import FAMILIES, Certificate, certify, estimate, make_shape
-from sordino.certification.polyplace import PolyPlace
-from sordino.certification.student_t import StudentT
+from sordino.certification.certificate import Certificate, certify, estimate, make_shape
+from sordino.certification.shape import shape_class
 from sordino.certification.table import starting_point
-from sordino.certification.uniform_log_normal import UniformLogNormal
-from sordino.checks import non_negative, one_of, positive
+from sordino.checks import non_negative, positive
 
 if TYPE_CHECKING:
     from sordino.checks import Number
 
-#: Shapes between which the search looks: from barely finite variance to nearly Gaussian or Laplace.
-RANGES: dict[str, tuple[float, float]] = {
-    StudentT.family: (2.02, 400.0),
-    PolyPlace.family: (2.02, 2000.0),
-    ArsinhNormal.family: (0.03, 3.0),
-    UniformLogNormal.family: (0.2, 2.0),
-}
 #: How far below the target the certified price may stay.
 _SHORTFALL = 4e-4
 _DIGITS = 6
@@ -59,7 +49,7 @@ def calibrate(family: str, rho: Number, smoothing: Number, shape: Number | None 
         >>> float(found.shift) > 1.076 and found.certificate.rho_hi <= 0.5
         True
     """
-    name = one_of("calibrate", tuple(FAMILIES), family=family)
+    name = shape_class(family).family
     target, gamma = positive(name, rho=rho), non_negative(name, smoothing=smoothing)
     if shape is None:
         return _best(name, target, gamma)
@@ -96,24 +86,17 @@ def search(
     """
     from scipy.optimize import minimize_scalar
 
-    low, high = RANGES[family]
-    if family in {ArsinhNormal.family, UniformLogNormal.family}:
-        # beyond, a contraction alone costs more at large orders (Lemma 5); wide laws have huge deviations
-        low = max(low, 1.0005 * smoothing / math.sqrt(2 * rho))
-        high = max(high, 2 * low)
-    elif family == PolyPlace.family and smoothing > 0:
-        # steeper laws pay for the dilation at orders whose moments no double can hold
-        high = max(min(high, 28 * math.sqrt(rho) / smoothing), 2 * low)
+    kind = shape_class(family)
+    low, high = kind.search_limits(rho, smoothing)
     last_shift = [near[1] if near is not None else None]
-    # at its edge PolyPlace pays almost everything for the dilation: leave room for the looseness of a certificate
-    aim = rho * (0.998 if family == PolyPlace.family else 1.0)
+    aim = rho * kind.search_aim
     seen: dict[float, float] = {}
 
     def cost(log_shape: float) -> float:
         law = make_shape(family, math.exp(log_shape))
         shift = quick_shift(family, law.parameter, aim, smoothing, last_shift[0])
         if shift is None:
-            return 1e6 + (log_shape if family in {StudentT.family, PolyPlace.family} else -log_shape)
+            return 1e6 + (log_shape if kind.bounded else -log_shape)
         last_shift[0] = shift
         seen[log_shape] = shift
         return math.log(law.std() / shift)
@@ -128,9 +111,7 @@ def search(
     else:
         middle = math.log(near[0])
         bracket = (max(math.log(low), middle - 0.25), min(math.log(high), middle + 0.25))
-    # PolyPlace is cheapest at an edge, past which dilation exhausts the price: it needs the finer search
-    precision = 0.002 if family == PolyPlace.family else 0.02
-    minimize_scalar(cost, bounds=bracket, method="bounded", options={"xatol": precision})
+    minimize_scalar(cost, bounds=bracket, method="bounded", options={"xatol": kind.search_precision})
     if not seen:
         return None
     best_point = min(seen, key=lambda point: make_shape(family, math.exp(point)).std() / seen[point])

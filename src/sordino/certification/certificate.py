@@ -14,19 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sordino.certification.arsinh_normal import ArsinhNormal
 from sordino.certification.cells import Cells, cut, find_edge
 from sordino.certification.far import Far
 from sordino.certification.orders import STEP, cover, order_grid
-from sordino.certification.polyplace import PolyPlace
-from sordino.certification.shape import FloatArray, LogNormalTail, PowerTail, Shape
-from sordino.certification.student_t import StudentT
-from sordino.certification.uniform_log_normal import UniformLogNormal
-from sordino.checks import greater_than, non_negative, one_of, positive
+from sordino.certification.shape import FloatArray, LogNormalTail, PowerTail, Shape, shape_class
+from sordino.checks import greater_than, non_negative, positive
 
-FAMILIES: dict[str, type[Shape]] = {
-    shape.family: shape for shape in (StudentT, PolyPlace, ArsinhNormal, UniformLogNormal)
-}
 #: The bracket that certify promises.
 LOOSENESS = 1.003
 _TOLERANCE = 2e-4
@@ -102,10 +95,8 @@ class Certificate:
 
 def make_shape(family: str, parameter: float) -> Shape:
     """Build the certificate's view of a family, with its parameter checked."""
-    name = one_of("certify", tuple(FAMILIES), family=family)
-    lowest = 1 if name == PolyPlace.family else 0
-    value = greater_than(name, lowest, parameter=parameter)
-    return FAMILIES[name](float(value))
+    shape = shape_class(family)
+    return shape(float(greater_than(family, shape.above, parameter=parameter)))
 
 
 def certify(family: str, parameter: float, *, smoothing: float, shift: float) -> Certificate:
@@ -199,7 +190,7 @@ def _edge_of_mass(shape: Shape, mass: float) -> float:
 
 @functools.lru_cache(maxsize=1024)
 def _certify(shape: Shape, smoothing: float, shift: float) -> Certificate:
-    """The algorithm of section A2: corners, semi-convexity, cells, orders; doubled until tight."""
+    """The algorithm of docs/proofs/certification.md: corners, semi-convexity, cells, orders; doubled until tight."""
     rough = estimate(shape, smoothing, shift)
     lowest, order = rough.rho, rough.largest_order
     tolerance = _TOLERANCE

@@ -1,6 +1,6 @@
 """What a certificate needs to know of a noise family: tails, log density, score, and two bounds.
 
-One file per family implements `Shape`; moments, quantiles and sampling live in `sordino.noise`.
+Each family implements `Shape` in ``certificate.py`` of its folder in `sordino.noise`, beside its law and its sampler.
 All laws are symmetric, nonincreasing in |x|, with log f(e^u) concave in u (so x*score(x) is nondecreasing);
 the lemmas of docs/proofs/certification.md ask for nothing else.
 """
@@ -8,16 +8,24 @@ the lemmas of docs/proofs/certification.md ask for nothing else.
 from __future__ import annotations
 
 import abc
+import importlib
+import importlib.util
+import math
+import pkgutil
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sordino.errors import ParameterError
 
 FloatArray = NDArray[np.float64]
 
 #: |s| / |t| pairs compare Z with e^t Z + s; the loss is log p - log q.
 LOG_TWO = float(np.log(2.0))
+
+_SHAPES: dict[str, type[Shape]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +34,33 @@ class Shape(abc.ABC):
 
     Attributes:
         parameter: The one shape parameter (degrees of freedom, alpha or sigma).
+        family: Catalogue name of the noise family.
+        bounded: Whether every loss is bounded.
+        above: The parameter must be larger than this.
+        search_range: Shapes among which a calibration looks, from barely finite variance to nearly Gaussian or Laplace.
+        search_aim: Part of the price that a search aims at; the rest is room for the looseness of a certificate.
+        search_precision: How finely a search resolves the logarithm of the parameter.
     """
 
     parameter: float
 
     family: ClassVar[str]
     bounded: ClassVar[bool]
+    above: ClassVar[float] = 0
+    search_range: ClassVar[tuple[float, float]]
+    search_aim: ClassVar[float] = 1.0
+    search_precision: ClassVar[float] = 0.02
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super(Shape, cls).__init_subclass__(**kwargs)
+        if "family" in cls.__dict__:
+            _SHAPES[cls.family] = cls
+
+    @classmethod
+    def search_limits(cls, rho: float, smoothing: float) -> tuple[float, float]:
+        """The part of `search_range` in which the price can be kept."""
+        del rho, smoothing
+        return cls.search_range
 
     @abc.abstractmethod
     def tail(self, x: FloatArray) -> FloatArray:
@@ -113,6 +142,13 @@ class LogNormalTail(Shape):
     __slots__ = ()
     bounded = False
 
+    @classmethod
+    def search_limits(cls, rho: float, smoothing: float) -> tuple[float, float]:
+        """Below, a contraction alone costs more at large orders (Lemma 5); wide laws have huge deviations."""
+        low, high = cls.search_range
+        low = max(low, 1.0005 * smoothing / math.sqrt(2 * rho))
+        return low, max(high, 2 * low)
+
     @abc.abstractmethod
     def score_supremum(self) -> float:
         """An upper bound of the score."""
@@ -145,3 +181,42 @@ class LogNormalTail(Shape):
         # t + C e^-t is convex in t, so the larger of its two ends bounds every dilation
         forward = max(supremum * shift, smoothing + supremum * shift * float(np.exp(-smoothing))) / order
         return max(backward, forward)
+
+
+def shape_class(family: str) -> type[Shape]:
+    """Find a family's shape by its catalogue name; its folder is imported when it is first asked for.
+
+    Example:
+        >>> shape_class("student-t").__name__
+        'StudentTShape'
+    """
+    if family not in _SHAPES:
+        home = f"sordino.noise.{family.replace('-', '_')}"
+        try:
+            importlib.import_module(f"{home}.certificate")
+        except ModuleNotFoundError as error:
+            if error.name not in {home, f"{home}.certificate"}:
+                raise
+    if family not in _SHAPES:
+        raise ParameterError(
+            "certify",
+            "the noise family has no certificate of a concentrated price",
+            got={"family": family},
+            hint=", ".join(certified_families()),
+        )
+    return _SHAPES[family]
+
+
+def certified_families() -> tuple[str, ...]:
+    """Name the families that have a certificate, plug-ins included.
+
+    Example:
+        >>> certified_families()
+        ('arsinh-normal', 'polyplace', 'student-t', 'uniform-log-normal')
+    """
+    home = importlib.import_module("sordino.noise")
+    for folder in pkgutil.iter_modules(home.__path__, "sordino.noise."):
+        name = f"{folder.name}.certificate"
+        if folder.ispkg and importlib.util.find_spec(name) is not None:
+            importlib.import_module(name)
+    return tuple(sorted(_SHAPES))

@@ -2,7 +2,7 @@
 
 `calibrate` takes starting points from here and certifies them again. `lookup` is safe by itself: a larger
 smoothing or shift only enlarges the set of pairs, so a node with at least the smoothing and at most the
-price keeps the promise. ``python -m sordino.certification.tabulate`` computes the table anew.
+price keeps the promise. ``python -m reproductions.certification_table`` computes the table anew.
 """
 
 from __future__ import annotations

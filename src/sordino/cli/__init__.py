@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import ast
 import importlib
+import io
 import sys
+import traceback
 from pathlib import Path
 
 import click
 
 from sordino import __version__
-from sordino.errors import AuditFailed, BudgetExceeded, LedgerError, MissingExtra, SordinoError
+from sordino.errors import (
+    AuditFailed,
+    BudgetExceeded,
+    DamagedLedger,
+    ParameterError,
+    SordinoError,
+    Unanswered,
+    without_secrets,
+)
 
 NOT_VERBS = {
     "__init__",
@@ -69,33 +79,84 @@ def program() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; errors a user can act on are shown without a traceback."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = program.main(args=arguments, standalone_mode=False)
+        _check_words(words)
+        code = program.main(args=words, standalone_mode=False)
     except click.exceptions.Abort:
         click.echo("Stopped; nothing was released.", err=True)
         sys.exit(130)
     except click.ClickException as error:
         from sordino.cli.hints import example
 
-        error.show()
-        if words := example(error):
-            click.echo(f"    Hint: {words}", err=True)
+        shown = io.StringIO()
+        error.show(file=shown)
+        for line in shown.getvalue().splitlines():
+            click.echo(without_secrets(line), err=True)
+        if words_of := example(error):
+            click.echo(f"    Hint: {words_of}", err=True)
         sys.exit(error.exit_code)
     except SordinoError as error:
         from sordino.cli.hints import spoken
 
         click.echo(spoken(error), err=True)
         sys.exit(exit_code(error))
+    except BrokenPipeError:  # the reader of our output has gone: ``sordino ... | head``
+        sys.stdout = None
+        sys.exit(EXIT_USAGE)
+    except OSError as error:
+        click.echo(str(_of_a_file(error)), err=True)
+        sys.exit(EXIT_USAGE)
+    except Exception as error:  # noqa: BLE001  a bug of ours; its words may hold what was read
+        click.echo(str(_bug(error)), err=True)
+        sys.exit(EXIT_BUG)
     if isinstance(code, int) and code:  # what a verb said to ``ctx.exit``: click hands it back as a value
         sys.exit(code)
 
 
+def _check_words(words: list[str]) -> None:
+    """Refuse arguments that are no text: they can be neither stored nor printed."""
+    for place, word in enumerate(words, start=1):
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise ParameterError(
+                "sordino", "arguments must be UTF-8", got={"argument": place},
+                why="They are written into the book and into messages.",
+                hint="rename the file, or type the name of the column as the header has it",
+            ) from None  # fmt: skip
+
+
+def _of_a_file(error: OSError) -> ParameterError:
+    """A file that cannot be read or written; the name of a file is a parameter."""
+    named = {"file": error.filename} if isinstance(error.filename, str) else {}
+    return ParameterError(
+        "sordino", (error.strerror or "a file cannot be used").lower(), got=named,
+        why="The file could not be read or written.", hint="check the path, its folder and their rights",
+    )  # fmt: skip
+
+
+def _bug(error: Exception) -> SordinoError:
+    """What is told of a bug: where it happened in our files, and nothing of its words."""
+    home = Path(__file__).parent.parent
+    ours = [
+        f"{Path(frame.filename).relative_to(home)}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).is_relative_to(home)
+    ]
+    return SordinoError(
+        "sordino", "this is a bug of ours", got={"error": type(error).__name__, "at": ours[-1] if ours else "?"},
+        why="Its own words are not shown: they may hold what was read.",
+        hint="report the line above with the command that you typed",
+    )  # fmt: skip
+
+
 def exit_code(error: SordinoError) -> int:
-    """Say which exit code an error has."""
+    """Say which exit code an error has: 5 for a damaged book alone."""
     if isinstance(error, BudgetExceeded):
         return EXIT_BUDGET
     if isinstance(error, AuditFailed):
         return EXIT_AUDIT
-    if isinstance(error, LedgerError):
+    if isinstance(error, DamagedLedger):
         return EXIT_LEDGER
-    return EXIT_BUG if isinstance(error, MissingExtra) else EXIT_USAGE
+    return EXIT_BUG if isinstance(error, Unanswered) else EXIT_USAGE

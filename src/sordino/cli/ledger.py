@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sordino.address import pasted
 from sordino.cli import render
 from sordino.cli.options import guarantee, json_option, price_options
-from sordino.errors import LedgerError
+from sordino.errors import DamagedLedger, ParameterError
 
 if TYPE_CHECKING:
     from sordino.ledger import Ledger
@@ -66,7 +67,7 @@ def create(
     ) as book:
         _state(book, as_json)
     render.note(
-        f"next: sordino release median COLUMN --low L --high H --epsilon E --data FILE --ledger {location}"
+        f"next: sordino release median COLUMN --low L --high H --epsilon E --data FILE --ledger {pasted(book.name)}"
     )
 
 
@@ -75,9 +76,9 @@ def create(
 @json_option
 def show(location: str, as_json: bool) -> None:
     """Show what was promised, spent and released."""
+    from sordino.explain import asked, shown
     from sordino.ledger import Ledger
-    from sordino.release import Event, Release
-    from sordino.words import asked, shown
+    from sordino.session.release import Event, Release
 
     with Ledger(location) as book:
         history = book.history
@@ -130,7 +131,7 @@ def verify(location: str, known: str | None, as_json: bool) -> None:
             ]
         )
     if not report.holds:
-        raise LedgerError(
+        raise DamagedLedger(
             f"ledger {report.name}",
             f"the book is damaged: {report.faults[0]}",
             why="Nothing should be released from it.",
@@ -166,6 +167,11 @@ def export(location: str, file: str | None) -> None:
     if file is None:
         render.as_json(document)
         return
+    if Path(file).exists() and Path(location).exists() and Path(file).samefile(location):
+        raise ParameterError(
+            "ledger export", "the book cannot be overwritten by its export", got={"file": file},
+            hint=f"sordino ledger export {pasted(location)} {pasted(file + '.json')}",
+        )  # fmt: skip
     Path(file).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     render.note(f"wrote {file}")
 
@@ -189,8 +195,8 @@ def _state(book: Ledger, as_json: bool) -> None:
     if as_json:
         render.as_json(_facts(book))
         return
+    from sordino.explain import whom
     from sordino.privacy import Guarantee
-    from sordino.words import whom
 
     opening, budget = book.opening, book.budget
     stated = Guarantee.from_dict(opening["stated"])

@@ -117,8 +117,10 @@ def _plot(calibration: Calibration, path: str) -> None:
 
 def _figure(plot: str | None, as_json: bool, options: dict[str, Any]) -> None:
     """Print and draw Figure 1 of paper 000 with the papers' constants and ours."""
-    from sordino.papers.polyplace import DENSE, figure_one
+    from sordino.cli.paper import reproduction
 
+    module = reproduction("polyplace")
+    figure_one = module.figure_one
     epsilon = number("epsilon", options["epsilon"]) or 1
     delta = number("delta", options["delta"]) or 1e-5
     result = figure_one(epsilon=float(epsilon), delta=float(delta))
@@ -142,7 +144,7 @@ def _figure(plot: str | None, as_json: bool, options: dict[str, Any]) -> None:
     if plot:
         from sordino import plots
 
-        dense = tuple(x * float(epsilon) for x in DENSE)
+        dense = tuple(x * float(epsilon) for x in module.DENSE)
         with render.progress("drawing", None):
             drawn = figure_one(epsilon=float(epsilon), delta=float(delta), smoothings=dense)
         render.note(f"wrote {plots.save(drawn.plot(), plot)}")

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
+from typing import Any
 
 import click
 
 from sordino.cli import render
 from sordino.cli.options import json_option
+from sordino.errors import MissingExtra
+
+PACKAGE = "reproductions"
+
+
+def reproduction(module: str = "") -> Any:
+    """Import a module of the papers' reproductions, which stay in the repository and are not part of the wheel."""
+    try:
+        return importlib.import_module(f"{PACKAGE}.{module}" if module else PACKAGE)
+    except ModuleNotFoundError as error:
+        if error.name != PACKAGE:
+            raise
+        raise MissingExtra(
+            "paper",
+            "needs the reproductions, which come with a checkout of the repository",
+            why="They are experiments, not the product, and are left out of the installed package.",
+            hint="pip install --editable .   (in a checkout)",
+        ) from None
 
 
 @click.group(name="paper", epilog="Example: sordino paper run 000-figure-1 --scale full --out figures")
@@ -19,9 +39,7 @@ def command() -> None:
 @json_option
 def list_experiments(as_json: bool) -> None:
     """List the experiments."""
-    from sordino.papers import experiments
-
-    found = list(experiments().values())
+    found = list(reproduction().experiments().values())
     if as_json:
         render.as_json(
             [{"name": e.name, "paper": e.paper, "title": e.title, "claim": e.claim} for e in found]
@@ -54,9 +72,7 @@ def run(name: str, scale: str, out: Path, data: Path | None, jobs: int, as_json:
 
     An interrupted run goes on where it stopped.
     """
-    from sordino.papers import chosen
-    from sordino.papers.runner import run as keep
-
+    chosen, keep = reproduction().chosen, reproduction("runner").run
     out.mkdir(parents=True, exist_ok=True)
     records = []
     for experiment in chosen(name):

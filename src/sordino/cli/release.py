@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sordino.address import pasted
 from sordino.cli import render
 from sordino.cli.options import Statistics, guarantee, hint_options, hints_of, json_option
 from sordino.errors import ParameterError
+from sordino.reading.condition import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sordino.ledger import Ledger
-    from sordino.release import Event, Release
+    from sordino.session.release import Event, Release
     from sordino.statistics import Statistic
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -81,6 +83,9 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
             default=".",
             help="Decimal sign of numbers in a CSV file.",
         ),
+        click.option(
+            "--quoted-line-breaks", is_flag=True, help="Quoted fields of a CSV file hold line breaks."
+        ),
         click.option("--neighbors", type=click.Choice(NEIGHBORS), help="By default as the book says."),
         click.option("--where", multiple=True, metavar="COND", help="Only rows with, e.g., 'age>=18'."),
         click.option("--by", metavar="COLUMN", help="Answer for every group of a column; needs --by-keys."),
@@ -100,7 +105,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     """Quote, ask, release, print."""
     hints = hints_of(options)
     by = _split(options["by"], options["by_keys"])
-    conditions = tuple(_condition(text) for text in options["where"])
+    conditions = tuple(Condition.of(text) for text in options["where"])
     asking = {"interval": options["interval"], "by": by, **hints}
     if options["dry_run"]:
         _dry(statistic, price, conditions, asking, options)
@@ -127,13 +132,14 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
             row=options["row_order"],
             numbers=options["numbers"].split(",") if options["numbers"] else (),
             decimal=options["decimal"],
+            quoted_line_breaks=options["quoted_line_breaks"],
         )
         asking.pop("rows", None)
         if conditions:
             people = people.where(*conditions)
         event = people.quote(statistic, price, **asking)
         _preview(event, book, options["token"])
-        _reading(options["data"], options["decimal"])
+        _reading(options["data"], options["decimal"], quoted=options["quoted_line_breaks"])
         if not options["yes"]:
             click.confirm("release?", abort=True, err=True)
         bought = {"interval": options["interval"], "token": options["token"], **hints}
@@ -153,8 +159,8 @@ def _dry(
 ) -> None:
     """Show the question without opening anything."""
     from sordino.privacy import Neighbors, Unit
-    from sordino.question import prepare
-    from sordino.session import public_keys
+    from sordino.session.door import public_keys
+    from sordino.session.quote import prepare
 
     hints = dict(asking)
     by, interval, rows = hints.pop("by"), hints.pop("interval"), hints.pop("rows", None)
@@ -162,7 +168,7 @@ def _dry(
         statistic,
         price,
         neighbors=Neighbors(options["neighbors"] or "replace-one"),
-        unit=Unit(options["unit"], max_rows=options["max_rows"] or 1),
+        unit=Unit(options["unit"], max_rows=1 if options["max_rows"] is None else options["max_rows"]),
         rows=rows,
         where=conditions,
         by=None if by is None else (by[0], public_keys(*by)),
@@ -172,7 +178,7 @@ def _dry(
     if options["as_json"]:
         render.as_json({"event": question.event.to_dict(), "assumptions": question.assumptions})
         return
-    from sordino.words import asked, parts, whom
+    from sordino.explain import asked, parts, whom
 
     event = question.event
     render.block(
@@ -190,8 +196,8 @@ def _dry(
 
 def _preview(event: Event, book: Ledger, token: str | None) -> None:
     """Say on stderr what the release protects, costs and leaves."""
+    from sordino.explain import asked, whom
     from sordino.ledger.account import left, short
-    from sordino.words import asked, whom
 
     cost, remaining = book.cost(event), book.remaining
     render.note(f"  asks        {asked(event)}")
@@ -205,8 +211,8 @@ def _preview(event: Event, book: Ledger, token: str | None) -> None:
     render.note(f"  leaves      {left(remaining, cost)!r} of {book.budget!r}")
 
 
-def _reading(data: str, decimal: str) -> None:
-    """Say how the numbers of a text file are read: whether a field is one is private, so nobody will say it later."""
+def _reading(data: str, decimal: str, *, quoted: bool) -> None:
+    """Say how a text file is read: whether a field is a number is private, so nobody will say it later."""
     if data.endswith(TEXT):
         like, other = ("1234,5", "1.234") if decimal == "," else ("1234.5", "1,234")
         render.note(
@@ -214,11 +220,15 @@ def _reading(data: str, decimal: str) -> None:
         )
         if decimal == ".":
             render.note("              with decimal commas: --decimal ,")
+        if not quoted:
+            render.note(
+                "              every line is a record; with line breaks in quotes: --quoted-line-breaks"
+            )
 
 
 def _print(answer: Release, book: Ledger, as_json: bool) -> None:
     """Print one number, a row for each statistic, or a row for each group."""
-    from sordino.words import shown, statistics
+    from sordino.explain import shown, statistics
 
     if as_json:
         render.as_json(answer.to_dict())
@@ -252,7 +262,7 @@ def _print(answer: Release, book: Ledger, as_json: bool) -> None:
             lines.append(("error bar", f"{ends[0]}, {100 * bars[0].level:g} times in 100"))
         render.block(lines)
     render.note(f"  release {answer.ledger_id}, token {answer.token}")
-    render.note(f"  next: sordino explain {answer.ledger_id} --ledger {book.name}")
+    render.note(f"  next: sordino explain {answer.ledger_id} --ledger {pasted(book.name)}")
 
 
 def _split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None:
@@ -269,39 +279,11 @@ def _split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None
     return column, given
 
 
-def _condition(text: str) -> Any:
-    """Read a condition: ``age>=18``, ``region==north``, ``region in north|south``."""
-    from sordino.source import Condition
-
-    if " in " in text:
-        column, _, values = text.partition(" in ")
-        return Condition(column.strip(), "in", tuple(_literal(value) for value in values.split("|")))
-    for op in ("==", "!=", ">=", "<=", ">", "<"):
-        column, found, value = text.partition(op)
-        if found:
-            return Condition(column.strip(), op, _literal(value))
-    column, found, value = text.partition("=")
-    raise ParameterError(
-        "release", "a condition compares a column with a value", got={"where": text},
-        hint=f"--where '{column.strip()}=={value.strip()}'" if found else "--where 'age>=18'",
-    )  # fmt: skip
-
-
-def _literal(text: str) -> Any:
-    text = text.strip()
-    try:
-        return int(text)
-    except ValueError:
-        try:
-            return float(text)
-        except ValueError:
-            return text.strip("'\"")
-
-
 def _unit(options: dict[str, Any], book: Ledger) -> Any:
     from sordino.privacy import Unit
 
     if options["unit"] is None and options["max_rows"] is None:
         return None
     kept = book.unit
-    return Unit(options["unit"] or kept.column, max_rows=options["max_rows"] or kept.max_rows)
+    rows = kept.max_rows if options["max_rows"] is None else options["max_rows"]
+    return Unit(options["unit"] or kept.column, max_rows=rows)

@@ -327,9 +327,10 @@ def elections(
 
     sordino smoothed elections --figure 2 --plot figure2.svg
     """
-    from sordino.smoothed import elections as facts
-    from sordino.smoothed import figures, findings
+    from sordino.cli.paper import reproduction
 
+    facts, findings = reproduction("elections"), reproduction("election_findings")
+    figures = reproduction("election_figures")
     share = float(amount(lost, name="lost") or 0.0)
     if number == "1":
         price = facts.EPSILON if epsilon is None else epsilon

@@ -14,7 +14,7 @@ import narwhals as nw
 
 from sordino.data.numbers import NUMBER, STRANGE
 from sordino.data.table import kind_of
-from sordino.source import RAISED, Condition, Grid
+from sordino.reading.requests import RAISED, Condition, Grid
 
 if TYPE_CHECKING:
     Expr = nw.Expr

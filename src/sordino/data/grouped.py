@@ -16,7 +16,7 @@ import numpy as np
 from sordino.data.kernel import key_index, sorted_by_group
 from sordino.data.passes import CODE, ROWS, changed, collected, integers
 from sordino.data.table import column_of
-from sordino.source import Rank, Request, Run, Summary, Window
+from sordino.reading.requests import Rank, Request, Run, Summary, Window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

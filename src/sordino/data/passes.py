@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from sordino.errors import DataError
-from sordino.source import Request, Run, Summary, Window
+from sordino.reading.requests import Request, Run, Summary, Window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -50,9 +50,9 @@ class NoisyReal:
 
     Example:
         >>> from sordino.exact.bits import SeededBits
-        >>> from sordino.exact.recipes import Laplace
-        >>> NoisyReal(Laplace(), location=100, scale=1, bits=SeededBits(7)).exceeds(
-        ...     NoisyReal(Laplace(), location=0, scale=1, bits=SeededBits(8)))
+        >>> from sordino.noise.laplace.sampler import LaplaceRecipe
+        >>> NoisyReal(LaplaceRecipe(), location=100, scale=1, bits=SeededBits(7)).exceeds(
+        ...     NoisyReal(LaplaceRecipe(), location=0, scale=1, bits=SeededBits(8)))
         True
     """
 
@@ -162,8 +162,8 @@ def noisy_argmax(
 
     Example:
         >>> from sordino.exact.bits import SeededBits
-        >>> from sordino.exact.recipes import Laplace
-        >>> noisy_argmax(Laplace(), locations=[0, 1000, 3], scale=2, bits=SeededBits(3))
+        >>> from sordino.noise.laplace.sampler import LaplaceRecipe
+        >>> noisy_argmax(LaplaceRecipe(), locations=[0, 1000, 3], scale=2, bits=SeededBits(3))
         1
     """
     source = Bits() if bits is None else bits

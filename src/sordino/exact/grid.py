@@ -87,6 +87,16 @@ class Grid:
         except OverflowError:
             return float("inf") if k > 0 else float("-inf")
 
+    def inside(self, value: Fraction, low: Fraction, high: Fraction) -> Fraction:
+        """The lattice point nearest to a value, between two bounds; the last one below them where none lies between.
+
+        Example:
+            >>> Grid(0).inside(Fraction(19, 2), Fraction(1, 3), Fraction(26, 3))
+            Fraction(8, 1)
+        """
+        first, last = -(-low // self.step), high // self.step
+        return self.step * min(max(round(value / self.step), first), last)
+
     def values(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the floats of many lattice points."""
         result: NDArray[np.float64] = np.ldexp(k.astype(np.float64), self.exponent)

@@ -91,8 +91,8 @@ def draw(
 
     Example:
         >>> from sordino.exact import Grid, SeededBits
-        >>> from sordino.exact.recipes import Laplace
-        >>> draw(Laplace(), location=Fraction(1, 3), scale=2, grid=Grid(-3), bits=SeededBits(7))
+        >>> from sordino.noise.laplace.sampler import LaplaceRecipe
+        >>> draw(LaplaceRecipe(), location=Fraction(1, 3), scale=2, grid=Grid(-3), bits=SeededBits(7))
         -13
     """
     source = Bits() if bits is None else bits
@@ -152,8 +152,8 @@ def draw_many(
 
     Example:
         >>> from sordino.exact import Grid, SeededBits
-        >>> from sordino.exact.recipes import Laplace
-        >>> draw_many(Laplace(), locations=[1, 2, 3], denominator=3, scales=2, grid=Grid(-3),
+        >>> from sordino.noise.laplace.sampler import LaplaceRecipe
+        >>> draw_many(LaplaceRecipe(), locations=[1, 2, 3], denominator=3, scales=2, grid=Grid(-3),
         ...           bits=SeededBits(1)).shape
         (3,)
     """

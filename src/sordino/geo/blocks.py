@@ -119,8 +119,8 @@ class BlockMechanism:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Draw one report per point: the block of each, and its answers as exactly rounded lattice integers."""
         from sordino.exact.bits import Bits as Source
-        from sordino.exact.recipes import Laplace
         from sordino.exact.sampler import draw_many
+        from sordino.noise.laplace.sampler import LaplaceRecipe
 
         at = self.lattice.snap(self.query.points(points))
         source = Source() if bits is None else bits
@@ -136,7 +136,7 @@ class BlockMechanism:
                 for column, j in enumerate(members):
                     values[column] = curve.value(distance(here, places[j]))
                 drawn = draw_many(
-                    Laplace(), locations=values.ravel(), scales=scale, grid=self.grid, bits=source
+                    LaplaceRecipe(), locations=values.ravel(), scales=scale, grid=self.grid, bits=source
                 )
                 answers[some, : len(members)] = drawn.reshape(values.shape).T
         return block, answers

@@ -11,9 +11,11 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import TypeVar
 
+from sordino.address import pasted
 from sordino.errors import BudgetExceeded, ParameterError, Unsupported, spell
 from sordino.privacy import (
     Approx,
+    BoundedRange,
     Concentrated,
     Geo,
     Guarantee,
@@ -40,6 +42,8 @@ def counted(price: Guarantee, budget: Guarantee) -> Guarantee:
         Concentrated(rho=0.462117)
     """
     kind = type(budget)
+    if isinstance(budget, BoundedRange):
+        raise _no_budget(budget)
     if isinstance(budget, Approx) and isinstance(price, Concentrated | TruncatedConcentrated):
         raise Unsupported(
             "ledger",
@@ -150,11 +154,24 @@ def check_budget(budget: Guarantee) -> None:
         raise ParameterError(
             "ledger", "budget must be a guarantee", got={"budget": budget}, hint="budget=sd.Pure(3)"
         )
+    if isinstance(budget, BoundedRange):
+        raise _no_budget(budget)
     main = getattr(budget, "epsilon", None) or getattr(budget, "rho", None)
     if not main:
         raise ParameterError(
             "ledger", "the budget must be positive", got={"budget": budget}, hint="budget=sd.Pure(3)"
         )
+
+
+def _no_budget(budget: BoundedRange) -> Unsupported:
+    """Ranges of questions that follow one another do not add up: docs/proofs/guarantees.md."""
+    return Unsupported(
+        "ledger",
+        "a bounded range is no budget",
+        got={"budget": budget},
+        why="It prices a single draw; ranges of questions that follow one another do not add up.",
+        hint=f"budget=sd.Pure({spell(budget.epsilon)}), which counts bounded ranges as pure",
+    )
 
 
 def short(name: str, asked: Guarantee, left: Guarantee, budget: Guarantee) -> BudgetExceeded:
@@ -166,7 +183,7 @@ def short(name: str, asked: Guarantee, left: Guarantee, budget: Guarantee) -> Bu
         "there is not enough left",
         got={"asked": asked, "left": left, "of": budget},
         why="Nothing was read and nothing was spent.",
-        hint=f"ask for less, or: sordino ledger raise {name} {options} --reason 'why'",
+        hint=f"ask for less, or: sordino ledger raise {pasted(name)} {options} --reason 'why'",
     )
 
 
@@ -185,7 +202,6 @@ def _askable(budget: Guarantee) -> str:
     """Prices that a budget counts, in words."""
     return {
         "pure": "a pure price, e.g. Pure(0.5)",
-        "bounded-range": "a bounded range or pure price",
         "concentrated": "a concentrated, bounded range or pure price, e.g. Concentrated(0.1)",
         "truncated-concentrated": "a concentrated or pure price with an omega at least as large",
         "approx": "a pure or approximate price, e.g. Approx(0.5, 1e-7)",

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
+from sordino.address import check_place, is_server, pasted
 from sordino.errors import LedgerError, ParameterError
 from sordino.ledger import account
 from sordino.ledger.chain import Row, amount, canonical, faults
@@ -20,7 +21,7 @@ from sordino.privacy import Approx, Guarantee, Neighbors, Unit
 
 if TYPE_CHECKING:
     from sordino.ledger.store import Page, Store
-    from sordino.release import Event, Release
+    from sordino.session.release import Event, Release
 
 FORMAT = "sordino-ledger"
 
@@ -48,7 +49,7 @@ class Ledger:
         budget: Guarantee,
         *,
         reason: str,
-        neighbors: Neighbors = Neighbors.REPLACE_ONE,
+        neighbors: Neighbors | str = Neighbors.REPLACE_ONE,
         unit: Unit | None = None,
         counting: str = "sums",
     ) -> Self:
@@ -65,6 +66,7 @@ class Ledger:
         """
         account.check_budget(budget)
         check_reason(reason)
+        neighbors, unit = Neighbors.of(neighbors), Unit.checked(unit)
         stated = budget
         if counting == "concentrated":
             if not isinstance(budget, Approx):
@@ -267,7 +269,7 @@ class Ledger:
                     f"ledger {self.name}",
                     "there is no release of that number",
                     got={"number": number},
-                    hint=f"sordino ledger show {self.name}",
+                    hint=f"sordino ledger show {pasted(self.name)}",
                 )
             return entry_of(self._sound(row), self._answer(page, row.token))
 
@@ -371,7 +373,9 @@ class Ledger:
 
 def _store(location: str | os.PathLike[str] | None) -> Store:
     """Choose the database by the address."""
-    if isinstance(location, str) and location.split("://")[0] in ("postgresql", "postgres"):
+    check_place("ledger", location)
+    if is_server(location):
+        assert isinstance(location, str)
         from sordino.ledger.postgres import PostgresStore
 
         return PostgresStore(location)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.errors import SordinoError
 from sordino.ledger import account
-from sordino.privacy import Guarantee, Neighbors
+from sordino.privacy import BoundedRange, Guarantee, Neighbors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -153,6 +153,8 @@ class _Replay:
             return "its count of releases does not fit the rows before it"
         if row.kind == "open":
             self.neighbors = Neighbors(body["neighbors"])
+            if isinstance(ceiling, BoundedRange):
+                return "its budget is a bounded range, and those do not add up"
             first = self.spent is None
             self.spent, self.ceiling = account.nothing(ceiling), ceiling
             return "" if first and spent == self.spent else "the book was opened twice or not empty"

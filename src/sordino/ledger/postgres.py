@@ -10,8 +10,8 @@ import os
 import re
 import threading
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from sordino.address import server, shown, written
 from sordino.errors import LedgerError, MissingExtra, ParameterError
 from sordino.ledger.chain import Row
 from sordino.ledger.migrations import MIGRATIONS
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     import psycopg
 
     from sordino.ledger.store import Page
-
-SCHEMES = ("postgresql", "postgres")
 
 
 class PostgresPage(TablePage):
@@ -45,8 +43,7 @@ class PostgresStore:
     """A book in a schema of a database."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        options = dict(parse_qsl(parts.query))
+        parts, options = server("ledger", url)
         self.schema = options.pop("ledger", "sordino")
         if not re.fullmatch(r"[a-z_][a-z0-9_]{0,50}", self.schema):
             raise ParameterError(
@@ -55,10 +52,9 @@ class PostgresStore:
                 got={"ledger": self.schema},
                 hint="postgresql://host/db?ledger=people",
             )
-        self._where = urlunsplit(parts._replace(scheme="postgresql", query=urlencode(options)))
-        # A message must not carry the password.
-        host = parts.netloc.rsplit("@", 1)[-1]
-        self.name = f"{parts.scheme}://{host}{parts.path}?ledger={self.schema}"
+        self._where = written(parts, options)
+        # A message must not carry the password; what it shows can be pasted.
+        self.name = shown(parts, {**options, "ledger": self.schema})
         self._mine = threading.local()
         self._opened_here: list[
             tuple[int, Any]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from sordino.errors import LedgerError
+from sordino.address import pasted
+from sordino.errors import DamagedLedger, LedgerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,8 @@ def taken(name: str) -> LedgerError:
         f"ledger {name}",
         "there is a book already",
         why="A second book about the same people would forget what the first one has spent.",
-        hint=f"open it without a budget, or raise its ceiling: sordino ledger raise {name} --epsilon 4 --reason 'why'",
+        hint="open it without a budget, or raise its ceiling: "
+        f"sordino ledger raise {pasted(name)} --epsilon 4 --reason 'why'",
     )
 
 
@@ -77,13 +79,13 @@ def absent(name: str) -> LedgerError:
     return LedgerError(
         f"ledger {name}",
         "there is no book here",
-        hint=f'sordino ledger create {name} --epsilon 3 --reason "what it is for"',
+        hint=f'sordino ledger create {pasted(name)} --epsilon 3 --reason "what it is for"',
     )
 
 
-def damaged(name: str, what: str) -> LedgerError:
+def damaged(name: str, what: str) -> DamagedLedger:
     """The database itself cannot be read."""
-    return LedgerError(
+    return DamagedLedger(
         f"ledger {name}",
         f"the book is damaged: {what}",
         why="Nothing is released from a book that cannot be trusted.",

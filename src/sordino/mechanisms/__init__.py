@@ -8,28 +8,39 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from sordino import registry
+from sordino.errors import Unsupported
+from sordino.privacy import Neighbors
+from sordino.reading.profile import Units
+from sordino.registry import Register
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
-    from sordino.mechanisms.law import Law
+    from sordino.hints import Hints
+    from sordino.mechanisms.parts.error_law import Errors
+    from sordino.mechanisms.parts.law import Law
+    from sordino.mechanisms.quantile.plan import Lattice
+    from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
-    from sordino.profile import Reading
-    from sordino.source import Ask, Summary
+    from sordino.reading.profile import Reading
+    from sordino.reading.requests import Ask, Summary
+    from sordino.reading.traits import Trait
     from sordino.statistics import Statistic
 
     Asking = Callable[[Ask], Summary]
 
 M = TypeVar("M", bound="Mechanism")
 
-REGISTER: dict[str, type[Mechanism]] = {}
-"""Mechanisms by catalogue name; `sordino.catalogue` fills it by importing this folder."""
+PERSONS = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
+
+REGISTER: Register[Mechanism] = Register("mechanism", __name__)
+"""Mechanisms by catalogue name; `kinds` fills it by importing this folder."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -61,6 +72,10 @@ class Mechanism(ABC):
 
     Attributes:
         name: Catalogue name, lower case with hyphens; a class without one is not registered.
+        searches: Whether it asks for intervals first, given which its last step has a known law.
+        answers_tried: How many simulated answers a plan tries at least: fewer for mechanisms that take long.
+        asks: The traits that its theorem rests on; without any it answers nothing.
+        relations: The neighbours for which its theorem holds.
         needs: Which parts of a reading it opens: ``"profile"``, ``"reach"``, ``"counts"``, or ``"rows"`` for
             mechanisms that ask the source several times.
         proof: Page in docs/proofs that states its theorem.
@@ -69,6 +84,10 @@ class Mechanism(ABC):
     __slots__ = ()
 
     name: ClassVar[str] = ""
+    searches: ClassVar[bool] = False
+    answers_tried: ClassVar[int] = 200
+    asks: ClassVar[tuple[Trait, ...]] = ()
+    relations: ClassVar[tuple[Neighbors, ...]] = (*PERSONS, Neighbors.EDGE)
     needs: ClassVar[tuple[str, ...]] = ()
     proof: ClassVar[str] = ""
 
@@ -81,23 +100,86 @@ class Mechanism(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__dict__.get("name"):
-            known = REGISTER.get(cls.name)
-            # A dataclass with slots builds its class twice; both have the same qualified name.
-            if known is not None and (known.__module__, known.__qualname__) != (
-                cls.__module__,
-                cls.__qualname__,
-            ):
-                raise TypeError(f"two mechanisms are called {cls.name!r}")
-            REGISTER[cls.name] = cls
+            REGISTER.add(cls.name, cls)
         for entry in ("draw", "answer"):
             method = cls.__dict__.get(entry)
             if method is not None and not getattr(method, "__isabstractmethod__", False):
                 setattr(cls, entry, _marked(method))
 
+    def refusal(self, statistic: Statistic) -> str | None:
+        """Why no theorem covers what this mechanism would answer to a statistic, in a sentence; None where one does.
+
+        Public, and asked before anything is spent. A mechanism made of others asks them too.
+
+        Example:
+            >>> from sordino.mechanisms.additive.geometric import Geometric
+            >>> from sordino.privacy import Pure
+            >>> from sordino.statistics.count import Count
+            >>> from sordino.statistics.mean import Mean
+            >>> Geometric(price=Pure(1)).refusal(Count("x")) is None
+            True
+            >>> Geometric(price=Pure(1)).refusal(Mean("x", low=0, high=1))
+            'Its theorem is about a count: a whole number that one row moves by a whole number.'
+        """
+        return lacking(statistic, *self.asks) or self._other_relation(statistic)
+
+    def _other_relation(self, statistic: Statistic) -> str | None:
+        if statistic.neighbors in self.relations:
+            return None
+        return f"Its theorem is not about {statistic.neighbors.value} neighbours."
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> Mapping[str, Units]:  # noqa: ARG002
+        """The public lattice of every number of an answer, by name; ``value`` is the answer itself.
+
+        What is named by a word (a key, yes or no) has none. They are known before anything is read.
+        """
+        return {"value": Units(Fraction(0), grid.step)}
+
     @property
     def depth(self) -> int:
         """How many changed rows a reading must look ahead; public."""
         return 0
+
+    @classmethod
+    def offers(cls, statistic: Statistic, price: Guarantee, hints: Hints) -> Iterable[Mechanism]:
+        """How this mechanism would answer a statistic at a price, the best way first; from public numbers alone.
+
+        What it yields is taken by default where the statistic says that the mechanism suits it. It yields nothing where
+        another mechanism is better, or where it has no theorem.
+        """
+        del statistic, price, hints
+        return ()
+
+    @classmethod
+    def alternatives(cls, statistic: Statistic, price: Guarantee, hints: Hints) -> Iterable[Mechanism]:
+        """Other ways to answer that a plan shows beside the default."""
+        del statistic, price, hints
+        return ()
+
+    @property
+    def label(self) -> str:
+        """What a table of options calls it."""
+        return self.name
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the noise follows the data at hand; noise for a global bound does not."""
+        return True
+
+    @property
+    def smooth_noise(self) -> Calibration | None:
+        """The noise that is scaled to a smooth bound, where there is one; public."""
+        return None
+
+    @property
+    def barred(self) -> bool:
+        """Whether the answer comes with an interval."""
+        return False
+
+    @property
+    def clips(self) -> bool:
+        """Whether answers are cut to the public range of the statistic."""
+        return False
 
     @property
     def trusted(self) -> bool:
@@ -127,12 +209,61 @@ class Mechanism(ABC):
             statistic: What is asked.
             ask: Answers one request with a summary; private.
             grid: The public output lattice.
-            contribution: How many rows one person may have.
+            contribution: How many rows one person may move.
             bits: A source of random words; fresh ones by default.
         """
-        doubled = 2 if statistic.rows_private else 1
-        summary = ask(statistic.request(depth=self.depth * contribution * doubled))
-        return self.draw(statistic.read(summary).by(contribution), grid, bits=bits)
+        return self.draw(self.reading(statistic, ask, contribution), grid, bits=bits)
+
+    def reading(self, statistic: Statistic, ask: Asking, contribution: int) -> Reading:
+        """What one answer is drawn from: the statistic, read as far ahead as the mechanism looks; private."""
+        summary = ask(statistic.request(depth=self.depth * contribution))
+        return statistic.read(summary).by(contribution)
+
+    @property
+    def reads_once(self) -> bool:
+        """Whether an answer is one draw from one reading, so that a simulation may draw from it many times."""
+        return type(self).answer is Mechanism.answer
+
+    def error_laws(
+        self,
+        statistic: Statistic,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """The law of the error of an answer on a public table, one per coordinate; None where it must be simulated.
+
+        Args:
+            statistic: What is asked.
+            ask: Answers requests about a public or generated table.
+            grid: The public output lattice.
+            truth: The statistic of the table.
+            contribution: How many rows one person may move.
+            bits: Random words of a simulation, for mechanisms with `searches`, whose law holds given what they find.
+        """
+        del bits
+        if not self.reads_once or statistic.vector:
+            return None
+        return self._error_laws(self.reading(statistic, ask, contribution), grid, truth)
+
+    def _error_laws(self, reading: Reading, grid: Grid, truth: Any, **law: Any) -> Sequence[Errors] | None:
+        from sordino.mechanisms.parts.error_law import ErrorLaw
+        from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
+
+        try:
+            known = self.law(reading, **law)
+        except Unsupported:
+            return None
+        opened = reading.open()
+        low, high = -math.inf, math.inf
+        if self.clips and opened.bottom is not None and opened.top is not None:
+            low, high = float(opened.units.real(opened.bottom)), float(opened.units.real(opened.top))
+        own = isinstance(known, LatticeLaw | MixtureLaw)
+        step = None if own else float(grid.step)
+        return [ErrorLaw(known, truth=Fraction(truth), step=step, low=low, high=high)]
 
     def answers(
         self,
@@ -167,23 +298,34 @@ def _marked(method: Callable[..., Answer]) -> Callable[..., Answer]:
     return draw
 
 
+def lacking(statistic: Statistic, *asked: Trait) -> str | None:
+    """Why a theorem about these traits does not cover a statistic: the first that it has not."""
+    if not asked:
+        return "It does not say which statistics its theorem covers."
+    missing = [trait for trait in asked if trait not in statistic.traits]
+    return f"Its theorem is about {missing[0].value}." if missing else None
+
+
+def other_lattice(statistic: Any, lattice: Lattice) -> str | None:
+    """Why a mechanism built for other answers does not cover a statistic of one column."""
+    units = statistic.grid.units
+    if (lattice.low, lattice.step, lattice.last) == (units.origin, units.step, statistic.grid.top):
+        return None
+    return "It was built for a lattice of answers that is not the one of the statistic."
+
+
+def other_bounds(statistic: Any, low: float, high: float) -> str | None:
+    """Why a mechanism planned for other bounds does not cover a statistic of one column."""
+    if (float(low), float(high)) == (statistic.grid.low, statistic.grid.high):
+        return None
+    return "It was planned for other bounds than those of the statistic."
+
+
 def matched(mechanism: M, statistic: Statistic) -> M:
     """The mechanism for the neighbours of the statistic, whatever it was built for: theirs decide what a row costs."""
     if getattr(mechanism, "neighbors", None) is statistic.neighbors:
         return mechanism
     return dataclasses.replace(mechanism, neighbors=statistic.neighbors)  # type: ignore[type-var]
-
-
-def facing(mechanism: M, statistic: Statistic, contribution: int) -> tuple[M, int]:
-    """The mechanism in the relation in which the rows are read, and how many rows one person may move in it.
-
-    Where the number of rows is private a replacement is a removal and an addition.
-    """
-    from sordino.privacy import Neighbors
-
-    if not statistic.rows_private:
-        return matched(mechanism, statistic), contribution
-    return dataclasses.replace(mechanism, neighbors=Neighbors.ADD_REMOVE_ONE), 2 * contribution  # type: ignore[type-var]
 
 
 def kinds() -> dict[str, type[Mechanism]]:
@@ -193,8 +335,7 @@ def kinds() -> dict[str, type[Mechanism]]:
         >>> "piecewise-laplace" in kinds()
         True
     """
-    registry.load(__name__, __path__)
-    return dict(sorted(REGISTER.items()))
+    return REGISTER.load()
 
 
 def _plain(value: Any) -> Any:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from sordino import checks, registry
+from sordino import checks
 from sordino.errors import ParameterError, Unsupported, spell
 from sordino.noise.calibration import Calibration, check_target, epsilon_at_delta
 from sordino.privacy import KINDS, Approx, Concentrated, Guarantee, Pure
+from sordino.registry import Register
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Calibration", "Noise", "families"]
 
-_FAMILIES: dict[str, type[Noise]] = {}
+REGISTER: Register[Noise] = Register("noise", __name__)
+"""Noise families by catalogue name; `families` fills it by importing this folder."""
+
 BLOCK = 1 << 14
 
 
@@ -44,17 +47,13 @@ class Noise(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    #: Whether it is a noise of choice for a global bound, without smoothing.
+    plain: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super(Noise, cls).__init_subclass__(**kwargs)
-        if "name" in cls.__dict__:
-            # A dataclass with slots builds its class twice; the second replaces the first.
-            known = _FAMILIES.get(cls.name)
-            if known is not None and known.__qualname__ != cls.__qualname__:
-                raise ParameterError(
-                    "noise", f"the name {cls.name!r} is taken", got={"class": cls.__qualname__}
-                )
-            _FAMILIES[cls.name] = cls
+        if cls.__dict__.get("name"):
+            REGISTER.add(cls.name, cls)
 
     def __repr__(self) -> str:
         shape = ", ".join(f"{field.name}={spell(getattr(self, field.name))}" for field in fields(self))
@@ -75,9 +74,11 @@ class Noise(ABC):
         """Yield shapes on which the laws are tested, the edges of the domain included."""
 
     def recipe(self) -> Recipe:
-        """Give the exact sampler of this law; a plug-in with no recipe of the same name overrides this."""
-        module = importlib.import_module(f"sordino.exact.recipes.{self.name.replace('-', '_')}")
-        recipe = getattr(module, type(self).__name__)(*self.shape.values())
+        """Give the exact sampler of this law: ``<Name>Recipe`` beside the law, or in ``sampler.py`` of its folder."""
+        home = type(self).__module__
+        if home.endswith(".law"):
+            home = home.removesuffix("law") + "sampler"
+        recipe = getattr(importlib.import_module(home), f"{type(self).__name__}Recipe")(*self.shape.values())
         return cast("Recipe", recipe)
 
     # The law, for x >= 0 ------------------------------------------------------------------------------
@@ -262,8 +263,7 @@ def families() -> dict[str, type[Noise]]:
         >>> "polyplace" in families()
         True
     """
-    registry.load(__name__, __path__)
-    return dict(sorted(_FAMILIES.items()))
+    return REGISTER.load()
 
 
 def _blockwise(function: Any, x: ArrayLike) -> Any:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sordino import checks
-from sordino.errors import ParameterError, Unsupported, spell
+from sordino.errors import ParameterError, SordinoError, Unsupported, spell
 from sordino.privacy import Approx, Guarantee
 from sordino.privacy.conversion import round_up
 
@@ -43,6 +44,11 @@ class Calibration:
     certificate: Any = None
 
     @property
+    def kept(self) -> bool:
+        """Whether the theorem gives this promise for this noise, smoothing and scale."""
+        return _kept(self.noise, self.smoothing, self.scale, self.guarantee, self.method)
+
+    @property
     def std(self) -> float:
         """Standard deviation of the noise per unit of the smooth bound."""
         return float(self.scale) * self.noise.std
@@ -73,6 +79,21 @@ class Calibration:
             f"Calibration({self.noise!r}, scale={spell(self.scale)}, smoothing={spell(self.smoothing)}, "
             f"{self.guarantee!r}, method={self.method!r})"
         )
+
+
+@lru_cache(maxsize=256)
+def _kept(noise: Noise, smoothing: Fraction, scale: Fraction, guarantee: Guarantee, method: str) -> bool:
+    """Price the noise; where rounding leaves a hair above the promise, calibrate again and compare the scales."""
+    extra = {name: getattr(guarantee, name) for name in ("delta", "omega") if hasattr(guarantee, name)}
+    try:
+        priced = noise.price(scale=scale, smoothing=smoothing, as_=type(guarantee), method=method, **extra)
+        if priced.within(guarantee):
+            return True
+        shape: dict[str, Any] = {name: value for name, value in noise.shape.items() if name != "smoothing"}
+        fresh = type(noise).calibrate(guarantee, smoothing=smoothing, method=method, **shape)
+    except SordinoError:
+        return False
+    return fresh.noise == noise and fresh.scale <= scale
 
 
 def check_target(subject: str, target: Any) -> None:

@@ -5,29 +5,20 @@ Data-free. Each candidate is a question that a session would accept, so a plan s
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from math import log
 from typing import TYPE_CHECKING, Any
 
-from sordino.catalogue import mechanisms, noise_families
+from sordino.catalogue import mechanisms
 from sordino.errors import SordinoError
-from sordino.mechanisms.additive import Additive
-from sordino.mechanisms.error_bar import WithErrorBar
-from sordino.mechanisms.smoothing import public_smoothing, strength_of
+from sordino.hints import Hints
 from sordino.privacy import Unit
-from sordino.question import Part, prepare
+from sordino.session.quote import Part, prepare
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Mechanism
     from sordino.privacy import Guarantee, Neighbors
     from sordino.statistics import Statistic
-
-GLOBAL = ("laplace", "gaussian")
-SELECTIONS = ("selection",)
-FIXED = ("additive-vector", "geometric")  # noise scaled to a global bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +43,7 @@ class Candidate:
     @property
     def adaptive(self) -> bool:
         """Whether the noise follows the data at hand; a global bound does not."""
-        inner = self.mechanism.mechanism if isinstance(self.mechanism, WithErrorBar) else self.mechanism
-        if isinstance(inner, Additive):
-            return inner.calibration.smoothing > 0
-        return inner.name not in FIXED
+        return self.mechanism.adaptive
 
 
 def candidates(
@@ -95,11 +83,13 @@ def candidates(
         return question.parts[0]
 
     first = asked(None, hints)
-    found = [Candidate(label(first.mechanism), first, default=True)]
+    found = [Candidate(first.mechanism.label, first, default=True)]
     if only_default:
         return found
+    smoothness = {name: hints[name] for name in ("smoothing", "spread") if hints.get(name) is not None}
+    known = Hints(rows=rows, **smoothness)
     others: list[tuple[str, Mechanism | None]] = [
-        *((label(one), one) for one in _others(first.statistic, price, rows, hints)),
+        *((one.label, one) for one in _others(first.statistic, price, known)),
         *([("", None)] if hints else []),
     ]
     for name, mechanism in others:
@@ -107,73 +97,16 @@ def candidates(
             part = asked(mechanism, {})
         except SordinoError:
             continue  # no theorem, or not for this statistic: then it is no way to answer
-        called = name or f"{label(part.mechanism)}, no hints"
+        called = name or f"{part.mechanism.label}, no hints"
         if all(part.mechanism != other.mechanism and called != other.name for other in found):
             found.append(Candidate(called, part))
     return found
 
 
-def label(mechanism: Mechanism) -> str:
-    """The name of a mechanism in a table: additive noise goes by its family."""
-    if isinstance(mechanism, WithErrorBar):
-        return f"{label(mechanism.mechanism)} + error bar"
-    if not isinstance(mechanism, Additive):
-        return mechanism.name
-    noise = mechanism.calibration.noise
-    return f"{noise.name} (global)" if mechanism.calibration.smoothing == 0 else noise.name
-
-
-def _others(statistic: Any, price: Guarantee, rows: int | None, hints: dict[str, Any]) -> Iterator[Mechanism]:
+def _others(statistic: Statistic, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
     """Mechanisms that can be built from public numbers and answer this very statistic."""
-    look = None if rows is None else 2 * rows + 64
     for kind in mechanisms().values():
-        fields = dataclasses.fields(kind)  # type: ignore[arg-type]
-        needed = {one.name for one in fields if one.default is dataclasses.MISSING
-                  and one.default_factory is dataclasses.MISSING}  # fmt: skip
-        # A mechanism that asks rows by itself answers a statistic of its own; `choose` knows which.
-        if needed != {"price"} or not set(kind.needs) <= {"profile", "reach", "counts"}:
-            continue
-        # A selection names one of the keys, which is what a mode asks for and nothing else does.
-        if (kind.name in SELECTIONS) != (statistic.name == "mode"):
-            continue
-        more = {"look": look} if any(one.name == "look" for one in fields) else {}
         try:
-            yield kind(price=price, **more)  # type: ignore[call-arg]
+            yield from kind.alternatives(statistic, price, hints)
         except SordinoError:
-            continue
-    if statistic.vector:
-        return
-    smoothing = smoothing_for(statistic, price, rows, hints)
-    for family in noise_families().values():
-        if type(price) not in family.promises():
-            continue
-        for gamma in (smoothing, Fraction(0)):
-            if gamma == 0 and family.name not in GLOBAL:
-                continue
-            try:
-                mechanism = Additive(calibration=family.calibrate(price, smoothing=gamma))
-            except SordinoError:
-                continue
-            far = look is not None and mechanism.depth > look
-            yield dataclasses.replace(mechanism, look=look) if far else mechanism
-
-
-def smoothing_for(statistic: Any, price: Guarantee, rows: int | None, hints: dict[str, Any]) -> Fraction:
-    """The smoothing of the public rule (docs/explanation/which_mechanism.md), or the caller's."""
-    if hints.get("smoothing") is not None:
-        return Fraction(hints["smoothing"])
-    share = _share(statistic)
-    if share is None or rows is None:
-        return Fraction(f"{0.1 * strength_of(price):.4g}")
-    width = float(Fraction(statistic.high) - Fraction(statistic.low))
-    return public_smoothing(
-        price, decades=log(width / (hints.get("spread") or width / 1000)), trimmed=share * rows
-    )
-
-
-def _share(statistic: Any) -> float | None:
-    """The share of rows that must change before the bounds are reached, where a field says it."""
-    if getattr(statistic, "trim", None) is not None:
-        return float(statistic.trim)
-    q = getattr(statistic, "q", None)
-    return None if q is None else min(float(q), 1 - float(q))
+            continue  # no theorem at this price

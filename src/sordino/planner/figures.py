@@ -5,7 +5,6 @@ Everything is worked out again on generated columns; colours and dashes come fro
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable
 from fractions import Fraction
@@ -14,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.errors import SordinoError
+from sordino.mechanisms.parts.error_law import ErrorLaw, ShortfallLaw
 from sordino.planner.candidate import Candidate, candidates
-from sordino.planner.error_law import ErrorLaw, ShortfallLaw
 from sordino.planner.limit import least_error
 from sordino.planner.planning import tried
 from sordino.planner.trial import Trial
-from sordino.privacy import Approx, BoundedRange, Concentrated, Guarantee, Pure
 
 if TYPE_CHECKING:
     from sordino.planner.report import Plan
+    from sordino.privacy import Guarantee
 
 FACTORS = (Fraction(1, 8), Fraction(1, 3), Fraction(1), Fraction(3), Fraction(8))
 SHOWN = 4  # options in a picture: the default and the best others
@@ -47,12 +46,6 @@ def amount(price: Any) -> float:
     return float(price.rho if hasattr(price, "rho") else price.epsilon)
 
 
-def scaled(price: Guarantee, factor: Fraction) -> Guarantee:
-    """The price with its main amount multiplied; delta stays."""
-    name = "rho" if hasattr(price, "rho") else "epsilon"
-    return dataclasses.replace(price, **{name: getattr(price, name) * factor})
-
-
 def error_curves(plan: Plan) -> dict[str, tuple[list[float], list[float]]]:
     """Root mean square error of the shown options at prices around the plan's own.
 
@@ -60,6 +53,7 @@ def error_curves(plan: Plan) -> dict[str, tuple[list[float], list[float]]]:
     from many, so every curve goes through the plan's own figure.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> from sordino.planner import plan
         >>> from sordino.statistics.count import Count
         >>> curves = error_curves(plan(Count("x"), Pure(1), rows=100, tables=1))
@@ -67,11 +61,9 @@ def error_curves(plan: Plan) -> dict[str, tuple[list[float], list[float]]]:
         >>> len(prices), errors[0] > errors[-1]
         (5, True)
     """
-    if not isinstance(plan.price, Pure | Approx | Concentrated | BoundedRange):
-        return {}
     curves: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in shown_names(plan)}
     for factor in FACTORS:
-        price = scaled(plan.price, factor)
+        price = plan.price.scaled(factor)
         try:
             found = _candidates(plan, price)
         except SordinoError:
@@ -124,11 +116,11 @@ def answer_densities(plan: Plan) -> tuple[np.ndarray[Any, Any], dict[str, np.nda
 
 def limit_curve(plan: Plan) -> tuple[list[float], list[float]]:
     """The least error of any mechanism at prices around the plan's own; empty where none is proved."""
-    if plan.limit is None or not isinstance(plan.price, Pure | Approx | Concentrated | BoundedRange):
+    if plan.limit is None:
         return [], []
     prices, errors = [], []
     for factor in FACTORS:
-        price = scaled(plan.price, factor)
+        price = plan.price.scaled(factor)
         try:
             (default,) = _candidates(plan, price, only_default=True)
         except SordinoError:

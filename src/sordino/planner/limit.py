@@ -6,17 +6,15 @@ Data-free apart from generated readings. Proof page: docs/proofs/plan_limit.md. 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sordino.errors import SordinoError
-from sordino.privacy import Approx, BoundedRange, Concentrated, Pure
 
 if TYPE_CHECKING:
     from sordino.planner.trial import Trial
     from sordino.privacy import Guarantee
-    from sordino.question import Part
+    from sordino.session.quote import Part
 
 FAR = 64  # people that are moved at most
 ALIKE = 1e-6  # beyond this the two datasets are told apart
@@ -33,24 +31,15 @@ class Limit:
 def confusion(price: Guarantee, people: int) -> float | None:
     """Half the chance of confusing two datasets: the least root mean square error per distance of their values.
 
-    Pure: ``1 / (2 cosh(k epsilon / 2))``, of which an approximate promise leaves ``sqrt(1 - delta_k)``; concentrated:
-    ``exp(-k^2 rho / 2) / 2`` (docs/proofs/plan_limit.md).
-
     Example:
+        >>> from sordino.privacy import Concentrated, Pure
         >>> round(confusion(Pure(1), 1), 4), round(confusion(Concentrated(0.5), 1), 4)
         (0.4434, 0.3894)
     """
     try:
-        group: Any = price.for_group(people)
+        return price.confusion(people)
     except SordinoError:
         return None
-    if isinstance(price, Pure | BoundedRange):
-        return 1 / (2 * math.cosh(min(float(group.epsilon), 1400) / 2))
-    if isinstance(price, Approx):
-        return math.sqrt(1 - float(group.delta)) / (2 * math.cosh(min(float(group.epsilon), 1400) / 2))
-    if isinstance(price, Concentrated):
-        return math.exp(-float(group.rho) / 2) / 2
-    return None
 
 
 def least_error(part: Part, trial: Trial, price: Guarantee) -> Limit | None:
@@ -60,7 +49,7 @@ def least_error(part: Part, trial: Trial, price: Guarantee) -> Limit | None:
     """
     statistic = part.statistic
     sides = set(statistic.exact) & {"low", "high"}
-    if statistic.vector or statistic.rows_private or not (sides or "profile" in statistic.exact):
+    if statistic.vector or not (sides or "profile" in statistic.exact):
         return None
     depth = FAR * part.contribution
     while depth > part.contribution and (confusion(price, depth // part.contribution) or 0) < ALIKE:

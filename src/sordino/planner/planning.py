@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.errors import ParameterError
-from sordino.mechanisms.additive import Additive
-from sordino.mechanisms.error_bar import WithErrorBar
 from sordino.planner.assumed import PublicSample, assumed
 from sordino.planner.candidate import Candidate, candidates
-from sordino.planner.error_law import summarise
 from sordino.planner.limit import least_error
 from sordino.planner.report import Option, Plan
+from sordino.planner.spread import summarise
 from sordino.planner.subject import Subject
 from sordino.planner.trial import Trial
 from sordino.privacy import Guarantee, Neighbors
@@ -28,14 +26,11 @@ if TYPE_CHECKING:
 
 BARS = 40  # simulated error bars
 TABLES = 24  # public columns on which exact laws are averaged
-LEAST = {
-    "auto-clip": 24, "variance-clip": 24, "recursive-quantiles": 30, "radial-laplace": 40, "extreme": 80,
-}  # fmt: skip
-CLIPPED = ("auto-clip", "variance-clip")  # exact given released clipping bounds
 MANY = (
     256  # tables over which simulated answers go: those of one table tell less than those of as many tables
 )
 SLOPES = 6_000_000  # pairs of rows on which exact laws are averaged
+MOST = 1_000_000  # tables or simulated answers that anybody may ask for
 WORK = 400_000  # rows read by simulated answers, so that a table takes seconds
 
 
@@ -92,10 +87,10 @@ def plan(
     count = size(statistic, rows, shape)
     subject = Subject.of(statistic)
     many = SLOPES // count**2 if subject.paired and count else TABLES
-    tables = min(max(many, 3), TABLES) if tables is None else checks.whole("plan", at_least=1, tables=tables)
+    tables = min(max(many, 3), TABLES) if tables is None else _bounded(1, tables=tables)
     if draws is not None:
-        checks.whole("plan", at_least=2, draws=draws)
-    relation = neighbors or statistic.neighbors
+        _bounded(2, draws=draws)
+    relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
     found = candidates(
         statistic, price, rows=count, neighbors=relation, hints=hints, only_default=only_default
     )
@@ -130,10 +125,8 @@ def plan(
 def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Option:
     """Try one candidate: exactly where its law is known, by simulated answers otherwise."""
     many = max(tables, min(draws, MANY))  # a simulated answer costs more than its table
-    laws = trial.laws(
-        candidate.part, tables=many if candidate.mechanism.name in CLIPPED else tables, draws=draws
-    )
-    clipped = laws is not None and candidate.mechanism.name in CLIPPED
+    laws = trial.laws(candidate.part, tables=many if candidate.mechanism.searches else tables, draws=draws)
+    clipped = laws is not None and candidate.mechanism.searches
     if laws is None:
         spread = summarise(trial.errors(candidate.part, tables=many, draws=draws), tables=many)
     else:
@@ -156,9 +149,20 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
     )
 
 
+def _bounded(least: int, **named: Any) -> int:
+    """A number of repetitions that ends within a lifetime."""
+    (name,) = named
+    count = checks.whole("plan", at_least=least, hint=f"{name}=100", **named)
+    if count > MOST:
+        raise ParameterError(
+            "plan", f"{name} must be at most {MOST:,}", got=named, why="Each is computed.", hint=f"{name}=100"
+        )
+    return count
+
+
 def _draws(candidate: Candidate, rows: int | None) -> int:
     """As many simulated answers as take a few seconds: searches through all rows are slow."""
-    least = LEAST.get(candidate.mechanism.name, 200)
+    least = candidate.mechanism.answers_tried
     return min(max(least * WORK // ((rows or 1) * 24), least), 8 * least)
 
 
@@ -171,8 +175,7 @@ def size(statistic: Statistic, rows: int | None, shape: Assumed) -> int | None:
 
 def _sensible(candidate: Candidate, trial: Trial) -> bool:
     """Leave out smooth noise where the local sensitivity is about the global one: it could only lose."""
-    mechanism = candidate.mechanism
-    smooth = isinstance(mechanism, Additive) and mechanism.calibration.smoothing > 0
+    smooth = candidate.mechanism.smooth_noise is not None and not candidate.mechanism.barred
     return not smooth or trial.worth_smoothing(candidate.part)
 
 
@@ -182,16 +185,15 @@ def _lower_bound(kept: list[Candidate], price: Guarantee, trial: Trial) -> float
     from sordino.noise.limit import lower_bound
 
     for candidate in kept:
-        found = candidate.mechanism
-        inner = found.mechanism if isinstance(found, WithErrorBar) else found
-        if not isinstance(inner, Additive) or inner.calibration.smoothing == 0:
+        noise = candidate.mechanism.smooth_noise
+        if noise is None:
             continue
-        law = trial.law(candidate.part, 0)
-        if law is None:
+        laws: Any = trial.law(candidate.part, 0)
+        if laws is None:
             continue
         try:
-            limit = lower_bound(price, smoothing=inner.calibration.smoothing)
+            limit = lower_bound(price, smoothing=noise.smoothing)
         except SordinoError:
             return None
-        return limit * float(law.law.scale) / float(inner.calibration.scale)
+        return limit * float(laws[0].law.scale) / float(noise.scale)
     return None

@@ -15,11 +15,10 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, SordinoError, Unsupported
-from sordino.mechanisms.price import share
 from sordino.planner.budget_plan import BudgetPlan, Line
 from sordino.planner.inverse import expected_error
 from sordino.planner.planning import plan
-from sordino.privacy import Approx, BoundedRange, Concentrated, Guarantee, Pure
+from sordino.privacy import Guarantee
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
@@ -67,6 +66,7 @@ def plan_budget(
         progress: Is called with the steps done and the steps in all.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> from sordino.statistics.count_above import CountAbove
         >>> from sordino.statistics.trimmed_mean import TrimmedMean
         >>> pay = TrimmedMean("pay", trim=0.1, low=0, high=1000)
@@ -99,7 +99,7 @@ def plan_budget(
         points = [(1.0, whole.default.rms)]
         step()
         for part in TRIED[1:]:
-            error = _error(one, share(budget, _exact(part)), rows, shape, {**given, **few, **extra})
+            error = _error(one, budget.share(_exact(part)), rows, shape, {**given, **few, **extra})
             if error is not None:
                 points.append((part, error))
             step()
@@ -108,7 +108,7 @@ def plan_budget(
     better = {"tables": min(tables or 8, 8), "draws": min(draws or 120, 120)}
     for place, part in enumerate(_balanced(curves, measures)):
         shown = {**given, **better, **options[place]}
-        error = _error(asked[place], share(budget, _exact(part)), rows, shapes[place], shown)
+        error = _error(asked[place], budget.share(_exact(part)), rows, shapes[place], shown)
         if error:
             levels, logs = curves[place]
             curves[place] = levels, logs + math.log(error / _at(curves[place], part))
@@ -116,7 +116,7 @@ def plan_budget(
     shares = _rounded(_balanced(curves, measures))
     lines = []
     for place, (one, shape, extra) in enumerate(zip(asked, shapes, options, strict=True)):
-        price = share(budget, shares[place])
+        price = budget.share(shares[place])
         found = plan(
             one,
             price,
@@ -160,7 +160,7 @@ def _checked(
             why="A plan never reads private data, so it takes no session, source or file.",
             hint='sd.plan_budget([sd.Count("x"), sd.Mean("x", low=0, high=100)], sd.Pure(3), rows=20_000)',
         )  # fmt: skip
-    if not isinstance(budget, Pure | BoundedRange | Concentrated | Approx):
+    if not isinstance(budget, Guarantee) or not budget.noise_targets or not budget.added:
         raise Unsupported(
             "plan budget", "shares pure, concentrated and approximate budgets", got={"budget": budget},
             why="Parts of other promises do not add up to them.", hint="sd.Pure(3)",

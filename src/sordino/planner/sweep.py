@@ -20,7 +20,6 @@ from sordino.planner.inverse import DRAWS, TABLES, expected_error
 from sordino.planner.report import aligned, short
 from sordino.planner.trial import Trial
 from sordino.privacy import Neighbors
-from sordino.question import per_row
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
@@ -299,10 +298,10 @@ def add_remove_cost(
             got={"neighbors": ", ".join(one.value for one in statistic.relations)},
             hint="there is nothing to compare",
         )  # fmt: skip
-    from sordino.planner.figures import amount, scaled
+    from sordino.planner.figures import amount
 
     shape = assumed(assume, statistic)
-    prices = [scaled(price, factor) for factor in FACTORS]
+    prices = [price.scaled(factor) for factor in FACTORS]
     lines: dict[str, tuple[float | None, ...]] = {}
     for relation in relations:
         lines[relation.value] = tuple(
@@ -311,7 +310,7 @@ def add_remove_cost(
     first, second = lines.values()
     # A replacement is a removal and an addition: half the price promises as much about it.
     lines[STRICT] = tuple(
-        _tried(statistic, per_row(one, 2), rows=rows, assume=shape, neighbors=relations[1], **options)
+        _tried(statistic, one.per_row(2), rows=rows, assume=shape, neighbors=relations[1], **options)
         for one in prices
     )
     ratios = tuple(
@@ -324,7 +323,7 @@ def add_remove_cost(
         strict, plain = lines[STRICT][here], first[here]
         if strict is not None and plain:
             answer += (
-                f"; with the same promise about a replaced person (add/remove at {per_row(price, 2)!r}) "
+                f"; with the same promise about a replaced person (add/remove at {price.per_row(2)!r}) "
                 f"it has {strict / plain:.3g} times"
             )
     return Sweep(

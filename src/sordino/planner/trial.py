@@ -6,50 +6,27 @@ nothing that is drawn is about anybody; a release never uses them.
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sordino.data.memory import Memory
-from sordino.errors import Unsupported
 from sordino.exact.bits import SeededBits
-from sordino.mechanisms import Mechanism, facing, matched
-from sordino.mechanisms.additive import Additive, AdditiveLaw
-from sordino.mechanisms.additive_vector import AdditiveVector
-from sordino.mechanisms.auto_clip import AutoClip
-from sordino.mechanisms.column import AskedColumn
-from sordino.mechanisms.geometric import Geometric
-from sordino.mechanisms.law import LatticeLaw, MixtureLaw
-from sordino.mechanisms.order_interval import OrderInterval
-from sordino.mechanisms.quantile import PrivateQuantile
-from sordino.mechanisms.radial import RadialLaplace
-from sordino.mechanisms.selection import Selection
-from sordino.mechanisms.symmetric_mean import SymmetricMean
-from sordino.mechanisms.variance_clip import VarianceClip
-from sordino.planner.clipped_error import clipped_error
-from sordino.planner.error_law import ErrorLaw, ShortfallLaw
-from sordino.planner.radial_error import RadialError
-from sordino.planner.squares_error import SquaresError, squares_error
 from sordino.planner.subject import Subject
 from sordino.planner.table import drawn
-from sordino.privacy import Neighbors
-from sordino.profile import Opened, Reading
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.planner.assumed import Assumed
-    from sordino.question import Part
-    from sordino.source import Ask, Summary
+    from sordino.reading.profile import Reading
+    from sordino.reading.requests import Ask, Summary
+    from sordino.session.quote import Part
     from sordino.statistics import Statistic
 
     Asking = Callable[[Ask], Summary]
-
-BARRED = ("error-bar", "order-interval")  # mechanisms that answer with an interval
 
 
 class Trial:
@@ -108,113 +85,43 @@ class Trial:
     def _floats(value: Any) -> Any:
         return [float(one) for one in value] if isinstance(value, tuple) else float(value)
 
-    def laws(
-        self, part: Part, *, tables: int, draws: int
-    ) -> Sequence[ErrorLaw | ShortfallLaw | RadialError | SquaresError] | None:
+    def laws(self, part: Part, *, tables: int, draws: int) -> Sequence[Errors] | None:
         """Error laws on several tables, or None where no law is known and answers must be simulated.
 
         A clipped mean or variance has a law given its clipping interval, which is released; intervals are simulated,
         ``draws`` in all and from the tables in turn, and what is left is exact.
         """
-        if isinstance(part.mechanism, Selection) and part.contribution == 1:
-            return [self._shortfall(part, place) for place in range(tables)]
-        if part.statistic.vector:
-            return self._coordinates(part, tables=tables)
-        if isinstance(part.mechanism, AutoClip | VarianceClip):
-            return self._clipped(part, tables=tables, draws=draws)
-        found = []
-        for place in range(tables):
-            law = self.law(part, place)
-            if law is None:
+        bits = SeededBits(self.seed)
+        found: list[Errors] = []
+        for place in range(draws if part.mechanism.searches else tables):
+            laws = self.law(part, place % max(tables, 1), bits=bits)
+            if laws is None:
                 return None
-            found.append(law)
+            found += laws
         return found
 
-    def law(self, part: Part, place: int) -> ErrorLaw | None:
-        """The error law of one candidate on one table, where the mechanism has a law."""
-        if isinstance(part.mechanism, OrderInterval) and part.mechanism.point is not None:
-            part = dataclasses.replace(
-                part, mechanism=part.mechanism.point
-            )  # the bar stands beside the answer
-        answer = type(part.mechanism).answer
-        if not isinstance(part.mechanism, PrivateQuantile | SymmetricMean) and answer is not Mechanism.answer:
-            return None
-        mechanism, reading = _read(part, self.ask(place))
-        try:
-            law: Any = (
-                mechanism.law(reading, contribution=part.contribution * _doubled(part))
-                if isinstance(mechanism, PrivateQuantile)
-                else mechanism.law(reading)
-            )
-        except Unsupported:
-            return None
-        low, high = _range(mechanism, reading.open())
-        own = isinstance(law, LatticeLaw | MixtureLaw)
-        step = None if own else float(part.grid.step)
-        return ErrorLaw(law, truth=Fraction(self.truth(place)), step=step, low=low, high=high)
-
-    def _coordinates(self, part: Part, *, tables: int) -> list[ErrorLaw] | list[RadialError] | None:
-        """Laws of single coordinates, for noise that is independent of them or alike on all."""
-        mechanism, step = part.mechanism, float(part.grid.step)
-        if isinstance(mechanism, AdditiveVector):
-            return [law for place in range(tables) for law in self._independent(part, mechanism, place)]
-        if not isinstance(mechanism, RadialLaplace) or type(mechanism).answer is not Mechanism.answer:
-            return None
-        found = []
-        for place in range(tables):
-            reading = _read(part, self.ask(place))[1]
-            law = RadialError(mechanism.law(reading), norm=mechanism.norm, step=step)
-            opened = reading.open()
-            if law.coarse and any(opened.units.real(one) % part.grid.step for one in opened.value):
-                return None  # rounding moves every coordinate by its own amount
-            found.append(law)
-        return found
-
-    def _independent(self, part: Part, mechanism: AdditiveVector, place: int) -> list[ErrorLaw]:
-        reading = part.statistic.read(self.ask(place)(part.statistic.request(depth=0)))
-        law, opened = mechanism.law(reading), reading.open()
-        values = [Fraction(opened.units.real(one)) for one in opened.value]
-        if len({value % part.grid.step for value in values}) == 1:
-            values = values[:1]  # all are rounded alike
-        scale = law.scale * part.contribution
-        return [
-            ErrorLaw(
-                AdditiveLaw(law.noise, value=float(value), scale=scale),
-                truth=value,
-                step=float(part.grid.step),
-            )
-            for value in values
-        ]
-
-    def _shortfall(self, part: Part, place: int) -> ShortfallLaw:
-        """By how many rows the chosen category is rarer than the most frequent one."""
-        reading = part.statistic.read(self.ask(place)(part.statistic.request(depth=0)))
-        mechanism = matched(part.mechanism, part.statistic)
-        counts = np.array(reading.open().counts)
-        return ShortfallLaw(np.array(mechanism.law(reading).chances), counts.max() - counts)  # type: ignore[attr-defined]
-
-    def _clipped(self, part: Part, *, tables: int, draws: int) -> list[ErrorLaw] | list[SquaresError]:
-        bits, found, statistic = SeededBits(self.seed), [], cast("Any", part.statistic)
-        given: Any = clipped_error if isinstance(part.mechanism, AutoClip) else squares_error
-        mechanism, people = facing(part.mechanism, statistic, part.contribution)
-        for place in range(draws):
-            table = place % max(tables, 1)
-            column = AskedColumn(statistic.column, statistic.grid, self.ask(table))
-            found.append(
-                given(mechanism, column, part.grid, Fraction(self.truth(table)), people=people, bits=bits)
-            )
-        return found
+    def law(self, part: Part, table: int, *, bits: SeededBits | None = None) -> Sequence[Errors] | None:
+        """The error laws of one candidate on one table, where the mechanism has them."""
+        return part.mechanism.error_laws(
+            part.statistic,
+            self.ask(table),
+            part.grid,
+            self.truth(table),
+            contribution=part.contribution,
+            bits=bits,
+        )
 
     def errors(self, part: Part, *, draws: int, tables: int) -> NDArray[np.float64]:
         """Errors of simulated answers, over several tables; every coordinate of a vector counts."""
         bits, found = SeededBits(self.seed + 1), []
-        plain = type(part.mechanism).answer is Mechanism.answer
         readings: dict[int, Reading] = {}
         for place in range(draws):
             table = place % tables
-            if plain:  # reads once and draws: one reading serves many draws
+            if part.mechanism.reads_once:  # one reading serves many draws
                 if table not in readings:
-                    readings[table] = _read(part, self.ask(table))[1]
+                    readings[table] = part.mechanism.reading(
+                        part.statistic, self.ask(table), part.contribution
+                    )
                 answer = part.mechanism.draw(readings[table], part.grid, bits=bits)
             else:
                 answer = part.mechanism.answer(
@@ -227,7 +134,7 @@ class Trial:
     def width(self, part: Part, *, draws: int, tables: int) -> float | None:
         """The median width of the error bars of simulated answers; None where none is bought."""
         bits, found = SeededBits(self.seed + 2), []
-        for place in range(draws if part.mechanism.name in BARRED else 0):
+        for place in range(draws if part.mechanism.barred else 0):
             ask = self.ask(place % tables)
             public = part.mechanism.answer(
                 part.statistic, ask, part.grid, contribution=part.contribution, bits=bits
@@ -239,38 +146,3 @@ class Trial:
         """Whether the local sensitivity is so far below the global one that smooth noise can win at all."""
         opened = part.statistic.read(self.ask(0)(part.statistic.request(depth=1))).open()
         return 2 * opened.profile.at(0) < opened.profile.ceiling
-
-
-def _doubled(part: Part) -> int:
-    return 2 if part.statistic.rows_private else 1
-
-
-def _read(part: Part, ask: Asking) -> tuple[Mechanism, Reading]:
-    """The reading that the mechanism would draw from, as its `answer` asks for it."""
-    mechanism: Any = part.mechanism
-    statistic: Any = part.statistic
-    if isinstance(mechanism, SymmetricMean):
-        statistic, mechanism = mechanism.substitute(statistic), mechanism.inner
-    cuts: tuple[int, ...] = ()
-    if isinstance(mechanism, PrivateQuantile):
-        if mechanism.shift is not None:
-            statistic = dataclasses.replace(statistic, shift=mechanism.shift)
-        relation = Neighbors.ADD_REMOVE_ONE if statistic.rows_private else statistic.neighbors
-        mechanism = dataclasses.replace(mechanism, neighbors=relation)
-        cuts = mechanism.cuts
-    request = statistic.request(depth=mechanism.depth * part.contribution * _doubled(part))
-    summary = ask(dataclasses.replace(request, cuts=cuts) if cuts else request)
-    reading = statistic.read(summary).by(part.contribution)
-    if cuts:
-        reading = Reading(dataclasses.replace(reading.open(), below=summary.below))
-    return mechanism, reading
-
-
-def _range(mechanism: Mechanism, opened: Opened) -> tuple[float, float]:
-    """Where answers are clipped."""
-    clips = isinstance(mechanism, Geometric) or (isinstance(mechanism, Additive) and mechanism.clip)
-    if clips and None not in (opened.bottom, opened.top):
-        assert opened.bottom is not None
-        assert opened.top is not None
-        return float(opened.units.real(opened.bottom)), float(opened.units.real(opened.top))
-    return -math.inf, math.inf

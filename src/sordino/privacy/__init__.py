@@ -14,6 +14,7 @@ from sordino.privacy.kinds import (
     Pure,
     TruncatedConcentrated,
 )
+from sordino.privacy.purse import Purse
 from sordino.privacy.unit import Neighbors, Unit
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Guarantee",
     "Neighbors",
     "Pure",
+    "Purse",
     "TruncatedConcentrated",
     "Unit",
     "compose",

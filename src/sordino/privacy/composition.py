@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy.kinds import (
     Approx,
+    BoundedRange,
     Concentrated,
     Geo,
     Pure,
@@ -33,12 +34,16 @@ def compose(guarantees: Iterable[Guarantee], *, delta: Any = None) -> Guarantee:
         Concentrated(rho=0.962117)
         >>> compose([BoundedRange(1), Pure(1)])
         Pure(epsilon=2)
+        >>> compose([BoundedRange(1), BoundedRange(1)])
+        Pure(epsilon=2)
     """
     parts = list(guarantees)
     if not parts:
         raise ParameterError("compose", "needs at least one guarantee")
+    if len(parts) == 1:
+        return parts[0]
     kinds = {type(part) for part in parts}
-    if len(kinds) == 1:
+    if len(kinds) == 1 and BoundedRange not in kinds:
         return reduce(lambda a, b: a._plus(b), parts)
     if Geo in kinds:
         raise Unsupported(

@@ -6,22 +6,41 @@ and ``docs/proofs/guarantees.md``; nothing here knows of mechanisms or data.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from abc import abstractmethod
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar, Self, TypeVar
 
 from sordino import checks
+from sordino.calling import Explained
 from sordino.errors import ParameterError, Unsupported, spell
 
 G = TypeVar("G", bound="Guarantee")
 
+RANGE_DIGITS = 60  # binary digits of a bounded range found by bisection; the loss is 2^-60 of the price
+
 
 @dataclass(frozen=True, slots=True)
-class Guarantee(ABC):
-    """A promise. ``a + b`` composes, ``a.to(Approx, delta=...)`` converts, ``a.within(b)`` compares."""
+class Guarantee(metaclass=Explained):
+    """A promise. ``a + b`` composes, ``a.to(Approx, delta=...)`` converts, ``a.within(b)`` compares.
+
+    All arithmetic of prices is here: parts (`share`), rows (`for_group`, `per_row`), repetition (`times`), what a score
+    (`bounded_range`) or additive noise (`noise_targets`) may cost. A new kind is one subclass that fills in the rest.
+
+    Attributes:
+        kind: Its name in records.
+        main: The amount that a curve over prices multiplies.
+        added: The amounts that add up when releases compose; the others hold for all of them.
+        pointwise: Whether it bounds the loss of every answer and nothing else, so that permute-and-flip may draw.
+        gaussian: Whether noise with Gaussian tails is the cheapest that keeps it.
+    """
 
     kind: ClassVar[str]
+    main: ClassVar[str] = "epsilon"
+    added: ClassVar[tuple[str, ...]] = ("epsilon",)
+    pointwise: ClassVar[bool] = False
+    gaussian: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -47,6 +66,88 @@ class Guarantee(ABC):
             doubled = doubled._plus(doubled)
             left //= 2
         return total
+
+    def share(self, part: checks.Number) -> Self:
+        """A part of this price, of the same kind; parts that sum to one compose to it.
+
+        Example:
+            >>> from sordino.privacy import Pure
+            >>> Pure(1).share(0.25) + Pure(1).share(0.75) == Pure(1)
+            True
+        """
+        fraction = checks.between("share", 0, 1, closed=True, part=part)
+        return replace(self, **{name: getattr(self, name) * fraction for name in self.added})
+
+    def scaled(self, factor: checks.Number) -> Self:
+        """The same promise with its main amount multiplied; a delta or an omega stays."""
+        exact = checks.positive("price", factor=factor)
+        return replace(self, **{self.main: getattr(self, self.main) * exact})
+
+    def per_row(self, rows: int) -> Self:
+        """The promise per row whose promise for ``rows`` rows is this one: what each of several groups may cost.
+
+        A person moves at most so many rows over all groups together. Groups that see j1, j2, ... of them lose what
+        group privacy says for j1, j2, ... rows, which composes to at most what it says for their sum.
+
+        Example:
+            >>> from sordino.privacy import Concentrated, Pure
+            >>> Pure(1).per_row(2), Concentrated(1).per_row(2)
+            (Pure(epsilon=0.5), Concentrated(rho=0.25))
+        """
+        if checks.whole("per row", at_least=1, rows=rows) == 1:
+            return self
+        part = self._per_row(rows)
+        if not part.for_group(rows).within(self):  # whatever a kind says, its own group privacy decides
+            raise Unsupported(repr(self), "has no price per row", got={"rows": rows})
+        return part
+
+    @property
+    def bounded_range(self) -> Fraction:
+        """The largest bounded range of a single draw that this price pays for.
+
+        Example:
+            >>> from sordino.privacy import Concentrated, Pure
+            >>> Pure(1).bounded_range
+            Fraction(1, 1)
+            >>> float(Concentrated(0.125).bounded_range)  # a little above sqrt(8 rho): the tight conversion
+            1.0069...
+        """
+        return _largest_range(self)
+
+    @property
+    def slope(self) -> Fraction:
+        """Nats per unit of a score with sensitivity 1 (bounded range twice the slope, Durfee and Rogers 2019)."""
+        return self.bounded_range / 2
+
+    @property
+    def nats(self) -> float:
+        """The price as a plain strength of a score, for data-free rules."""
+        return float(self.bounded_range)
+
+    @property
+    def strength(self) -> float:
+        """The price as a plain strength of noise: epsilon, or sqrt(2 rho), which give noise of about the same size."""
+        return float(self.noise_targets[0].epsilon)  # type: ignore[attr-defined]
+
+    @property
+    def noise_targets(self) -> tuple[Guarantee, ...]:
+        """The promises to which additive noise may be calibrated under this price; the first needs no delta."""
+        return (self,)
+
+    def confusion(self, people: int) -> float | None:
+        """Half the chance of confusing datasets ``people`` apart (docs/proofs/plan_limit.md); None where unknown."""
+        del people
+        return None
+
+    @property
+    def guessing(self) -> tuple[Fraction, Fraction] | None:
+        """The epsilon by which odds can change and the delta with which that can fail; None where unknown."""
+        return None
+
+    @property
+    def conversion_extra(self) -> dict[str, Fraction]:
+        """What another promise must know of this one, besides its kind, to be converted to it."""
+        return {}
 
     def to(self, kind: type[G], **extra: Any) -> G:
         """Convert to another kind of promise by the best theorem known, or raise naming what is possible.
@@ -92,9 +193,7 @@ class Guarantee(ABC):
         """
         if type(self) is type(other):
             return self._at_most(other)
-        # What the other kind fixes besides its main amount is what the conversion needs.
-        extra = {name: getattr(other, name) for name in ("delta", "omega") if hasattr(other, name)}
-        return self.to(type(other), **extra)._at_most(other)
+        return self.to(type(other), **other.conversion_extra)._at_most(other)
 
     def to_dict(self) -> dict[str, str]:
         """Give a record with a ``kind`` key and exact amounts as text."""
@@ -125,6 +224,10 @@ class Guarantee(ABC):
         """Promise for ``size`` people at once; ``for_group(2)`` is replace-one from add/remove-one."""
 
     @abstractmethod
+    def _per_row(self, rows: int) -> Self:
+        """Invert `for_group`, at most."""
+
+    @abstractmethod
     def _plus(self, other: Self) -> Self:
         """Compose two of the same kind."""
 
@@ -136,3 +239,31 @@ class Guarantee(ABC):
     @abstractmethod
     def words(self) -> str:
         """Say the promise in a sentence."""
+
+
+@lru_cache(maxsize=1024)
+def _largest_range(price: Guarantee) -> Fraction:
+    """Bisect for the bounded range whose conversion is within the price."""
+    from sordino.privacy.kinds import BoundedRange
+
+    try:
+        fits = BoundedRange(1).within(price)
+    except Unsupported:
+        raise Unsupported(
+            "mechanism",
+            f"has no price in {type(price).__name__}",
+            why="Its theorem gives a bounded range, which implies Pure, Concentrated and Approx.",
+            hint="Pure(epsilon) or Concentrated(rho)",
+        ) from None
+    low, high = (Fraction(1), Fraction(2)) if fits else (Fraction(0), Fraction(1))
+    while fits and BoundedRange(high).within(price) and high < 2**20:
+        low, high = high, 2 * high
+    for _ in range(RANGE_DIGITS):
+        middle = (low + high) / 2
+        if BoundedRange(middle).within(price):
+            low = middle
+        else:
+            high = middle
+    if low == 0:
+        raise Unsupported("mechanism", "the price is too small", got={"price": price}, hint="a larger price")
+    return low

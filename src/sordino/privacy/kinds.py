@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ class Pure(Guarantee):
     """
 
     kind = "pure"
+    pointwise = True
     epsilon: Fraction
 
     if TYPE_CHECKING:  # any number is taken and made exact
@@ -31,6 +33,23 @@ class Pure(Guarantee):
     def for_group(self, size: int) -> Pure:
         """Multiply epsilon by the size of the group."""
         return Pure(self.epsilon * checks.whole("group", at_least=1, size=size))
+
+    def _per_row(self, rows: int) -> Pure:
+        return Pure(self.epsilon / rows)
+
+    @property
+    def bounded_range(self) -> Fraction:
+        """A pure loss within epsilon is all that a draw of this range can have."""
+        return self.epsilon
+
+    def confusion(self, people: int) -> float:
+        """``1 / (2 cosh(k epsilon / 2))``."""
+        return 1 / (2 * math.cosh(min(float(self.epsilon * people), 1400) / 2))
+
+    @property
+    def guessing(self) -> tuple[Fraction, Fraction]:
+        """Odds change by at most e^epsilon."""
+        return self.epsilon, Fraction(0)
 
     def _plus(self, other: Pure) -> Pure:
         return Pure(self.epsilon + other.epsilon)
@@ -64,6 +83,7 @@ class Approx(Guarantee):
     """Approximate differential privacy, (epsilon, delta)."""
 
     kind = "approx"
+    added = ("epsilon", "delta")
     epsilon: Fraction
     delta: Fraction
 
@@ -82,6 +102,30 @@ class Approx(Guarantee):
         return Approx(
             self.epsilon * size, min(Fraction(1), conversion.group_delta(self.epsilon, self.delta, size))
         )
+
+    def _per_row(self, rows: int) -> Approx:
+        epsilon = self.epsilon / rows
+        return Approx(epsilon, self.delta / conversion.group_delta(epsilon, Fraction(1), rows))
+
+    @property
+    def noise_targets(self) -> tuple[Guarantee, ...]:
+        """Pure noise, or noise that uses the delta."""
+        return (Pure(self.epsilon), self)
+
+    def confusion(self, people: int) -> float:
+        """The pure bound, of which the delta of a group leaves ``sqrt(1 - delta_k)``."""
+        group = self.for_group(people)
+        return math.sqrt(1 - float(group.delta)) / (2 * math.cosh(min(float(group.epsilon), 1400) / 2))
+
+    @property
+    def guessing(self) -> tuple[Fraction, Fraction]:
+        """Odds change by at most e^epsilon, but with probability delta."""
+        return self.epsilon, self.delta
+
+    @property
+    def conversion_extra(self) -> dict[str, Fraction]:
+        """The delta."""
+        return {"delta": self.delta}
 
     def _plus(self, other: Approx) -> Approx:
         return Approx(self.epsilon + other.epsilon, min(Fraction(1), self.delta + other.delta))
@@ -121,6 +165,9 @@ class Concentrated(Guarantee):
     """Zero-concentrated differential privacy: Renyi divergences of every order a are at most rho * a."""
 
     kind = "concentrated"
+    main = "rho"
+    added = ("rho",)
+    gaussian = True
     rho: Fraction
 
     if TYPE_CHECKING:  # any number is taken and made exact
@@ -130,6 +177,28 @@ class Concentrated(Guarantee):
     def for_group(self, size: int) -> Concentrated:
         """Multiply rho by the square of the size."""
         return Concentrated(self.rho * checks.whole("group", at_least=1, size=size) ** 2)
+
+    def _per_row(self, rows: int) -> Concentrated:
+        return Concentrated(self.rho / rows**2)
+
+    @property
+    def nats(self) -> float:
+        """``sqrt(2 rho)``."""
+        return float(2 * self.rho) ** 0.5
+
+    @property
+    def strength(self) -> float:
+        """``sqrt(2 rho)``."""
+        return float(2 * self.rho) ** 0.5
+
+    def confusion(self, people: int) -> float:
+        """``exp(-k^2 rho / 2) / 2``."""
+        return math.exp(-float(self.for_group(people).rho) / 2) / 2
+
+    @property
+    def guessing(self) -> tuple[Fraction, Fraction] | None:
+        """As the approximate promise with a delta of one in a million."""
+        return self.to(Approx, delta=Fraction(1, 10**6)).guessing
 
     def _plus(self, other: Concentrated) -> Concentrated:
         return Concentrated(self.rho + other.rho)
@@ -154,6 +223,9 @@ class TruncatedConcentrated(Guarantee):
     """Truncated concentrated differential privacy: the same, for orders up to omega only."""
 
     kind = "truncated-concentrated"
+    main = "rho"
+    added = ("rho",)
+    gaussian = True
     rho: Fraction
     omega: Fraction
 
@@ -176,6 +248,29 @@ class TruncatedConcentrated(Guarantee):
                 hint=f"at most {int(self.omega) - (self.omega == int(self.omega))} people, or a larger omega",
             )
         return TruncatedConcentrated(self.rho * size**2, self.omega / size)
+
+    def _per_row(self, rows: int) -> TruncatedConcentrated:
+        return TruncatedConcentrated(self.rho / rows**2, self.omega * rows)
+
+    @property
+    def nats(self) -> float:
+        """``sqrt(2 rho)``."""
+        return float(2 * self.rho) ** 0.5
+
+    @property
+    def strength(self) -> float:
+        """``sqrt(2 rho)``."""
+        return float(2 * self.rho) ** 0.5
+
+    @property
+    def noise_targets(self) -> tuple[Guarantee, ...]:
+        """Noise that keeps all orders keeps those up to omega."""
+        return (Concentrated(self.rho),)
+
+    @property
+    def conversion_extra(self) -> dict[str, Fraction]:
+        """The omega."""
+        return {"omega": self.omega}
 
     def _plus(self, other: TruncatedConcentrated) -> TruncatedConcentrated:
         return TruncatedConcentrated(self.rho + other.rho, min(self.omega, other.omega))
@@ -203,9 +298,19 @@ class TruncatedConcentrated(Guarantee):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BoundedRange(Guarantee):
-    """Bounded range: the privacy loss varies by at most epsilon over all answers (implies pure epsilon)."""
+    """Bounded range: the privacy loss varies by at most epsilon over all answers (implies pure epsilon).
+
+    The price of a single draw. Ranges of questions that follow one another do not add up: given an earlier answer the
+    loss of the next may lie anywhere between minus and plus its epsilon, so e1 and then e2 range over e1 + 2 e2
+    (docs/proofs/guarantees.md). Composed with anything a bounded range therefore counts as pure, or as concentrated.
+
+    Example:
+        >>> BoundedRange(1) + BoundedRange(1)
+        Pure(epsilon=2)
+    """
 
     kind = "bounded-range"
+    added = ()
     epsilon: Fraction
 
     if TYPE_CHECKING:  # any number is taken and made exact
@@ -216,8 +321,52 @@ class BoundedRange(Guarantee):
         """Multiply epsilon by the size: losses along a chain of neighbours add, and so do their ranges."""
         return BoundedRange(self.epsilon * checks.whole("group", at_least=1, size=size))
 
-    def _plus(self, other: BoundedRange) -> BoundedRange:
-        return BoundedRange(self.epsilon + other.epsilon)
+    def share(self, part: checks.Number) -> BoundedRange:
+        """The whole: a bounded range has no parts that questions which follow one another could spend."""
+        if checks.between("share", 0, 1, closed=True, part=part) == 1:
+            return self
+        raise Unsupported(
+            "price",
+            "a bounded range pays for a single draw",
+            got={"price": self},
+            why="Ranges of questions that follow one another do not add up; pure prices do.",
+            hint=f"sd.Pure({spell(self.epsilon)})",
+        )
+
+    def _per_row(self, rows: int) -> BoundedRange:
+        raise Unsupported(
+            "price",
+            "a bounded range pays for a single draw, and groups of several rows per person are several",
+            got={"price": self, "rows": rows},
+            why="Ranges of several draws are not added up; pure prices are.",
+            hint=f"sd.Pure({spell(self.epsilon)})",
+        )
+
+    @property
+    def bounded_range(self) -> Fraction:
+        """Itself."""
+        return self.epsilon
+
+    @property
+    def noise_targets(self) -> tuple[Guarantee, ...]:
+        """Symmetric noise of pure loss e has bounded range 2 e."""
+        return (Pure(self.epsilon / 2),)
+
+    def confusion(self, people: int) -> float:
+        """That of the pure promise it implies."""
+        return Pure(self.epsilon).confusion(people)
+
+    @property
+    def guessing(self) -> tuple[Fraction, Fraction]:
+        """That of the pure promise it implies."""
+        return self.epsilon, Fraction(0)
+
+    def times(self, count: int) -> Guarantee:
+        """Compose ``count`` draws: one keeps its range, more of them are pure."""
+        return self if checks.whole("times", at_least=1, count=count) == 1 else self._to_pure().times(count)
+
+    def _plus(self, other: BoundedRange) -> BoundedRange:  # noqa: ARG002
+        raise Unsupported("bounded range", "does not add up", hint="compose([a, b]) adds them as Pure")
 
     def _to_pure(self) -> Pure:
         return Pure(self.epsilon)
@@ -271,6 +420,14 @@ class Geo(Guarantee):
     def for_group(self, size: int) -> Geo:
         """Give the same promise for ``size`` points that move together."""
         return Geo(self.epsilon * checks.whole("group", at_least=1, size=size), self.per)
+
+    def _per_row(self, rows: int) -> Geo:
+        return Geo(self.epsilon / rows, self.per)
+
+    @property
+    def noise_targets(self) -> tuple[Guarantee, ...]:
+        """Noise for persons has no distance."""
+        return ()
 
     def _plus(self, other: Geo) -> Geo:
         return Geo(self.epsilon + other.rate * self.per, self.per)

@@ -8,28 +8,39 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino import registry
+from sordino.calling import Explained
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Opened, Reading, Units
+from sordino.reading.profile import Exact, Opened, Reading, Units
+from sordino.reading.traits import Trait
+from sordino.registry import Register
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sordino.source import Ask, Summary
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
+    from sordino.reading.requests import Ask, Summary
 
-REGISTER: dict[str, type[Statistic]] = {}
-"""Statistics by catalogue name; `sordino.catalogue` fills it by importing this folder."""
+REGISTER: Register[Statistic] = Register("statistic", __name__)
+"""Statistics by catalogue name; `kinds` fills it by importing this folder."""
 
 DEPTH = 64
 """Distance up to which a request asks when the mechanism does not say how far it looks."""
 
+ROOT_TWO = Fraction(1414213563, 10**9)
+"""The square root of two, rounded up."""
+
 BOTH = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
+
+
+NESTED = ("piecewise-laplace", "inverse-sensitivity")
+"""Mechanisms on nested intervals: near instance-optimal where the envelopes are exact."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -53,7 +64,7 @@ class Case:
     places: tuple[tuple[tuple[Any, ...], ...], ...] = ()
 
 
-class Statistic(ABC):
+class Statistic(metaclass=Explained):
     """A public description of what is asked.
 
     Subclasses are frozen dataclasses with keyword-only options and these class attributes:
@@ -63,6 +74,7 @@ class Statistic(ABC):
         relations: The neighbour relations for which the statistic has envelopes.
         vector: Whether the value is a tuple (then ``reach`` is None and ``profile`` is in the norm).
         norm: The norm of a vector's profile: 1, 2 or inf.
+        suits: Catalogue names of the mechanisms that suit it, the best first; empty where its envelopes decide.
     """
 
     __slots__ = ()
@@ -71,6 +83,7 @@ class Statistic(ABC):
     relations: ClassVar[tuple[Neighbors, ...]] = BOTH
     vector: ClassVar[bool] = False
     norm: ClassVar[float] = 1.0
+    suits: ClassVar[tuple[str, ...]] = ()
 
     if TYPE_CHECKING:
 
@@ -81,17 +94,21 @@ class Statistic(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__dict__.get("name"):
-            known = REGISTER.get(cls.name)
-            # A dataclass with slots builds its class twice; both have the same qualified name.
-            if known is not None and (known.__module__, known.__qualname__) != (
-                cls.__module__,
-                cls.__qualname__,
-            ):
-                message = (
-                    f"two statistics are called {cls.name!r}: {known.__qualname__} and {cls.__qualname__}"
-                )
-                raise TypeError(message)
-            REGISTER[cls.name] = cls
+            REGISTER.add(cls.name, cls)
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """What a theorem may rest on; public. A mechanism that needs another trait refuses the statistic."""
+        return frozenset({Trait.VECTOR if self.vector else Trait.NUMBER, *self.shows()})
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The traits beyond being a number or a vector; statistics that have more say so."""
+        return ()
+
+    @property
+    def euclidean(self) -> Fraction | None:
+        """How far one row moves a vector in the Euclidean norm at most, where that is known to be less; public."""
+        return None
 
     @property
     def units(self) -> Units:
@@ -107,13 +124,35 @@ class Statistic(ABC):
         return ()
 
     @property
-    def rows_private(self) -> bool:
-        """Whether the number of rows depends on the data although the relation is replace-one.
+    def suited(self) -> tuple[str, ...]:
+        """What suits it: as it says, or nested intervals where they are exact, else noise."""
+        if self.suits:
+            return self.suits
+        if self.vector:
+            return ("radial-laplace",)
+        return NESTED if {"low", "high"} <= set(self.exact) else ("additive",)
 
-        Dropping missing rows turns a replacement into a removal and an addition, so the statistic is then read
-        in its add/remove form at twice the distance.
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction | None:
+        """The smoothing that suits additive noise: 0 for a global bound, None where noise does not suit.
+
+        A tenth of the strength does for statistics whose range is public and not much wider than the data.
         """
-        return self.neighbors is Neighbors.REPLACE_ONE and getattr(self, "missing", None) == "drop"
+        return hints.smoothing or Fraction(f"{0.1 * price.strength:.4g}")
+
+    @property
+    def breakdown(self) -> float | None:
+        """The share of rows that must change before the bounds are reached; None where it is not known."""
+        return None
+
+    def smoothing_tried(self, price: Guarantee, hints: Hints) -> Fraction:
+        """The smoothing at which a plan tries noise: the caller's, or one that does not feel bounds far away."""
+        if hints.smoothing is not None:
+            return Fraction(hints.smoothing)
+        if self.breakdown is None or hints.rows is None:
+            return Fraction(f"{0.1 * price.strength:.4g}")
+        from sordino.statistics.smoothing_rule import breakdown_smoothing
+
+        return breakdown_smoothing(self, price, hints)
 
     @abstractmethod
     def request(self, *, depth: int = DEPTH) -> Ask:
@@ -125,10 +164,22 @@ class Statistic(ABC):
 
     def read(self, summary: Summary) -> Reading:
         """Turn a source's summary into a sealed reading: a pure function, defined for every dataset."""
-        if self.rows_private:
-            other = dataclasses.replace(self, neighbors=Neighbors.ADD_REMOVE_ONE)  # type: ignore[type-var]
-            return Reading(other.open(summary).by(2))
+        self.check_rows()
         return Reading(self.open(summary))
+
+    def check_rows(self) -> None:
+        """Refuse to read dropped rows under replace-one: their number is private, so a replacement is two steps.
+
+        Which relation a question is read in, and how many rows one person moves in it, is decided in one place, when it
+        is priced (`sordino.session.quote`).
+        """
+        if self.neighbors is Neighbors.REPLACE_ONE and getattr(self, "missing", None) == "drop":
+            raise Unsupported(
+                self.name,
+                "with dropped rows is read in its add/remove form",
+                why="Dropping makes the number of rows private: a replacement may remove one row and add another.",
+                hint="neighbors=Neighbors.ADD_REMOVE_ONE, and a contribution of two rows per replaced row",
+            )
 
     @abstractmethod
     def define(self, rows: Sequence[Any]) -> Any:
@@ -143,7 +194,8 @@ class Statistic(ABC):
         """Tiny worlds in which the laws enumerate every dataset and every neighbour."""
 
     def check_relation(self) -> None:
-        """Refuse a neighbour relation for which no envelope is known."""
+        """Refuse a neighbour relation for which no envelope is known; its name as a text becomes the relation."""
+        object.__setattr__(self, "neighbors", Neighbors.of(self.neighbors))
         if self.neighbors not in self.relations:
             raise Unsupported(
                 self.name,
@@ -181,8 +233,7 @@ def kinds() -> dict[str, type[Statistic]]:
         >>> "median" in kinds()
         True
     """
-    registry.load(__name__, __path__)
-    return dict(sorted(REGISTER.items()))
+    return REGISTER.load()
 
 
 def _plain(value: Any) -> Any:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile
-from sordino.source import Cells
-from sordino.statistics import DEPTH, Case, Statistic
+from sordino.reading.profile import Opened, Profile
+from sordino.reading.requests import Cells
+from sordino.statistics import DEPTH, ROOT_TWO, Case, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from fractions import Fraction
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,7 @@ class Categories(Statistic):
     """
 
     name: ClassVar[str] = "categories"
+    suits: ClassVar[tuple[str, ...]] = ("additive-vector",)
     vector: ClassVar[bool] = True
 
     column: str = field(kw_only=False)
@@ -54,6 +56,11 @@ class Categories(Statistic):
     def step_size(self) -> int:
         """How far one step moves the counts, in the norm of the profile."""
         return 2 if self.neighbors is Neighbors.REPLACE_ONE and len(self.keys) > 1 else 1
+
+    @property
+    def euclidean(self) -> Fraction | None:
+        """A replaced row leaves one key and enters another: sqrt 2, rounded up."""
+        return ROOT_TWO if self.vector and self.neighbors is Neighbors.REPLACE_ONE else None
 
     @property
     def exact(self) -> tuple[str, ...]:

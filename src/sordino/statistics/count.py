@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile, Reach, Units
-from sordino.source import Grid, Request
+from sordino.reading.profile import Opened, Profile, Reach, Units
+from sordino.reading.requests import Grid, Request
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
+    from sordino.reading.requests import Summary
 
 
 def count_reach(count: int, depth: int, *, most: int | None) -> Reach:
@@ -39,12 +43,17 @@ class Count(Statistic):
     """
 
     name: ClassVar[str] = "count"
+    suits: ClassVar[tuple[str, ...]] = ("geometric", "additive")
 
     column: str
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     def __post_init__(self) -> None:
         self.check_relation()
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A count without an upper end."""
+        return Trait.REACH, Trait.WHOLE
 
     @property
     def exact(self) -> tuple[str, ...]:
@@ -68,6 +77,10 @@ class Count(Statistic):
         """A row changes the count by at most one."""
         reach = count_reach(summary.rows, summary.request.depth, most=None)
         return Opened(summary.rows, self.units, Profile.constant(1), reach, summary.rows)
+
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction:  # noqa: ARG002
+        """A row moves it by one: noise for that needs no smooth bound."""
+        return Fraction(0)
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

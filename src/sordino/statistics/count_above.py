@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile, Units
-from sordino.source import Grid, Request
+from sordino.reading.profile import Opened, Profile, Units
+from sordino.reading.requests import Grid, Request
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.count import count_reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,7 @@ class CountAbove(Statistic):
     """
 
     name: ClassVar[str] = "count-above"
+    suits: ClassVar[tuple[str, ...]] = ("geometric", "additive")
 
     column: str = field(kw_only=False)
     threshold: float
@@ -43,6 +48,11 @@ class CountAbove(Statistic):
         object.__setattr__(self, "threshold", float(checks.exact(self.name, threshold=self.threshold)))
         self.check_relation()
         self.request()  # a grid checks itself
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A count, at most the number of rows where that is public."""
+        ranged = (Trait.RANGE,) if self.neighbors is Neighbors.REPLACE_ONE else ()
+        return Trait.REACH, Trait.WHOLE, *ranged
 
     @property
     def exact(self) -> tuple[str, ...]:
@@ -68,6 +78,10 @@ class CountAbove(Statistic):
         most = summary.rows if self.neighbors is Neighbors.REPLACE_ONE else None
         reach = count_reach(summary.total, summary.request.depth, most=most)
         return Opened(summary.total, self.units, Profile.constant(1), reach, summary.rows)
+
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction:  # noqa: ARG002
+        """A row moves it by one: noise for that needs no smooth bound."""
+        return Fraction(0)
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

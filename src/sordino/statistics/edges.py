@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from sordino.profile import Opened, Profile
+from sordino.reading.profile import Opened, Profile
 from sordino.statistics.count import count_reach
 from sordino.statistics.graph import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,7 @@ class Edges(Graph):
     """
 
     name: ClassVar[str] = "edges"
+    suits: ClassVar[tuple[str, ...]] = ("geometric", "additive")
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
 from sordino.privacy import Neighbors
-from sordino.source import Links
+from sordino.reading.requests import Links
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ class Graph(Statistic):
     def __post_init__(self) -> None:
         self.check_relation()
         checks.whole(self.name, at_least=1, vertices=self.vertices)
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A count of parts of a graph with so many vertices."""
+        return Trait.REACH, Trait.RANGE, Trait.WHOLE
 
     def request(self, *, depth: int = DEPTH) -> Links:
         """The canonical edges."""

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile
-from sordino.source import FINE_BITS, Grid, Request
-from sordino.statistics import DEPTH, Case, Statistic
+from sordino.reading.profile import Opened, Profile
+from sordino.reading.requests import FINE_BITS, Grid, Request
+from sordino.statistics import DEPTH, ROOT_TWO, Case, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from fractions import Fraction
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,7 @@ class Histogram(Statistic):
     """
 
     name: ClassVar[str] = "histogram"
+    suits: ClassVar[tuple[str, ...]] = ("additive-vector",)
     vector: ClassVar[bool] = True
 
     column: str = field(kw_only=False)
@@ -61,6 +63,11 @@ class Histogram(Statistic):
     def grid(self) -> Grid:
         """From the first to the last edge."""
         return Grid(self.edges[0], self.edges[-1], bits=FINE_BITS, missing="drop")
+
+    @property
+    def euclidean(self) -> Fraction | None:
+        """A replaced row leaves one cell and enters another: sqrt 2, rounded up."""
+        return ROOT_TWO if self.neighbors is Neighbors.REPLACE_ONE else None
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -11,9 +11,10 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile, Reach, Units
-from sordino.source import Request, Window
-from sordino.statistics import DEPTH, Case
+from sordino.reading.profile import Opened, Profile, Reach, Units
+from sordino.reading.requests import Request, Window
+from sordino.reading.traits import Trait
+from sordino.statistics import DEPTH, NESTED, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import block_profile, codes_between
 from sordino.statistics.quantile import Quantile
@@ -21,7 +22,7 @@ from sordino.statistics.quantile import Quantile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +39,14 @@ class InterquantileRange(Numeric):
     """
 
     name: ClassVar[str] = "interquantile-range"
+    suits: ClassVar[tuple[str, ...]] = NESTED
 
     lower: Fraction | float
     upper: Fraction | float
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Between nothing and the whole range."""
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN
 
     def check(self) -> None:
         """Two different quantiles in order."""

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from sordino.source import FIRST, LAST, Rank
+from sordino.privacy import Neighbors
+from sordino.reading.requests import FIRST, LAST, Rank
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, block_add_remove_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sordino.profile import Profile
-    from sordino.source import Summary
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
+    from sordino.reading.profile import Profile
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +31,12 @@ class Mean(Ordered):
     """
 
     name: ClassVar[str] = "mean"
+    suits: ClassVar[tuple[str, ...]] = ("additive", "symmetric-mean", "auto-clip")
+    total: ClassVar[bool] = False
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The mean of the column."""
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN, Trait.MEAN
 
     def ranks(self) -> tuple[Rank, ...]:
         """The first and the last row."""
@@ -38,6 +49,12 @@ class Mean(Ordered):
     def add_remove_profile(self, summary: Summary, depth: int, top: int) -> Profile | None:
         """One row more moves the mean by its share of the range."""
         return block_add_remove_profile(self, summary, depth, top)
+
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction | None:  # noqa: ARG002
+        """Plain noise where the bounds fit, where nothing is known of the rows, or where a bar is asked for."""
+        fits = hints.rows is None or hints.fits(self.low, self.high)
+        plain = self.neighbors is Neighbors.REPLACE_ONE and (fits or hints.interval is not None)
+        return Fraction(0) if plain else None
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
-from sordino.source import Rank
+from sordino.reading.requests import Rank
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.ordered import Weights
 from sordino.statistics.quantile import Quantile
@@ -26,8 +27,15 @@ class Minimum(Quantile):
     """
 
     name: ClassVar[str] = "minimum"
+    suits: ClassVar[tuple[str, ...]] = ("extreme", "quantile")
+    extreme: ClassVar[bool] = True
 
     q: Fraction = Fraction(0)
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The smallest row, unless it is one further inside."""
+        outermost = () if self.shift else (Trait.SMALLEST,)
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN, Trait.QUANTILE, Trait.ROW, *outermost
 
     def check(self) -> None:
         """A minimum is the zero quantile by the lower rule, shifted inwards."""

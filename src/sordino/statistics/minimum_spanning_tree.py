@@ -11,15 +11,16 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile, Reach, Units
-from sordino.source import BITS, Grid, Links
+from sordino.reading.profile import Opened, Profile, Reach, Units
+from sordino.reading.requests import BITS, Grid, Links
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.detours import Detours, spanning_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,7 @@ class MinimumSpanningTree(Statistic):
     """
 
     name: ClassVar[str] = "minimum-spanning-tree"
+    suits: ClassVar[tuple[str, ...]] = ("additive",)
     relations: ClassVar[tuple[Neighbors, ...]] = (Neighbors.EDGE,)
 
     topology: tuple[tuple[int, int], ...]
@@ -73,6 +75,10 @@ class MinimumSpanningTree(Statistic):
                 why="Otherwise no tree connects all vertices.",
             )  # fmt: skip
         self.grid  # noqa: B018  a grid checks itself
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Reachable intervals between public bounds."""
+        return Trait.REACH, Trait.RANGE
 
     @property
     def grid(self) -> Grid:

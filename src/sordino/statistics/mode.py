@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sordino.reading.traits import Trait
 from sordino.statistics.categories import Categories
 
 
@@ -22,7 +23,13 @@ class Mode(Categories):
     """
 
     name: ClassVar[str] = "mode"
+    suits: ClassVar[tuple[str, ...]] = ("selection",)
     norm: ClassVar[float] = math.inf
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """The answer is a key: no number, and no vector either."""
+        return frozenset({Trait.KEY})
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile, Reach
+from sordino.reading.profile import Opened, Profile, Reach
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.categories import Categories
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +35,7 @@ class ModeCount(Categories):
     """
 
     name: ClassVar[str] = "mode-count"
+    suits: ClassVar[tuple[str, ...]] = ("geometric", "additive")
     vector: ClassVar[bool] = False
 
     outside: str = "drop"
@@ -38,6 +43,11 @@ class ModeCount(Categories):
     def __post_init__(self) -> None:
         Categories.__post_init__(self)
         checks.one_of(self.name, ("drop", "last"), outside=self.outside)
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A count, at most the number of rows where that is public."""
+        ranged = (Trait.RANGE,) if self.neighbors is Neighbors.REPLACE_ONE else ()
+        return Trait.REACH, Trait.WHOLE, *ranged
 
     @property
     def exact(self) -> tuple[str, ...]:
@@ -73,6 +83,10 @@ class ModeCount(Categories):
         else:
             reach = Reach(tuple(range(depth + 1)), tuple(lows), tuple(highs), 1)
         return Opened(value, self.units, Profile.constant(1), reach, n, counts=tuple(counts))
+
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction:  # noqa: ARG002
+        """A row moves it by one: noise for that needs no smooth bound."""
+        return Fraction(0)
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

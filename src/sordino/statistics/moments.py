@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.profile import Exact
+    from sordino.reading.profile import Exact
 
 
 def variance_of(rows: int, total: int, squares: int) -> Fraction:

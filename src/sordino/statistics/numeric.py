@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.source import BITS, Grid
+from sordino.reading.requests import BITS, Grid
+from sordino.reading.traits import Trait
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from sordino.profile import Units
+    from sordino.reading.profile import Units
 
 
 @lru_cache(maxsize=512, typed=True)
@@ -50,6 +51,10 @@ class Numeric(Statistic):
 
     def __post_init__(self) -> None:
         self.check()
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Reachable intervals between public bounds."""
+        return () if self.vector else (Trait.REACH, Trait.RANGE)
 
     def check(self) -> None:
         """Refuse parameters outside their domain; subclasses add their own."""

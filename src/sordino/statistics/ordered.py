@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Opened, Profile, Reach
-from sordino.source import Request, Window
+from sordino.reading.profile import Exact, Opened, Profile, Reach
+from sordino.reading.requests import Request, Window
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH
 from sordino.statistics.numeric import Numeric
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.source import Rank, Run, Summary
+    from sordino.reading.requests import Rank, Run, Summary
 
 
 _SQUARE = 256
@@ -77,6 +78,10 @@ class Sorted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ordered(Numeric):
     """A weighted sum of sorted rows; subclasses say the weights and the ranks at which they change."""
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A weighted sum of sorted rows stays between the bounds of the rows."""
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN
 
     @property
     def exact(self) -> tuple[str, ...]:

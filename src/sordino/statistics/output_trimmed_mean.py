@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
 from sordino.errors import ParameterError
-from sordino.profile import Exact, Opened, Profile, Reach
+from sordino.reading.profile import Exact, Opened, Profile, Reach
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.trimmed_mean import TrimmedMean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,10 @@ class OutputTrimmedMean(TrimmedMean):
                 got={"answer_low": self.answer_low, "answer_high": self.answer_high},
                 why="Rows are clipped to the outer bounds, the answer to the inner ones.",
             )
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Between public bounds of its own."""
+        return Trait.REACH, Trait.RANGE
 
     @property
     def exact(self) -> tuple[str, ...]:

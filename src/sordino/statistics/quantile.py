@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,8 +11,9 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Profile, Reach
-from sordino.source import FINE_BITS, Rank
+from sordino.reading.profile import Exact, Profile, Reach
+from sordino.reading.requests import FINE_BITS, Rank
+from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
 from sordino.statistics.reaches import Reaches, ranks_among, reachable_ranks
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 RULES = ("lower", "upper", "interpolated")
 
@@ -58,11 +59,18 @@ class Quantile(Ordered):
     """
 
     name: ClassVar[str] = "quantile"
+    suits: ClassVar[tuple[str, ...]] = ("order-interval", "quantile")
+    extreme: ClassVar[bool] = False
 
     q: Fraction | float
     rule: str = "lower"
     shift: int = 0
     bits: int = FINE_BITS
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A quantile, and one row unless it is interpolated."""
+        row = () if self.rule == "interpolated" else (Trait.ROW,)
+        return Trait.REACH, Trait.RANGE, Trait.COLUMN, Trait.QUANTILE, *row
 
     def check(self) -> None:
         """The quantile lies in [0, 1] and the rule is known."""
@@ -159,9 +167,7 @@ class Quantile(Ordered):
         """
         if self.rule == "interpolated":
             return None
-        if self.rows_private:
-            found = replace(self, neighbors=Neighbors.ADD_REMOVE_ONE).reaches(summaries)
-            return None if found is None else found.by(2)
+        self.check_rows()
         request = summaries[0].request
         distances = np.arange(request.depth + 2)  # the last one is the whole range
         rows, place = np.unique([summary.rows for summary in summaries], return_inverse=True)
@@ -174,6 +180,11 @@ class Quantile(Ordered):
             # From distance n on the empty dataset is near, and counts as the lower bound.
             lowest = np.where(distances >= rows[:, None], 0, lowest)
         return Reaches.at(summaries, lowest[place], highest[place], top=self.grid.top)
+
+    @property
+    def breakdown(self) -> float:
+        """The share of rows on the shorter side."""
+        return min(float(self.q), 1 - float(self.q))
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

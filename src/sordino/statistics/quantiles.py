@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, ClassVar
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile
-from sordino.source import FINE_BITS, Request, Window
+from sordino.reading.profile import Opened, Profile
+from sordino.reading.requests import FINE_BITS, Request, Window
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import codes_between
@@ -21,7 +22,7 @@ from sordino.statistics.quantile import Quantile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +42,16 @@ class Quantiles(Numeric):
     """
 
     name: ClassVar[str] = "quantiles"
+    suits: ClassVar[tuple[str, ...]] = ("recursive-quantiles",)
     vector: ClassVar[bool] = True
     norm: ClassVar[float] = math.inf
 
     qs: tuple[Fraction | float, ...]
     bits: int = FINE_BITS
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Several quantiles."""
+        return (Trait.QUANTILES,)
 
     def check(self) -> None:
         """At least one, increasing."""

@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.source import Rank, Summary
+    from sordino.reading.requests import Rank, Summary
 
     Codes = NDArray[np.int64]
 
@@ -82,7 +82,7 @@ def reachable_ranks(rank: Rank, rows: Codes, depth: int) -> tuple[Codes, Codes]:
     moves the rank by one; so the best d needs one running maximum (docs/proofs/statistics_ordered.md).
 
     Example:
-        >>> from sordino.source import LAST
+        >>> from sordino.reading.requests import LAST
         >>> [ranks.tolist() for ranks in reachable_ranks(LAST, np.array([5]), 2)]
         [[[5, 4, 3]], [[5, 6, 7]]]
     """

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Opened, Profile, Reach, Units
-from sordino.source import Request
+from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.requests import Request
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +38,13 @@ class SecondMoment(Numeric):
     """
 
     name: ClassVar[str] = "second-moment"
+    suits: ClassVar[tuple[str, ...]] = ("variance-clip", "additive")
 
     centre: float
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The second moment of the column."""
+        return Trait.REACH, Trait.RANGE, Trait.MOMENT
 
     def check(self) -> None:
         """Squares are summed, so the lattice is not too fine."""
@@ -81,6 +89,10 @@ class SecondMoment(Numeric):
             profile = Profile.dense([Fraction(most, max(1, n - k)) for k in range(depth + 1)], most)
             profile = profile.meet(Profile.from_reach(reach, most))
         return Opened(value, self.units, profile, reach, n, bottom=0, top=most)
+
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction:  # noqa: ARG002
+        """Plain noise, where clipped squares do not answer."""
+        return Fraction(0)
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

@@ -7,13 +7,15 @@ from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, ClassVar
 
-from sordino.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.traits import Trait
+from sordino.statistics import NESTED
 from sordino.statistics.variance import Variance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 _FINE = 16
 """Binary places of the root beyond the step of the rows."""
@@ -41,6 +43,12 @@ class StandardDeviation(Variance):
     """
 
     name: ClassVar[str] = "standard-deviation"
+    suits: ClassVar[tuple[str, ...]] = ("variance-clip", *NESTED)
+    root: ClassVar[bool] = True
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The standard deviation of the column."""
+        return Trait.REACH, Trait.RANGE, Trait.DEVIATION
 
     @property
     def units(self) -> Units:

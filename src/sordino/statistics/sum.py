@@ -8,8 +8,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Opened, Profile, Reach, Units
-from sordino.source import FIRST, LAST, Request, Window
+from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.requests import FIRST, LAST, Request, Window
+from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import block_profile, codes_between
@@ -17,7 +18,9 @@ from sordino.statistics.ordered import block_profile, codes_between
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,13 @@ class Sum(Numeric):
     """
 
     name: ClassVar[str] = "sum"
+    suits: ClassVar[tuple[str, ...]] = ("additive", "auto-clip")
+    total: ClassVar[bool] = True
+
+    def shows(self) -> tuple[Trait, ...]:
+        """A sum of a private number of rows has no range."""
+        ranged = () if self.neighbors is Neighbors.ADD_REMOVE_ONE else (Trait.RANGE,)
+        return Trait.REACH, Trait.TOTAL, *ranged
 
     @property
     def exact(self) -> tuple[str, ...]:
@@ -84,6 +94,12 @@ class Sum(Numeric):
             ceiling,
         )
         return Opened(value, self.units, Profile.constant(ceiling), reach, n)
+
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction | None:  # noqa: ARG002
+        """Plain noise where the bounds fit, where nothing is known of the rows, or where a bar is asked for."""
+        fits = hints.rows is None or hints.fits(self.low, self.high)
+        plain = self.neighbors is Neighbors.REPLACE_ONE and (fits or hints.interval is not None)
+        return Fraction(0) if plain else None
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
 from sordino.errors import ParameterError
-from sordino.profile import Opened, Profile, Units
-from sordino.source import Request
+from sordino.reading.profile import Opened, Profile, Units
+from sordino.reading.requests import Request
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +62,6 @@ class TailCounts(Numeric):
     def units(self) -> Units:
         """Whole rows."""
         return Units()
-
-    @property
-    def rows_private(self) -> bool:
-        """A dropped row is in no tail, so dropping moves every count by at most one as well."""
-        return False
 
     @property
     def steps(self) -> tuple[int, ...]:

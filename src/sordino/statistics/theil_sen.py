@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sordino.privacy import Neighbors
-from sordino.profile import Opened, Profile, Reach, Units
-from sordino.source import Columns, Grid
-from sordino.statistics import DEPTH, Case, Statistic
+from sordino.reading.profile import Opened, Profile, Reach, Units
+from sordino.reading.requests import Columns, Grid
+from sordino.reading.traits import Trait
+from sordino.statistics import DEPTH, NESTED, Case, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,7 @@ class TheilSen(Statistic):
     """
 
     name: ClassVar[str] = "theil-sen"
+    suits: ClassVar[tuple[str, ...]] = NESTED
     relations: ClassVar[tuple[Neighbors, ...]] = (Neighbors.REPLACE_ONE,)
 
     x: str = field(kw_only=False)
@@ -61,6 +63,10 @@ class TheilSen(Statistic):
         self.check_relation()
         self.grids  # noqa: B018  grids check themselves
         self.grid  # noqa: B018
+
+    def shows(self) -> tuple[Trait, ...]:
+        """Reachable intervals between public bounds."""
+        return Trait.REACH, Trait.RANGE
 
     @property
     def grids(self) -> tuple[Grid, Grid]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sordino.profile import Opened, Profile, Reach
+from sordino.reading.profile import Opened, Profile, Reach
 from sordino.statistics.graph import Graph
 from sordino.statistics.shared_neighbours import shared_neighbours
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,7 @@ class Triangles(Graph):
     """
 
     name: ClassVar[str] = "triangles"
+    suits: ClassVar[tuple[str, ...]] = ("piecewise-laplace", "additive")
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -7,15 +7,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
-from sordino.source import Rank
+from sordino.errors import ParameterError
+from sordino.reading.requests import Rank
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, block_add_remove_profile
+from sordino.statistics.smoothing_rule import breakdown_smoothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sordino.profile import Profile
-    from sordino.source import Summary
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
+    from sordino.reading.profile import Profile
+    from sordino.reading.requests import Summary
 
 
 def trimming_ranks(trim: Fraction) -> tuple[Rank, Rank]:
@@ -43,6 +47,7 @@ class TrimmedMean(Ordered):
     """
 
     name: ClassVar[str] = "trimmed-mean"
+    suits: ClassVar[tuple[str, ...]] = ("additive",)
 
     trim: Fraction | float
 
@@ -65,6 +70,24 @@ class TrimmedMean(Ordered):
     def add_remove_profile(self, summary: Summary, depth: int, top: int) -> Profile | None:
         """The spread just outside the kept block, over its length."""
         return block_add_remove_profile(self, summary, depth, top)
+
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction:
+        """The bounds are ``trim n`` changed rows away; see `public_smoothing`."""
+        if hints.smoothing is not None:
+            return Fraction(hints.smoothing)
+        if hints.rows is None:
+            raise ParameterError(
+                self.name,
+                "needs the public number of rows or a smoothing",
+                why="How far the bounds are away decides how smooth the bound must be.",
+                hint="rows=1000, or smoothing=0.1",
+            )
+        return breakdown_smoothing(self, price, hints)
+
+    @property
+    def breakdown(self) -> float:
+        """What is trimmed on each side."""
+        return float(self.trim)
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

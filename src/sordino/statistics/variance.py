@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
@@ -10,9 +11,10 @@ import numpy as np
 
 from sordino import checks
 from sordino.privacy import Neighbors
-from sordino.profile import Exact, Opened, Profile, Reach, Units
-from sordino.source import FIRST, LAST, Bundle, Columns, Request, Window
-from sordino.statistics import DEPTH, Case
+from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.requests import FIRST, LAST, Bundle, Columns, Request, Window
+from sordino.reading.traits import Trait
+from sordino.statistics import DEPTH, NESTED, Case
 from sordino.statistics.mean import Mean
 from sordino.statistics.moments import Spread, variance_of
 from sordino.statistics.numeric import Numeric
@@ -21,7 +23,9 @@ from sordino.statistics.ordered import Sorted, add_remove_reach
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sordino.source import Summary
+    from sordino.hints import Hints
+    from sordino.privacy import Guarantee
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +42,14 @@ class Variance(Numeric):
     """
 
     name: ClassVar[str] = "variance"
+    suits: ClassVar[tuple[str, ...]] = ("variance-clip", "additive", *NESTED)
+    root: ClassVar[bool] = False
 
     envelope: str = "moments"
+
+    def shows(self) -> tuple[Trait, ...]:
+        """The variance of the column."""
+        return Trait.REACH, Trait.RANGE, Trait.VARIANCE
 
     def check(self) -> None:
         """Squares are summed, so the lattice is not too fine."""
@@ -137,6 +147,21 @@ class Variance(Numeric):
             if lows[-1] == 0 and highs[-1] == widest:
                 break
         return Reach.dense(lows, highs, bottom=0, top=widest)
+
+    def smoothing(self, price: Guarantee, hints: Hints) -> Fraction | None:
+        """Where the bounds fit or rows are too few to search.
+
+        Moving k rows moves the mean by k/n of the range, and it lies at least half the range from the farther end, so
+        the local sensitivity grows by at most ``(1 + 2k/n)^2 <= exp(4k/n)``: a smoothing of 4/n does not feel the
+        bounds.
+        Where rows come and go the whole table is n rows from nothing: its bound, n times as large, must count little.
+        """
+        if not hints.rows:
+            return None
+        replace_one = self.neighbors is Neighbors.REPLACE_ONE
+        wanted = 4.0 if replace_one else math.log(hints.rows) + 2
+        ratio = min(max(wanted / (hints.rows * price.strength), 0.05), 0.2 if replace_one else 0.3)
+        return hints.smoothing or Fraction(f"{ratio * price.strength:.4g}")
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

@@ -9,8 +9,8 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.errors import ParameterError
-from sordino.profile import Exact, Opened, Profile, Units
-from sordino.source import Bundle
+from sordino.reading.profile import Exact, Opened, Profile, Units
+from sordino.reading.requests import Bundle
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sordino.privacy import Neighbors
-    from sordino.source import Summary
+    from sordino.reading.requests import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
-from sordino.statistics import Case
+from sordino.statistics import NESTED, Case
 from sordino.statistics.ordered import Ordered, Weights
 from sordino.statistics.trimmed_mean import trimming_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sordino.source import Rank
+    from sordino.reading.requests import Rank
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,7 @@ class WinsorizedMean(Ordered):
     """
 
     name: ClassVar[str] = "winsorized-mean"
+    suits: ClassVar[tuple[str, ...]] = NESTED
 
     trim: Fraction | float
 
@@ -55,6 +56,11 @@ class WinsorizedMean(Ordered):
         first, last = gone + 1, rows - gone
         ends = ((first, first, gone), (last, last, gone)) if gone else ()
         return Weights(((first, last, 1), *ends), rows)
+
+    @property
+    def breakdown(self) -> float:
+        """What is pulled in on each side."""
+        return float(self.trim)
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

@@ -1,0 +1,208 @@
+from sordino import geo, plots, smoothed
+from sordino.errors import (
+    BudgetExceeded,
+    DataError,
+    LedgerError,
+    ParameterError,
+    SordinoError,
+    Unsupported,
+)
+from sordino.ledger import Ledger
+from sordino.mechanisms.additive.additive import Additive
+from sordino.mechanisms.additive.additive_vector import AdditiveVector
+from sordino.mechanisms.additive.error_bar import WithErrorBar
+from sordino.mechanisms.additive.geometric import Geometric
+from sordino.mechanisms.additive.propose_test_release import ProposeTestRelease
+from sordino.mechanisms.additive.radial import RadialLaplace
+from sordino.mechanisms.clip.auto_clip import AutoClip
+from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
+from sordino.mechanisms.clip.variance_clip import VarianceClip
+from sordino.mechanisms.extreme.extreme import Extreme
+from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
+from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
+from sordino.mechanisms.quantile.order_interval import OrderInterval
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
+from sordino.mechanisms.selection.selection import Selection
+from sordino.noise.arsinh_normal import ArsinhNormal
+from sordino.noise.calibration import Calibration
+from sordino.noise.gaussian import Gaussian
+from sordino.noise.generalized_cauchy import GeneralizedCauchy
+from sordino.noise.laplace import Laplace
+from sordino.noise.laplace_log_normal import LaplaceLogNormal
+from sordino.noise.laplace_pareto import LaplacePareto
+from sordino.noise.limit import lower_bound
+from sordino.noise.polyplace import PolyPlace
+from sordino.noise.staircase_polyplace import StaircasePolyPlace
+from sordino.noise.student_t import StudentT
+from sordino.noise.uniform_log_normal import UniformLogNormal
+from sordino.planner import (
+    BudgetPlan,
+    Plan,
+    Sweep,
+    add_remove_cost,
+    best_trim,
+    needed_price,
+    needed_rows,
+    plan,
+    plan_budget,
+    widest_bounds,
+)
+from sordino.privacy import (
+    Approx,
+    BoundedRange,
+    Concentrated,
+    Geo,
+    Guarantee,
+    Neighbors,
+    Pure,
+    Purse,
+    TruncatedConcentrated,
+    Unit,
+    compose,
+)
+from sordino.reading.condition import Condition
+from sordino.session import (
+    Session,
+    open,  # noqa: A004
+)
+from sordino.session.oneline import (
+    count,
+    mean,
+    median,
+    quantile,
+    standard_deviation,
+    trimmed_mean,
+    variance,
+)
+from sordino.session.release import Event, Release
+from sordino.statistics.categories import Categories
+from sordino.statistics.count import Count
+from sordino.statistics.count_above import CountAbove
+from sordino.statistics.edges import Edges
+from sordino.statistics.histogram import Histogram
+from sordino.statistics.interquantile_range import InterquantileRange
+from sordino.statistics.maximum import Maximum
+from sordino.statistics.maximum_degree import MaximumDegree
+from sordino.statistics.mean import Mean
+from sordino.statistics.median import Median
+from sordino.statistics.minimum import Minimum
+from sordino.statistics.minimum_spanning_tree import MinimumSpanningTree
+from sordino.statistics.mode import Mode
+from sordino.statistics.mode_count import ModeCount
+from sordino.statistics.output_trimmed_mean import OutputTrimmedMean
+from sordino.statistics.quantile import Quantile
+from sordino.statistics.quantiles import Quantiles
+from sordino.statistics.second_moment import SecondMoment
+from sordino.statistics.standard_deviation import StandardDeviation
+from sordino.statistics.sum import Sum
+from sordino.statistics.tail_counts import TailCounts
+from sordino.statistics.theil_sen import TheilSen
+from sordino.statistics.triangles import Triangles
+from sordino.statistics.trimmed_mean import TrimmedMean
+from sordino.statistics.variance import Variance
+from sordino.statistics.vector import Vector
+from sordino.statistics.winsorized_mean import WinsorizedMean
+
+__version__: str
+
+__all__ = [
+    "Additive",
+    "AdditiveVector",
+    "Approx",
+    "ArsinhNormal",
+    "AutoClip",
+    "BoundedRange",
+    "BudgetExceeded",
+    "BudgetPlan",
+    "Calibration",
+    "Categories",
+    "Concentrated",
+    "Condition",
+    "Count",
+    "CountAbove",
+    "DataError",
+    "Edges",
+    "Event",
+    "Extreme",
+    "Gaussian",
+    "GeneralizedCauchy",
+    "Geo",
+    "Geometric",
+    "Guarantee",
+    "Histogram",
+    "InterquantileRange",
+    "InverseSensitivity",
+    "Laplace",
+    "LaplaceLogNormal",
+    "LaplacePareto",
+    "Ledger",
+    "LedgerError",
+    "Maximum",
+    "MaximumDegree",
+    "Mean",
+    "Median",
+    "Minimum",
+    "MinimumSpanningTree",
+    "Mode",
+    "ModeCount",
+    "Neighbors",
+    "OrderInterval",
+    "OutputTrimmedMean",
+    "ParameterError",
+    "PiecewiseLaplace",
+    "Plan",
+    "PolyPlace",
+    "PrivateQuantile",
+    "ProposeTestRelease",
+    "Pure",
+    "Purse",
+    "Quantile",
+    "Quantiles",
+    "RadialLaplace",
+    "RecursiveQuantiles",
+    "Release",
+    "SecondMoment",
+    "Selection",
+    "Session",
+    "SordinoError",
+    "StaircasePolyPlace",
+    "StandardDeviation",
+    "StudentT",
+    "Sum",
+    "Sweep",
+    "SymmetricMean",
+    "TailCounts",
+    "TheilSen",
+    "Triangles",
+    "TrimmedMean",
+    "TruncatedConcentrated",
+    "UniformLogNormal",
+    "Unit",
+    "Unsupported",
+    "Variance",
+    "VarianceClip",
+    "Vector",
+    "WinsorizedMean",
+    "WithErrorBar",
+    "add_remove_cost",
+    "best_trim",
+    "compose",
+    "count",
+    "geo",
+    "lower_bound",
+    "mean",
+    "median",
+    "needed_price",
+    "needed_rows",
+    "open",
+    "plan",
+    "plan_budget",
+    "plots",
+    "quantile",
+    "smoothed",
+    "standard_deviation",
+    "trimmed_mean",
+    "variance",
+    "widest_bounds",
+]

@@ -1,0 +1,62 @@
+"""`Hints`: what a caller may add about a column; all public, all optional. They steer the choice, never the promise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sordino.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sordino.mechanisms.parts.measure import Measure
+
+SPREADS = 10  # bounds at most so many spreads wide fit the column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """What the caller may add; all public, all optional.
+
+    Attributes:
+        rows: Number of rows (public under replace-one), or a declared rough one.
+        centre: Guess of the centre of the column.
+        spread: Guess of its spread.
+        tight: The bounds fit the column.
+        loose: For minimum and maximum: rather far inside the data than outside.
+        symmetric: The distribution is symmetric, so a trimmed mean may answer for the mean.
+        occupied: Guess of the share of rows that differ from the usual value.
+        smoothing: Smoothing parameter of a smooth bound.
+        interval: Probability of an error bar; None for none.
+        measure: The caller's own base measure for a quantile.
+    """
+
+    rows: int | None = None
+    centre: float | None = None
+    spread: float | None = None
+    tight: bool = False
+    loose: bool = False
+    symmetric: bool = False
+    occupied: float | None = None
+    smoothing: Fraction | None = None
+    interval: float | None = None
+    measure: Measure | None = None
+
+    @classmethod
+    def given(cls, options: dict[str, Any]) -> Hints:
+        """Build from keyword options, or name the one that does not exist."""
+        unknown = sorted(set(options) - set(cls.__dataclass_fields__))
+        if unknown:
+            known = ", ".join(cls.__dataclass_fields__)
+            raise ParameterError("choose", f"has no option {unknown[0]!r}", hint=f"options are {known}")
+        return cls(**options)
+
+    def fits(self, low: float, high: float) -> bool:
+        """Whether the bounds fit the column: the caller says so, or says a spread of which they are at most ten."""
+        width = Fraction(high) - Fraction(low)
+        return self.tight or (self.spread is not None and width <= SPREADS * Fraction(self.spread))
+
+    @property
+    def look(self) -> int | None:
+        """How many changed rows can matter: beyond twice the rows there is nothing to see."""
+        return None if self.rows is None else 2 * self.rows + 64

@@ -1,0 +1,1 @@
+"""Noise added to a value: scaled to a smooth bound, to a public sensitivity, per coordinate or in a norm."""

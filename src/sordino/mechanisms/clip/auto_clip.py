@@ -1,0 +1,321 @@
+"""AutoClip: mean and sum when the declared bounds may be loose.
+
+Asks whether the bounds fit (fit_test.py); if not, finds a clipping interval by private searches (clip_search.py); then
+releases the clipped mean with noise of that width. The interval is part of the answer: it has been paid for, and given
+it the noise has a known law. Privacy is by composition of the parts: docs/proofs/mechanism_auto_clip.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sordino import checks
+from sordino.errors import Unsupported
+from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
+from sordino.mechanisms.clip.auto_clip_plan import (
+    OUTER_EXPONENT,
+    AutoClipPlan,
+    Strength,
+    plan_auto_clip,
+    radius_floor,
+    radius_rule,
+    search_margin,
+)
+from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, Interval, count_part
+from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.profile import Units
+from sordino.reading.traits import Trait
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sordino.exact.bits import Bits
+    from sordino.exact.grid import Grid
+    from sordino.hints import Hints
+    from sordino.mechanisms import Asking
+    from sordino.mechanisms.clip.column import Clipped, Column
+    from sordino.mechanisms.parts.error_law import Errors
+    from sordino.mechanisms.parts.law import Law
+    from sordino.reading.profile import Reading
+    from sordino.statistics import Statistic
+
+SAFETY = 4  # scales of its noise by which a count of rows is taken to be too large
+GAUSSIAN_SAFETY = Fraction(5, 2)  # the same for Gaussian noise, whose tails are thin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoClip(Mechanism):
+    """Mean or sum of a column whose bounds are loose.
+
+    Args:
+        price: What the whole answer costs.
+        rows: Public number of rows; under add/remove a declared rough one (it steers the split, not the answer).
+        low: Public lower bound.
+        high: Public upper bound.
+        step: Declared lattice of the data.
+        centre: Public guess of the centre.
+        spread: Public guess of the spread; with a centre it is worth more than any tuning when rows are few.
+        occupied: Public guess of the share of rows that differ from the usual value.
+        total: Answer the sum instead of the mean.
+        tight: The bounds fit the column: no search, the whole price for the noise.
+        neighbors: Which two datasets are neighbours.
+
+    Example:
+        >>> from sordino.privacy import Pure
+        >>> AutoClip(price=Pure(1), rows=1001, low=-50, high=1050).trusted
+        True
+        >>> AutoClip(price=Pure(1), rows=20, low=-50, high=1050).trusted
+        False
+    """
+
+    price: Guarantee
+    rows: int
+    low: float
+    high: float
+    step: Fraction | float | None = None
+    centre: float | None = None
+    spread: float | None = None
+    occupied: float | None = None
+    total: bool = False
+    tight: bool = False
+    neighbors: Neighbors = Neighbors.REPLACE_ONE
+
+    name: ClassVar[str] = "auto-clip"
+    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    proof: ClassVar[str] = "mechanism_auto_clip"
+    searches: ClassVar[bool] = True
+    answers_tried: ClassVar[int] = 24
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """Given the interval that its searches release, the law of the last noise."""
+        from sordino.mechanisms.clip.clipped_error import clipped_error
+        from sordino.mechanisms.clip.column import AskedColumn
+
+        assert bits is not None
+        column = AskedColumn(statistic.column, statistic.grid, ask)
+        found = clipped_error(
+            matched(self, statistic), column, grid, Fraction(truth), contribution=contribution, bits=bits
+        )
+        return [found]
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """A mean or a sum, whatever its bounds; without known rows, or within bounds that fit, nothing is searched."""
+        fits = hints.rows is None or hints.fits(statistic.low, statistic.high)
+        yield cls(
+            price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,
+            centre=hints.centre, spread=hints.spread, occupied=hints.occupied, total=statistic.total, tight=fits,
+            neighbors=statistic.neighbors,
+        )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        checks.whole(self.name, rows=self.rows)
+        self.plan  # noqa: B018 - a plan checks its parameters
+
+    def refusal(self, statistic: Any) -> str | None:
+        """The mean, or the sum, of a column within the bounds it was planned for."""
+        reason = lacking(statistic, Trait.TOTAL if self.total else Trait.MEAN)
+        return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
+
+    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
+        """The answer is on the grid; the interval and its centre are codes of the column."""
+        codes = statistic.grid.units
+        found = {"low": codes, "high": codes, "centre": codes, "rows_away": Units()}
+        return {"value": Units(Fraction(0), grid.step), **found}
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The parts compose to the price."""
+        return self.price
+
+    @property
+    def plan(self) -> AutoClipPlan:
+        """How the price is split; public."""
+        return plan_auto_clip(
+            rows=self.rows,
+            price=self.price,
+            low=checks.exact(self.name, low=self.low),
+            high=checks.exact(self.name, high=self.high),
+            step=self.step,
+            centre=self.centre,
+            spread=self.spread,
+            occupied=self.occupied,
+        )
+
+    @property
+    def trusted(self) -> bool:
+        """False when rows times the price are too few for these bounds: give a hint or tighter bounds."""
+        return self.tight or self.plan.trusted
+
+    def answer(
+        self,
+        statistic: Statistic,
+        ask: Asking,
+        grid: Grid,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Answer:
+        """Ask the source four times at most: twice for counts, once for the middle, once for the sum."""
+        from sordino.mechanisms.clip.column import AskedColumn
+
+        column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
+        mechanism = matched(self, statistic)
+        return mechanism.converse(column, grid, contribution=contribution, bits=bits)
+
+    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+        """Not from one reading: the next question depends on what has been released."""
+        raise Unsupported(
+            self.name, "asks the source several times", hint="call answer(statistic, ask, grid)"
+        )
+
+    def law(self, reading: Reading) -> Law:  # noqa: ARG002
+        """Not in closed form: it is a composition, and its parts have laws of their own (clip_search.py)."""
+        raise Unsupported(self.name, "is a composition of four parts", hint="audit each part of clip_search")
+
+    def converse(
+        self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
+    ) -> Answer:
+        """Search, clip, add noise."""
+        found = self.find_interval(column, contribution=contribution, bits=bits)
+        sums = column.clipped(found.low, found.high)
+        value = self.noisy(sums, found, grid, contribution, bits)
+        real = column.grid.units.real
+        return Answer(value, {**found.public, "low": real(found.low), "high": real(found.high)})
+
+    def find_interval(self, column: Column, *, contribution: int = 1, bits: Bits | None = None) -> Interval:
+        """Release a clipping interval; what is left of the price is for the noise."""
+        from sordino.mechanisms.clip.search import noisy_count, outside_and_ends, radius_search, search_centre
+
+        plan, units, top = self.plan, column.grid.units, column.grid.top
+        if self.tight or not plan.radius_share:
+            return self._whole(top, self.price, {})
+        anchor = column.grid.code(float(plan.anchor))
+        spacing, fine = (max(math.ceil(size / units.step), 1) for size in (plan.smallest, plan.fine))
+        centre, far = anchor, max(top - anchor, anchor)
+        outer = radius_search(
+            smallest=spacing, largest=far, exponent=Fraction(OUTER_EXPONENT),
+            price=self.price.share(plan.outer_share or plan.radius_share), contribution=contribution,
+        )  # fmt: skip
+        public: dict[str, Any] = {}
+        if plan.fit_share or plan.outer_share:
+            outside, at_ends = outside_and_ends(column, anchor, outer.radii)
+            if plan.fit_share:
+                public["fits"] = self._fits(plan, at_ends, contribution, bits)
+                if public["fits"]:
+                    return self._whole(top, self.price.share(1 - plan.fit_share), public)
+        if plan.outer_share > 0:
+            wide = outer.draw(outside, bits=bits)
+            centre = search_centre(
+                column, low=max(anchor - wide, 0), high=min(anchor + wide, top), spacing=fine,
+                price=self.price.share(plan.centre_share), rows=self.rows, contribution=contribution, bits=bits,
+            )  # fmt: skip
+            if abs(centre - anchor) <= 4 * spacing:  # a heap at the anchor is not to be missed by a hair
+                centre = anchor
+            public["centre"] = units.real(centre)
+            far = max(top - centre, centre)
+        part, exponent, floor = plan.radius_share, plan.exponent, plan.floor
+        # With a count to come the floor is not known yet, and the table begins at the smallest radius of all.
+        first = spacing if plan.count_share else max(math.ceil(floor / units.step), 1)
+        search = partial(radius_search, smallest=first, largest=far, contribution=contribution)
+        radii = search(exponent=exponent, price=self.price.share(part)).radii
+        # One look for both: how many rows are away at all, and how many beyond each radius.
+        (away, *outside), _ = outside_and_ends(column, centre, (Fraction(fine), *radii))
+        if plan.count_share > 0:
+            price = self.price.share(plan.count_share)
+            count, noise = noisy_count(away, price=price, contribution=contribution, bits=bits)
+            public["rows_away"] = count
+            safety = GAUSSIAN_SAFETY if self.price.gaussian else SAFETY
+            part, exponent, floor = self._adapt(plan, float(count - safety * noise))
+        inner = search(exponent=exponent, price=self.price.share(part))
+        if plan.count_share > 0:
+            inner = inner.from_radius(floor / units.step)
+        radius = inner.draw(outside[-len(inner.radii) :], bits=bits)
+        rest = self.price.share(1 - plan.search_share - part)
+        low, high = max(centre - radius, 0), min(centre + radius, top)
+        if plan.outer_share > 0:  # the mean lies near the released centre, whatever the radius
+            return Interval(low, high, rest, public, centre, count_part(self.rows, rest, NEAR_PART))
+        if (low, high) == (0, top) or 2 * centre == low + high:
+            return Interval(low, high, rest, public, None, count_part(self.rows, rest))
+        # The mean may lie near the anchor or in the middle: half-way, a private number of rows costs either alike.
+        halfway = (2 * centre + low + high) // 4
+        return Interval(low, high, rest, public, halfway, count_part(self.rows, rest, HALFWAY_PART))
+
+    def _whole(self, top: int, rest: Guarantee, public: dict[str, Any]) -> Interval:
+        """The declared bounds."""
+        return Interval(0, top, rest, public, None, count_part(self.rows, rest))
+
+    def _fits(self, plan: AutoClipPlan, at_ends: int, contribution: int, bits: Bits | None) -> bool:
+        """Release whether enough rows lie at both ends of the range."""
+        from sordino.mechanisms.clip.fit_test import FitTest
+
+        slope = self.price.bounded_range / contribution
+        test = FitTest(Fraction(plan.fit_rows), slope * plan.fit_share, slope * plan.loose_share)
+        return test.passes(at_ends, bits=bits)
+
+    def _adapt(self, plan: AutoClipPlan, votes: float) -> tuple[Fraction, Fraction, Fraction]:
+        """Share, exponent and floor of the radius once the number of rows away from the centre has been released."""
+        strength = Strength.of(self.price)
+        octaves = math.log(max(float(plan.reach / plan.smallest), 1.0))
+        voting = min(max(votes, 1.0), float(self.rows))
+        part, exponent = radius_rule(strength, votes=voting, octaves=octaves, rows=self.rows)
+        floor = radius_floor(
+            plan.smallest, plan.reach, bid=self.rows * strength.slope(part),
+            margin=search_margin(self.rows, strength), exponent=exponent,
+        )  # fmt: skip
+        return Fraction(math.ceil(part * 1024), 1024), Fraction(exponent), min(floor, plan.reach)
+
+    def noisy(
+        self, sums: Clipped, found: Interval, grid: Grid, contribution: int, bits: Bits | None
+    ) -> Fraction:
+        """The clipped mean or sum with noise of the width of the interval, cut to what is possible."""
+        from sordino.mechanisms.parts.drawing import draw_noise
+
+        width = (sums.high - sums.low) * contribution
+        if self.neighbors is Neighbors.ADD_REMOVE_ONE:
+            return self._noisy_private_rows(sums, found, grid, contribution, bits)
+        count = max(sums.rows, 1)
+        scale = Fraction(1) if self.total else Fraction(1, count)
+        value, _ = draw_noise(
+            sums.total * scale, sensitivity=width * scale, price=found.rest, grid=grid, bits=bits
+        )
+        times = count * scale
+        return grid.inside(value, sums.low * times, sums.high * times)
+
+    def _noisy_private_rows(
+        self, sums: Clipped, found: Interval, grid: Grid, contribution: int, bits: Bits | None
+    ) -> Fraction:
+        """Add/remove: a sum has the sensitivity of the largest row; a mean is a sum about a point over a count.
+
+        The point is released or public. Noise in the count moves the answer by its distance from the point, so a point
+        near the mean is worth more than one in the middle of the interval, where the sum has less noise.
+        """
+        from sordino.mechanisms.parts.drawing import draw_noise
+
+        if self.total:
+            largest = max(abs(sums.low), abs(sums.high)) * contribution
+            value, _ = draw_noise(sums.total, sensitivity=largest, price=found.rest, grid=grid, bits=bits)
+            return value
+        origin, part = found.origin(sums), found.count_part
+        largest = max(sums.high - origin, origin - sums.low) * contribution
+        about, _ = draw_noise(
+            sums.total - origin * sums.rows, sensitivity=largest, price=found.rest.share(1 - part),
+            grid=grid, bits=bits,
+        )  # fmt: skip
+        count, _ = draw_noise(
+            Fraction(sums.rows), sensitivity=Fraction(contribution), price=found.rest.share(part), bits=bits
+        )
+        return grid.inside(origin + about / max(count, Fraction(1)), sums.low, sums.high)

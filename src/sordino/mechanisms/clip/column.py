@@ -1,0 +1,130 @@
+"""One private column as adaptive mechanisms see it: counts below codes, ranks, clipped sums, nothing else.
+
+Everything is in codes of the statistic's public grid. A column asks its source for what it needs, so the mechanisms
+that decide their next question from released answers work on any source; `SortedColumn` serves the laws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from sordino.reading.profile import Units
+from sordino.reading.requests import Grid, Rank, Request, Window
+
+if TYPE_CHECKING:
+    from sordino.reading.requests import Ask, Summary
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Clipped:
+    """Exact sums of clipped rows in real units; private.
+
+    Attributes:
+        rows: Number of rows.
+        total: Sum.
+        squares: Sum of squares, when asked.
+        low: Lower clipping bound.
+        high: Upper clipping bound.
+    """
+
+    rows: int
+    total: Fraction
+    squares: Fraction
+    low: Fraction
+    high: Fraction
+
+    @classmethod
+    def of(cls, rows: int, total: int, squares: int, units: Units, top: int) -> Clipped:
+        """Move sums of codes to real units."""
+        origin, step = units.origin, units.step
+        second = step * step * squares + 2 * origin * step * total + origin * origin * rows
+        return cls(rows, step * total + origin * rows, second, units.real(0), units.real(top))
+
+
+class Column(Protocol):
+    """The questions an adaptive mechanism may ask; every answer is private."""
+
+    grid: Grid
+
+    def below(self, cuts: Sequence[int]) -> tuple[list[int], int]:
+        """For each code the number of rows with a smaller code, and the number of rows."""
+        ...
+
+    def window(self, at: Rank, reach: int) -> tuple[list[int], int, int]:
+        """The codes at ranks ``r - reach .. r + reach`` (0 before the first, top after the last), r, and the rows."""
+        ...
+
+    def clipped(self, low: int, high: int, *, squares: bool = False) -> Clipped:
+        """Sums of the rows clipped between two codes, in real units."""
+        ...
+
+
+class AskedColumn:
+    """A column behind a source."""
+
+    def __init__(self, name: str, grid: Grid, ask: Callable[[Ask], Summary]) -> None:
+        self.name, self.grid, self._ask = name, grid, ask
+
+    def below(self, cuts: Sequence[int]) -> tuple[list[int], int]:
+        """Ask for counts at cuts inside the grid; the others are known."""
+        wanted = sorted({cut for cut in cuts if 0 < cut <= self.grid.top})
+        summary = self._ask(Request(self.name, self.grid, cuts=tuple(wanted)))
+        found = dict(zip(wanted, summary.below, strict=True))
+        return [
+            0 if cut <= 0 else summary.rows if cut > self.grid.top else found[cut] for cut in cuts
+        ], summary.rows
+
+    def window(self, at: Rank, reach: int) -> tuple[list[int], int, int]:
+        """Ask for one rank window."""
+        summary = self._ask(Request(self.name, self.grid, windows=(Window(at, reach),), depth=reach))
+        rank = at.of(summary.rows)
+        codes = summary.runs[0].ranks(rank - reach, rank + reach)
+        return [int(code) for code in codes], rank, summary.rows
+
+    def clipped(self, low: int, high: int, *, squares: bool = False) -> Clipped:
+        """Ask for the sums on the part of the grid between two codes."""
+        part = subgrid(self.grid, low, high)
+        summary = self._ask(Request(self.name, part, squares=squares))
+        return Clipped.of(summary.rows, summary.total, summary.squares, part.units, part.top)
+
+
+def subgrid(grid: Grid, low: int, high: int) -> Grid:
+    """The part of a grid between two codes, with the same step and the same treatment of missing rows."""
+    units = grid.units
+    return Grid(
+        float(units.real(low)), float(units.real(high)), missing=grid.missing, step=Fraction(units.step)
+    )
+
+
+class SortedColumn:
+    """A column whose codes are known: for laws, audits and simulations on public or generated data."""
+
+    def __init__(self, codes: Sequence[int], grid: Grid) -> None:
+        self.grid = grid
+        self.codes = np.sort(np.asarray(codes, dtype=np.int64))
+
+    def below(self, cuts: Sequence[int]) -> tuple[list[int], int]:
+        """Count by binary search."""
+        return [int(place) for place in np.searchsorted(self.codes, list(cuts), side="left")], len(self.codes)
+
+    def window(self, at: Rank, reach: int) -> tuple[list[int], int, int]:
+        """Slice the sorted codes."""
+        rows = len(self.codes)
+        rank = at.of(rows)
+        codes = [
+            0 if place < 1 else self.grid.top if place > rows else int(self.codes[place - 1])
+            for place in range(rank - reach, rank + reach + 1)
+        ]
+        return codes, rank, rows
+
+    def clipped(self, low: int, high: int, *, squares: bool = False) -> Clipped:
+        """Clip and add."""
+        kept = np.clip(self.codes, low, high) - low
+        units = Units(self.grid.units.real(low), self.grid.units.step)
+        second = sum(int(code) ** 2 for code in kept) if squares else 0
+        return Clipped.of(len(kept), int(kept.sum()), second, units, high - low)

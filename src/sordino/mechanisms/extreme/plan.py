@@ -1,0 +1,211 @@
+"""The data-free plan for a minimum or maximum: whether to look for an anchor first, and a base measure that leans.
+
+Works from public numbers only: rows, price, bounds and the caller's hints. The mechanism that follows the plan is
+extreme.py; what the rules gain is in docs/explanation/which_mechanism.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from sordino import checks
+from sordino.mechanisms.extreme.anchor_search import LEAN, AnchorSearch
+from sordino.mechanisms.parts.measure import Measure, decimals, mixture
+from sordino.mechanisms.quantile.leaning import leaning
+from sordino.mechanisms.quantile.plan import FOUND, OCTAVES, Lattice
+
+FALL = Fraction(
+    4
+)  # tail of the answers beyond the data: with 3 or less the overshoot would dominate the error
+RISE = Fraction(2)  # how fast answers gain towards the data on the side where the range ends
+ENDS = Fraction(1, 4096)  # mass on the bound itself when the caller says that the bounds fit
+FEW = 64  # rows times the bounded range below which no scale can be found
+FITTED = Fraction(
+    9, 8
+)  # power of the rise from a bound that fits: a little less mass next to it than everywhere
+SIXTH = 6  # the anchor is a sixth of the rows inside, or less where a smaller share of the price will do
+CHEAPEST, DEAREST = Fraction(1, 20), Fraction(1, 5)  # of the price, for the anchor
+NEEDED = 12.0  # nats beside ln(rows) by which the anchor must outbid the range beyond the data
+FINEST = 36  # octaves of the range within which an anchor is told apart from its surroundings
+OUTER = 8  # octaves over which mass falls when an anchor is looked for
+PILE = Fraction(1, 64)  # mass on the bound itself, of the quarter next to it
+WEAK = Fraction(1, 4)  # nats per row below which the fall would pull the answer many rows inwards
+BENT = Fraction(-1)  # how fast mass falls in the outer part of the range, where an overshoot cannot go far
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremePlan:
+    """What the mechanism will do; every field is public.
+
+    Attributes:
+        measure: Base measure of the answers.
+        spared: Rows beyond an answer that cost it nothing.
+        nats: How much the measure varies over the lattice; a reading must look that much farther.
+        trusted: False when rows times the price are too few to find the scale within these bounds.
+        search: Where rows are many, how to find an anchor first; ``measure`` is then not used.
+    """
+
+    measure: Measure
+    spared: int
+    nats: float
+    trusted: bool = True
+    search: AnchorSearch | None = None
+
+
+@lru_cache(maxsize=256)
+def plan_extreme(
+    lattice: Lattice,
+    *,
+    upper: bool,
+    strength: Fraction,
+    rows: int,
+    centre: checks.Number | None = None,
+    spread: checks.Number | None = None,
+    tight: bool = False,
+) -> ExtremePlan:
+    """Choose the base measure for a maximum (``upper``) or a minimum from public numbers.
+
+    Beyond the data nothing but the measure holds the answer, so its mass falls like the fourth power of the distance
+    from the anchor there; on the other side it rises with the square. Both powers together may not outbid the rows:
+    where they would, the core is widened and the rise given up.
+
+    Args:
+        lattice: The public answers.
+        upper: A maximum; a minimum otherwise.
+        strength: Nats per row beyond the answer.
+        rows: Public number of rows, or a declared rough one.
+        centre: A public guess of the middle of the column.
+        spread: A public guess of its spread.
+        tight: The caller vouches that the bounds fit the column.
+
+    Example:
+        >>> lattice = Lattice(Fraction(-50), Fraction(1100, 2**31), 2**31)
+        >>> plan_extreme(lattice, upper=True, strength=Fraction(1), rows=1001).trusted
+        True
+        >>> plan_extreme(lattice, upper=True, strength=Fraction(1, 10), rows=201).trusted
+        False
+    """
+    if tight:  # bounds that fit are often attained
+        bound = lattice.last if upper else 0
+        rising = leaning(
+            last=lattice.last, anchor=bound, core=max(lattice.last >> OCTAVES, 1), below=FITTED, above=FITTED
+        )
+        ends = Measure.at({bound: 1}, last=lattice.last)
+        fitted = mixture([(1 - ENDS, rising), (ENDS, ends)])
+        return ExtremePlan(fitted, math.ceil(1 / (2 * strength)), math.log(lattice.last + 1.0))
+    search = plan_search(lattice, strength=strength, rows=rows, centre=centre)
+    if search is not None:
+        nats = float(FALL) * math.log(lattice.last + 1.0)
+        return ExtremePlan(search.measure, 0, nats, search=search)
+    anchor = lattice.anchor if centre is None else lattice.index(centre)
+    core = max(lattice.last >> OCTAVES, 1)
+    hinted = centre is not None and spread is not None
+    if spread is not None:
+        wide = max(math.ceil(checks.positive("extreme", spread=spread) / lattice.step), 1)
+        core = max(min(wide, lattice.last), 1) if hinted else core
+    away, towards = (lattice.last - anchor, anchor) if upper else (anchor, lattice.last - anchor)
+    bid = rows * float(strength)
+    spare = bid - min(2 * math.log(max(bid, 10.0)) + 4, 0.4 * bid)
+    if away and towards and bid >= FEW / 2:  # the anchor may lie in the middle of the rows: half of them pay
+        spare = min(spare, 0.4 * bid - 2)
+
+    def climb(distance: int) -> float:
+        return math.log(max(distance / core, 1.0))
+
+    if not hinted and float(FALL) * climb(away) > spare:
+        core = max(math.ceil(away * math.exp(-spare / float(FALL))), 1)
+    left = (
+        max(spare - float(FALL) * climb(away), 0.0) / 2
+    )  # the far end of the rise is where an error is largest
+    rise = RISE
+    if float(RISE) * climb(towards) > left:
+        rise = Fraction(math.floor(16 * left / climb(towards)), 16)
+    below, above = (rise, -FALL) if upper else (-FALL, rise)
+    measure = leaning(last=lattice.last, anchor=anchor, core=core, below=below, above=above)
+    nats = float(FALL) * climb(away) + float(rise) * climb(towards) + math.log(lattice.last + 1.0)
+    return ExtremePlan(measure, 0, nats, trusted=hinted or bid >= FEW)
+
+
+def plan_search(
+    lattice: Lattice, *, strength: Fraction, rows: int, centre: checks.Number | None = None
+) -> AnchorSearch | None:
+    """How to find an anchor inside the data, or None where that would take more than a fifth of the price.
+
+    The measure is flat in the logarithm of the distance from zero, or from a hint, and falls over the last eight
+    octaves by a power that half of the rows between the anchor and the middle can pay for: an anchor beyond the data is
+    the more improbable the farther it would be off.
+
+    Args:
+        lattice: The public answers.
+        strength: Nats per row that the whole price buys.
+        rows: Public number of rows, or a declared rough one.
+        centre: A public guess of the middle of the column.
+
+    Example:
+        >>> lattice = Lattice(Fraction(0), Fraction(1), 10**6)
+        >>> search = plan_search(lattice, strength=Fraction(1), rows=10_001)
+        >>> search.aim, search.share
+        (531, Fraction(1, 20))
+        >>> plan_search(lattice, strength=Fraction(1, 10), rows=1001) is None
+        True
+    """
+    nats = NEEDED + math.log(max(rows, 1))
+    outward = LEAN * float(strength) / (1 + LEAN)  # nats per missing row, for the whole price
+    least = Fraction(math.ceil(SIXTH * nats / (outward * max(rows, 1)) * 1024), 1024)
+    if least > DEAREST:
+        return None
+    share = max(least, CHEAPEST)
+    inward = float(strength * share) * rows / (1 + LEAN)
+    power = Fraction(min(math.floor(16 * inward / 6 / (OUTER * math.log(2))), 32), 16)
+
+    def around(anchor: int) -> Measure:
+        nothing, core = Fraction(0), max(lattice.last >> OCTAVES, 1)
+        bend = max(lattice.last >> OUTER, core)
+        return leaning(
+            last=lattice.last,
+            anchor=anchor,
+            core=core,
+            below=nothing,
+            above=nothing,
+            bend=bend,
+            beyond=-power,
+        )
+
+    anchors = [lattice.anchor] if centre is None else [lattice.anchor, lattice.index(centre)]
+    heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last)
+    equal = (1 - FOUND) / len(anchors)
+    measure = mixture([*((equal, around(anchor)) for anchor in anchors), (FOUND, heaps)])
+    return AnchorSearch(math.ceil(nats / (outward * float(share))), share, measure, nats)
+
+
+def anchored_measure(
+    lattice: Lattice, search: AnchorSearch, *, anchor: int, upper: bool, slope: Fraction
+) -> Measure:
+    """The base measure once an anchor has been released; public.
+
+    Mass falls with the fourth power of the distance, so that an overshoot is a share of the distance from the anchor to
+    the answer, wherever the column lies. Towards the end of the range, where an overshoot cannot go far, it falls with
+    the first power; where a row counts little that part begins earlier. The core is so wide that the rows beyond the
+    anchor can pay for the fall.
+
+    Args:
+        lattice: The public answers.
+        search: The search that found the anchor.
+        anchor: The released lattice point.
+        upper: A maximum; a minimum otherwise.
+        slope: Nats per row beyond the answer.
+    """
+    bid = float(slope) * search.aim * (1 - 6 / search.nats)
+    core = max(math.ceil((lattice.last + 1) * math.exp(-bid / float(FALL))), lattice.last >> FINEST, 1)
+    away = lattice.last - anchor if upper else anchor
+    bend = max(away // (6 if slope < WEAK else 2), core)
+    falling = leaning(
+        last=lattice.last, anchor=anchor, core=core, below=-FALL, above=-FALL, bend=bend, beyond=BENT
+    )
+    # Columns that were cut pile up on the bound, which has next to no mass as one point of many.
+    bound, quarter = (lattice.last, lattice.last - away // 4) if upper else (0, away // 4)
+    pile = falling.mass(min(bound, quarter), max(bound, quarter)) * PILE
+    return falling + Measure.at({bound: math.ceil(pile)}, last=lattice.last)

@@ -1,0 +1,1 @@
+"""Mechanisms on nested intervals of reachable values: piecewise Laplace and inverse sensitivity."""

@@ -1,0 +1,1 @@
+"""What several mechanisms are built from: laws, base measures, rings, draws, prices. No mechanism lives here."""

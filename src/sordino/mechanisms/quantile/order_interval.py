@@ -1,0 +1,228 @@
+"""An interval for a quantile from two private order statistics, valid on every dataset.
+
+Half the price for a rank t below and half for a rank t above; t comes from public numbers, so the interval covers the
+quantile of the sample with at least the stated probability. Proof: docs/proofs/mechanism_error_bar.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sordino import checks
+from sordino.errors import Unsupported
+from sordino.mechanisms import Answer, Mechanism, other_lattice
+from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
+from sordino.mechanisms.parts.law import LatticeLaw
+from sordino.mechanisms.parts.measure import Measure
+from sordino.privacy import Purse
+from sordino.reading.profile import Units
+from sordino.reading.requests import BITS
+from sordino.reading.traits import Trait
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sordino.exact.bits import Bits
+    from sordino.exact.grid import Grid
+    from sordino.hints import Hints
+    from sordino.mechanisms import Asking
+    from sordino.mechanisms.clip.column import Column
+    from sordino.mechanisms.parts.error_law import Errors
+    from sordino.mechanisms.quantile.plan import Lattice
+    from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+    from sordino.privacy import Guarantee
+    from sordino.reading.profile import Reading
+    from sordino.reading.requests import Rank
+    from sordino.statistics import Statistic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderInterval(Mechanism):
+    """Two ends that enclose a quantile of the sample with a stated probability.
+
+    Args:
+        price: What both ends cost together.
+        lattice: The public answers.
+        level: Probability that the interval covers.
+        radius: A public length that does not matter: both ends are widened by it, and the ranks come nearer.
+        rows: Public number of rows; only says beforehand whether the interval can be useful.
+        point: A mechanism that answers the quantile itself, at its own price; the middle of the interval without one.
+
+    Example:
+        >>> from sordino.mechanisms.quantile.plan import Lattice
+        >>> from sordino.privacy import Pure
+        >>> lattice = Lattice(Fraction(-50), Fraction(1, 2**20), 1100 * 2**20)
+        >>> OrderInterval(price=Pure(1), lattice=lattice, radius=0.01).ranks
+        61
+    """
+
+    price: Guarantee
+    lattice: Lattice
+    level: float = 0.95
+    radius: Fraction | float = Fraction(0)
+    rows: int | None = None
+    point: PrivateQuantile | None = None
+
+    name: ClassVar[str] = "order-interval"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.ROW,)
+    needs: ClassVar[tuple[str, ...]] = ("reach",)
+    proof: ClassVar[str] = "mechanism_error_bar"
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """The bar stands beside the answer."""
+        if self.point is None:
+            return None
+        return self.point.error_laws(statistic, ask, grid, truth, contribution=contribution, bits=bits)
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Half the price for an interval, half for the quantile itself, where a bar is asked for."""
+        from sordino.mechanisms.quantile.plan import Lattice
+        from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+
+        if hints.interval is None or statistic.extreme:
+            return
+        purse, lattice = Purse(price), Lattice.of(statistic.grid)
+        point = PrivateQuantile.point(statistic, purse.take(Fraction(1, 2)), hints)
+        # Without a guess of the spread the ends may be off by what nobody can see of the range: near points save ranks.
+        blur = Fraction(hints.spread) / 50 if hints.spread else lattice.step * (lattice.last >> BITS)
+        yield cls(
+            price=purse.rest(),
+            lattice=lattice,
+            level=hints.interval,
+            radius=blur,
+            rows=hints.rows,
+            point=point,
+        )
+
+    @property
+    def barred(self) -> bool:
+        """Two ends."""
+        return True
+
+    def __post_init__(self) -> None:
+        checks.between(self.name, 0, 1, level=self.level)
+        object.__setattr__(self, "radius", checks.non_negative(self.name, radius=self.radius))
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """One row of a column on its own lattice, and whatever the point needs."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        return reason or (None if self.point is None else self.point.refusal(statistic))
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+        """Both ends are points of the lattice, and their middle may lie between two."""
+        ends = self.lattice.units
+        if self.point is None:
+            return {"value": Units(ends.origin, ends.step / 2), "low": ends, "high": ends}
+        return {**self.point.lattices(statistic, grid), "low": ends, "high": ends}
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Both ends compose to the price; the point adds its own."""
+        return self.price if self.point is None else self.price + self.point.guarantee
+
+    @property
+    def slope(self) -> Fraction:
+        """Nats per rank at one end."""
+        return self.price.share(Fraction(1, 2)).slope
+
+    @property
+    def steps(self) -> int:
+        """The radius in whole lattice steps."""
+        return math.floor(Fraction(self.radius) / self.lattice.step)
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks from the quantile each end aims.
+
+        An end passes the quantile only at level t + 1 or beyond, which has probability at most
+        ``points / near * exp(-slope (t + 1))`` with ``near`` points within the radius of any value.
+        """
+        near = self.steps + 1
+        spare = (1 - self.level) / 2
+        needed = math.log((self.lattice.last + 1) / near / spare) / float(self.slope)
+        return max(math.ceil(needed * (1 + 1e-12)) - 1, 0)
+
+    @property
+    def depth(self) -> int:
+        """Ranks around each end beyond which the mass does not matter."""
+        return math.ceil(70 / self.slope)
+
+    @property
+    def trusted(self) -> bool:
+        """False when the ends would leave the data."""
+        return self.rows is None or 2 * self.ranks < self.rows
+
+    def end_law(self, column: Column, rank: Rank, *, contribution: int = 1) -> LatticeLaw:
+        """The law of one end: plain inverse sensitivity at a rank, with rows beyond the data at the ends of the range.
+
+        Ranks outside 1..n stand for rows at the bounds, so the bound on the tail holds for every number of rows.
+        """
+        return LatticeLaw(
+            lattice_cells(self._end(column, rank, contribution), Fraction(0)), Measure.uniform(self.lattice.last),
+            self.slope, low=self.lattice.low, step=self.lattice.step,
+        )  # fmt: skip
+
+    def _end(self, column: Column, rank: Rank, contribution: int) -> Intervals:
+        """The nested intervals around one end; private."""
+        reach = self.depth * contribution
+        codes, _, _ = column.window(rank, reach)
+        last = self.lattice.last
+        levels = range(0, reach + 1, contribution)
+        family = Intervals.of(
+            [codes[reach - level] for level in levels],
+            [codes[reach + level] for level in levels],
+            first=0,
+            last=last,
+        )
+        return family.widened(self.steps).clipped(first=0, last=last)
+
+    def answer(
+        self,
+        statistic: Statistic,
+        ask: Asking,
+        grid: Grid,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Answer:
+        """Release both ends; the value is their middle."""
+        from sordino.mechanisms.clip.column import AskedColumn
+        from sordino.mechanisms.parts.drawing import draw_rings
+        from sordino.mechanisms.parts.rings import Rings
+
+        column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
+        middle: Rank = statistic.ranks()[0]  # type: ignore[attr-defined]
+        ends = []
+        for sign in (-1, 1):
+            rank = replace(middle, offset=middle.offset + sign * self.ranks * contribution)
+            rings = Rings.of(self._end(column, rank, contribution), Fraction(0))
+            assert rings is not None  # a lattice of codes has at most 2^50 points
+            (point,) = draw_rings(rings, Measure.uniform(self.lattice.last), self.slope, bits=bits)
+            ends.append(point + sign * self.steps)
+        low, high = max(min(ends), 0), min(max(ends), self.lattice.last)
+        bounds = {"low": self.lattice.value(low), "high": self.lattice.value(high), "level": self.level}
+        if self.point is None:
+            return Answer(self.lattice.value(Fraction(low + high, 2)), bounds)
+        answer = self.point.answer(statistic, ask, grid, contribution=contribution, bits=bits)
+        return Answer(answer.value, {**answer.public, **bounds})
+
+    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+        """Not from one reading: the ends are two ranks."""
+        raise Unsupported(self.name, "reads two ranks", hint="call answer(statistic, ask, grid)")
+
+    def law(self, reading: Reading) -> LatticeLaw:  # noqa: ARG002
+        """Two laws; `end_law` gives each of them."""
+        raise Unsupported(self.name, "has one law per end", hint="end_law(column, rank)")

@@ -1,0 +1,272 @@
+"""The data-free plan for one quantile: which public base measure, and whether to learn the magnitude first.
+
+Works from public numbers only: rows, rank, price, bounds, step and the caller's hints. Rules and their measured
+regret: docs/explanation/which_mechanism.md; the mechanism that follows the plan is quantile.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from sordino import checks
+from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
+from sordino.mechanisms.quantile.leaning import leaning
+from sordino.reading.profile import Units
+
+if TYPE_CHECKING:
+    from sordino.privacy import Guarantee
+
+WEAK = 20  # nats that hold an answer from one side, below which the base measure decides how far it errs
+STEEPEST = 3.0  # power of the fall beyond a weak side
+FLATTEST = 2.25  # with less than this the squared error of an overshoot would not converge
+SPREAD = Fraction(1, 64)  # share of the spread measure beside a rise, for columns far below their bounds
+OCTAVES = 20  # the magnitude step resolves the range down to 2^-20 of its length
+FALLBACK = Fraction(1, 10_000)  # a hint that is wrong a thousandfold costs nine nats, not the answer
+SHORT = 1024  # lattices up to this size are short lists
+FITTED = 4  # decades of round numbers where the bounds fit
+LONG = (
+    2**32
+)  # on lattices beyond this size permute-and-flip gains nothing, and a heap on one point needs mass
+HEAPS = Fraction(
+    1, 20
+)  # share of the decimals: half a per cent of accuracy for a dozen nats on heaped columns
+FOUND = Fraction(
+    1, 2**20
+)  # the same where rows decide: too little to draw an answer, enough for a heap to be found
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """The public answers ``low + step k`` for ``k = 0..last``.
+
+    Example:
+        >>> Lattice(Fraction(0), Fraction(1), 120).index(39.6)
+        40
+    """
+
+    low: Fraction
+    step: Fraction
+    last: int
+
+    def index(self, value: checks.Number) -> int:
+        """Nearest lattice point, clipped to the ends."""
+        return min(max(round((Fraction(value) - self.low) / self.step), 0), self.last)
+
+    def value(self, index: int | Fraction) -> Fraction:
+        """Value of a lattice point."""
+        return self.low + self.step * index
+
+    def to_dict(self) -> dict[str, str | int]:
+        """A plain description, for events."""
+        return {"low": str(self.low), "step": str(self.step), "last": self.last}
+
+    @classmethod
+    def of(cls, grid: Any) -> Lattice:
+        """The codes of a column as answers."""
+        return cls(grid.units.origin, grid.units.step, grid.top)
+
+    @property
+    def units(self) -> Units:
+        """The lattice without its ends."""
+        return Units(self.low, self.step)
+
+    @property
+    def anchor(self) -> int:
+        """The lattice point nearest to zero: where magnitudes are counted from when nothing better is known."""
+        return self.index(0)
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilePlan:
+    """What a quantile mechanism will do; every field is public.
+
+    Attributes:
+        measure: Base measure of the release, or of its fallback when the magnitude comes first.
+        magnitude_share: Share of the price spent on the magnitude, 0 when it is not asked for.
+        fallback: Weight of ``measure`` beside the shells that follow a released magnitude.
+        anchor: Lattice point from which magnitudes are counted.
+        threshold: Where the staircase steps inside a gap.
+        trusted: False when rows times epsilon are too few to find the scale within these bounds.
+        flip: Use permute-and-flip, which needs a uniform measure and a pure price.
+        nats: How much the measure leans; a reading must look that much farther.
+    """
+
+    measure: Measure
+    magnitude_share: Fraction
+    fallback: Fraction
+    anchor: int
+    threshold: Fraction = Fraction(1, 2)
+    trusted: bool = True
+    flip: bool = False
+    nats: float = 0.0
+
+
+def spread_measure(lattice: Lattice, *, anchor: int, flat: Fraction = Fraction(1, 3)) -> Measure:
+    """The measure for quantiles without much data: uniform, logarithmic around the anchor, and round numbers."""
+    logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> OCTAVES, 1))
+    heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last)
+    rest = 1 - HEAPS
+    uniform = Measure.uniform(lattice.last)
+    return mixture([(rest * flat, uniform), (rest * (1 - flat), logarithmic), (HEAPS, heaps)])
+
+
+@lru_cache(maxsize=256)
+def magnitude_measure(
+    lattice: Lattice, *, anchor: int, magnitude: int, fallback: Fraction, wide: Measure
+) -> Measure:
+    """The measure after a magnitude ``2^magnitude`` has been released: shells of that core, mass falling like 1/r^2."""
+    near = shells(last=lattice.last, centre=anchor, core=2**magnitude, tilt=2)
+    return mixture([(1 - fallback, near), (fallback, wide)])
+
+
+@lru_cache(maxsize=256)
+def plan_quantile(
+    lattice: Lattice,
+    *,
+    epsilon: Fraction,
+    rows: int | None = None,
+    rank: int | None = None,
+    centre: checks.Number | None = None,
+    spread: checks.Number | None = None,
+    tight: bool = False,
+    pure: bool = False,
+    flip: bool | None = None,
+) -> QuantilePlan:
+    """Choose the base measure for one quantile from public numbers.
+
+    Args:
+        lattice: The public answers.
+        epsilon: Bounded range the release may spend.
+        rows: Public number of rows, or a declared rough one; None when unknown.
+        rank: Rank asked for; the middle when None.
+        centre: A public guess of the answer.
+        spread: A public guess of how far the column spreads around the centre.
+        tight: The caller vouches that the bounds fit the column.
+        pure: The price is pure, so permute-and-flip may be used.
+        flip: Treat the lattice as a short list of equal answers (True), never (False), or by its length (None).
+
+    Example:
+        >>> lattice = Lattice(Fraction(0), Fraction(1000, 2**31), 2**31)
+        >>> plan_quantile(lattice, epsilon=Fraction(1), rows=71, rank=64).magnitude_share
+        Fraction(51, 256)
+        >>> plan_quantile(lattice, epsilon=Fraction(1), rows=1001).magnitude_share
+        Fraction(0, 1)
+    """
+    anchor = lattice.anchor if centre is None else lattice.index(centre)
+    uniform = Measure.uniform(lattice.last)
+    nothing = Fraction(0)
+    if tight and flip is not True and lattice.last >= LONG:
+        heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last, decades=FITTED)
+        fitted = mixture([(1 - FOUND / 16, uniform), (FOUND / 16, heaps)])
+        return QuantilePlan(fitted, nothing, nothing, anchor)
+    # A short list of answers costs few nats whatever the column, and permute-and-flip is never worse on it.
+    if flip is None:
+        flip = tight or (centre is None and lattice.last < SHORT)
+    if tight or flip:
+        return QuantilePlan(uniform, nothing, nothing, anchor, flip=pure and flip)
+    wide = spread_measure(lattice, anchor=anchor)
+    if centre is not None and spread is not None:
+        core = max(math.ceil(checks.positive("quantile", spread=spread) / lattice.step), 1)
+        near = shells(last=lattice.last, centre=anchor, core=core, tilt=2)
+        return QuantilePlan(mixture([(1 - FALLBACK, near), (FALLBACK, wide)]), nothing, nothing, anchor)
+    if rows is None:
+        return QuantilePlan(wide, nothing, nothing, anchor)
+    rank = (rows + 1) // 2 if rank is None else rank
+    kappa = float(epsilon) / 2
+    below, above = kappa * rank, kappa * (rows - rank + 1)
+    support = min(below, above)  # nats that keep the answer away from the nearer range end
+    runaway = above if anchor == 0 else below if anchor == lattice.last else support
+    strength = rows * float(epsilon)
+    if support >= 40:
+        logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> 12, 1))
+        heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last)
+        half = mixture([(Fraction(1, 2) - FOUND, uniform), (Fraction(1, 2), logarithmic), (FOUND, heaps)])
+        return QuantilePlan(half, nothing, nothing, anchor)
+    tilted = _tilted(lattice, anchor=anchor, below=below, above=above, strength=strength)
+    if tilted is not None:
+        measure, nats = tilted
+        return QuantilePlan(measure, nothing, nothing, anchor, trusted=strength >= 64, nats=nats)
+    if support >= WEAK:  # both sides hold: what is left of the error is the mass far away
+        wide = spread_measure(lattice, anchor=anchor, flat=SPREAD)
+    if runaway >= WEAK or strength < 64:
+        return QuantilePlan(wide, nothing, nothing, anchor, trusted=strength >= 64)
+    spent = min(max(60 / strength, 0.01), 0.2)
+    fallback = min(max(math.exp(-strength * spent / 4), 1e-6), 0.3)
+    return QuantilePlan(wide, _dyadic(spent, 8), _dyadic(fallback, 30), anchor)
+
+
+def _tilted(
+    lattice: Lattice, *, anchor: int, below: float, above: float, strength: float
+) -> tuple[Measure, float] | None:
+    """A measure that leans away from the weak side of the answer, where the strong side can pay for the lean.
+
+    The nats of the strong side pay for a fall beyond the answer, which then needs no magnitude step; where the
+    anchor itself is the weak end of the range they pay for a rise, so that the answer is not drawn to the many octaves
+    next to it. An anchor inside the range may lie in the middle of the rows: only those between it and the answer pay
+    then, and the core is widened until they can. None where they cannot, or where no side is weak.
+
+    Args:
+        lattice: The public answers.
+        anchor: Where distances are counted from.
+        below: Nats that hold the answer from below.
+        above: Nats that hold it from above.
+        strength: Rows times epsilon.
+
+    Returns:
+        The measure, and how many nats it leans in all.
+    """
+    upwards = above < below
+    weak, strong = min(above, below), max(above, below)
+    if weak >= WEAK or lattice.last < SHORT:  # on a short list no measure matters much
+        return None
+    core = max(lattice.last >> OCTAVES, 1)
+    far, near = (lattice.last - anchor, anchor) if upwards else (anchor, lattice.last - anchor)
+    spare = strong - 2 * math.log(max(strength, 10.0)) - 4
+    if far and near:
+        between = (strong - weak) / 2
+        spare = min(spare, 0.75 * between - 3)
+        core = max(core, math.ceil(far * math.exp(-max(0.6 * between - 2, 0) / STEEPEST)))
+    away, towards = (math.log(max(side / core, 1.0)) for side in (far, near))
+
+    def lean(outward: float, inward: float) -> tuple[Measure, float]:
+        powers = [Fraction(math.floor(16 * power), 16) for power in (outward, inward)]
+        below, above = reversed(powers) if upwards else powers
+        measure = leaning(last=lattice.last, anchor=anchor, core=core, below=below, above=above)
+        return measure, abs(outward) * away + inward * towards
+
+    if not far:
+        rising, nats = lean(0, min(strong / 2 / max(towards, 1.0), 1.0))
+        wide = spread_measure(lattice, anchor=anchor)
+        return mixture([(1 - SPREAD, rising), (SPREAD, wide)]), nats
+    if away < 1:  # hardly anything to lean over
+        return None
+    fall = min(spare / away, STEEPEST)
+    if fall < FLATTEST:
+        return None
+    return lean(-fall, min((spare - fall * away) / towards, 2.0) if towards else 0.0)
+
+
+def _dyadic(value: float, bits: int) -> Fraction:
+    """Round a share to a short binary fraction, so that exact weights stay short."""
+    return Fraction(max(round(value * 2**bits), 1), 2**bits)
+
+
+def extreme_shift(
+    lattice: Lattice, price: Guarantee, *, upper: bool, rows: int | None, loose: bool, tight: bool = False
+) -> int:
+    """How many rows inside the data to aim for an extreme: ``2/epsilon`` where the range ends far from the data.
+
+    Nothing towards an anchor at the end of the range, with too few rows, or when the bounds are tight; ``loose`` aims
+    ``(3/epsilon) ln n`` rows inside, where the answer is inside the data with probability above 1 - 1/n.
+    """
+    epsilon = float(price.bounded_range)
+    if loose and rows:
+        return min(round(3 / epsilon * math.log(max(rows, 2))), rows // 4)
+    towards = lattice.anchor == (lattice.last if upper else 0)
+    if towards or tight or not rows or rows * epsilon < 64:
+        return 0
+    return round(2 / epsilon)

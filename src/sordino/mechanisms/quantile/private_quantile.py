@@ -1,0 +1,345 @@
+"""The quantile mechanism: inverse sensitivity with a planned base measure, after a magnitude step where it pays.
+
+Follows a data-free plan (quantile_plan.py). Two steps at most: the order of magnitude of the column around the
+anchor by permute-and-flip on 21 public classes, then one lattice point. Proof: docs/proofs/mechanism_quantile.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sordino import checks
+from sordino.errors import Unsupported
+from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
+from sordino.mechanisms.nested.inverse_sensitivity import lattice_law
+from sordino.mechanisms.nested.nested import NATS, intervals_of
+from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
+from sordino.mechanisms.quantile.plan import (
+    OCTAVES,
+    Lattice,
+    QuantilePlan,
+    extreme_shift,
+    magnitude_measure,
+    plan_quantile,
+)
+from sordino.mechanisms.selection.permute_and_flip import FlipLaw, probabilities
+from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.profile import Units
+from sordino.reading.traits import Trait
+from sordino.statistics.quantile import Quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sordino.exact.bits import Bits
+    from sordino.exact.grid import Grid
+    from sordino.hints import Hints
+    from sordino.mechanisms import Asking
+    from sordino.mechanisms.parts.error_law import Errors
+    from sordino.mechanisms.parts.measure import Measure
+    from sordino.reading.profile import Opened, Reading
+    from sordino.statistics import Statistic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateQuantile(Mechanism):
+    """One quantile on a public lattice: right on ties, and on bounds a thousand times too wide.
+
+    Args:
+        price: What the answer costs.
+        lattice: The public answers.
+        rows: Public number of rows, or a declared rough one.
+        rank: The rank asked for, as a public number; the middle when None.
+        centre: Public guess of the answer.
+        spread: Public guess of the spread.
+        tight: The caller vouches that the bounds fit the column.
+        shift: For minimum and maximum: answer the row so many places inside.
+        flip: Treat the lattice as a short list and use permute-and-flip; by its length when None.
+        measure: The caller's own public base measure over the lattice, instead of a planned one.
+        neighbors: Which two datasets are neighbours.
+
+    Example:
+        >>> from sordino.privacy import Pure
+        >>> lattice = Lattice(Fraction(0), Fraction(1), 120)
+        >>> PrivateQuantile(price=Pure(1), lattice=lattice, rows=1001).depth
+        140
+    """
+
+    price: Guarantee
+    lattice: Lattice
+    rows: int | None = None
+    rank: int | None = None
+    centre: float | None = None
+    spread: float | None = None
+    tight: bool = False
+    shift: int | None = None
+    flip: bool | None = None
+    measure: Measure | None = None
+    neighbors: Neighbors = Neighbors.REPLACE_ONE
+
+    name: ClassVar[str] = "quantile"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILE,)
+    needs: ClassVar[tuple[str, ...]] = ("reach",)
+    proof: ClassVar[str] = "mechanism_quantile"
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """From the reading with its counts at the cuts."""
+        from sordino.reading.profile import Reading
+
+        del bits
+        if self.shift is not None:
+            statistic = replace(statistic, shift=self.shift)
+        mechanism = matched(self, statistic)
+        request = replace(statistic.request(depth=mechanism.depth * contribution), cuts=mechanism.cuts)
+        summary = ask(request)
+        reading = statistic.read(summary).by(contribution)
+        if mechanism.cuts:
+            reading = Reading(replace(reading.open(), below=summary.below))
+        return mechanism._error_laws(reading, grid, truth, contribution=contribution)
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """One quantile; a minimum or maximum is answered some rows inside the data where the range is far away."""
+        yield cls.point(statistic, price, hints)
+
+    @classmethod
+    def point(cls, statistic: Any, price: Guarantee, hints: Hints) -> PrivateQuantile:
+        """The mechanism for a statistic from public numbers."""
+        rank = shift = None
+        lattice = Lattice.of(statistic.grid)
+        if hints.rows:
+            rank = statistic.weights(hints.rows).pieces[0][0]
+        if statistic.extreme and not statistic.shift:
+            upper = statistic.q == 1
+            shift = extreme_shift(
+                lattice, price, upper=upper, rows=hints.rows, loose=hints.loose, tight=hints.tight
+            )
+            if rank is not None and hints.rows:
+                rank = min(max(rank - shift if upper else rank + shift, 1), hints.rows)
+        return cls(
+            price=price, lattice=lattice, rows=hints.rows, rank=rank, centre=hints.centre, spread=hints.spread,
+            tight=hints.tight, shift=shift, measure=hints.measure, neighbors=statistic.neighbors,
+        )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        self.price.slope  # noqa: B018 - refuses prices that no theorem covers
+        if self.rows is not None:
+            checks.whole(self.name, rows=self.rows)
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """A quantile of one column on its own lattice; a base measure of one's own must cover it."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        if reason is None and self.measure is not None and self.measure.last != self.lattice.last:
+            return "Its base measure does not cover the lattice of the statistic."
+        return reason
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """The answer is a point of the lattice, the magnitude a number of its steps."""
+        return {"value": self.lattice.units, "magnitude": Units(Fraction(0), self.lattice.step)}
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The two steps compose to the price."""
+        return self.price
+
+    @property
+    def plan(self) -> QuantilePlan:
+        """Measure and split; public."""
+        if self.measure is not None:
+            nothing = Fraction(0)
+            return QuantilePlan(self.measure, nothing, nothing, self.lattice.anchor)
+        return plan_quantile(
+            self.lattice,
+            epsilon=self._strength,
+            rows=self.rows,
+            rank=self.rank,
+            centre=self.centre,
+            spread=self.spread,
+            tight=self.tight,
+            pure=self.price.pointwise,
+            flip=self.flip,
+        )
+
+    @property
+    def _strength(self) -> Fraction:
+        """Bounded range per rank: a row that comes or goes moves the rank of q by at most ``max(q, 1 - q)``."""
+        once = self.price.bounded_range
+        if self.neighbors is Neighbors.REPLACE_ONE:
+            return once
+        if not self.rows or self.rank is None:
+            return 2 * once
+        q = Fraction(self.rank, self.rows)
+        return once / max(q, 1 - q, Fraction(1, 2))
+
+    @property
+    def trusted(self) -> bool:
+        """False when rows times the price are too few to find the scale of the column within these bounds."""
+        return self.plan.trusted
+
+    @property
+    def depth(self) -> int:
+        """Levels up to which the mass matters; beyond twice the declared rows there is nothing to see."""
+        plan = self.plan
+        enough = math.ceil((NATS + plan.nats) / self.release_slope(plan))
+        return enough if self.rows is None else min(enough, 2 * self.rows + 64)
+
+    def release_slope(self, plan: QuantilePlan) -> Fraction:
+        """Nats per level of the second step; public."""
+        return self.price.share(1 - plan.magnitude_share).slope
+
+    # The magnitude ------------------------------------------------------------------------------------
+
+    @property
+    def classes(self) -> range:
+        """Public classes of magnitude: rows within ``2^j`` of the anchor."""
+        top = self.lattice.last.bit_length()
+        return range(max(top - OCTAVES, 0), top + 1)
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """Codes at which rows must be counted for the magnitude; none when the plan does without."""
+        plan = self.plan
+        if plan.magnitude_share == 0:
+            return ()
+        ends = {plan.anchor + sign * 2**j + (sign < 0) for j in self.classes for sign in (1, -1)}
+        return tuple(sorted(end for end in ends if 0 < end <= self.lattice.last))
+
+    def _levels(self, opened: Opened, contribution: int) -> list[int]:
+        """How many rows must change so that each class holds the middle row; sensitivity 1."""
+        if len(opened.below) != len(self.cuts):
+            raise Unsupported(
+                self.name,
+                "needs the counts at its cuts",
+                hint="call answer(statistic, ask, grid), or request the cuts",
+            )
+        from sordino.mechanisms.quantile.groups import class_levels
+
+        rows, below = np.array([opened.rows]), np.array([opened.below])
+        levels: list[int] = class_levels(self, rows, below, contribution)[0].tolist()
+        return levels
+
+    def _magnitude_law(self, levels: list[int], plan: QuantilePlan) -> list[float]:
+        slope = self.price.share(plan.magnitude_share).slope
+        if self.price.pointwise:
+            return probabilities(levels, slope)
+        weights = [math.exp(-float(slope) * (level - min(levels))) for level in levels]
+        return [weight / math.fsum(weights) for weight in weights]
+
+    def measure_after(self, plan: QuantilePlan, magnitude: int | None) -> Measure:
+        """The base measure of the second step, once a magnitude has been released; public."""
+        if magnitude is None:
+            return plan.measure
+        return magnitude_measure(
+            self.lattice, anchor=plan.anchor, magnitude=magnitude, fallback=plan.fallback, wide=plan.measure
+        )
+
+    def _release_law(self, opened: Opened, plan: QuantilePlan, magnitude: int | None) -> LatticeLaw:
+        measure = self.measure_after(plan, magnitude)
+        family = intervals_of(opened)
+        law = lattice_law(family, opened, plan.threshold, self.release_slope(plan), measure)
+        if plan.flip:
+            return FlipLaw(law.cells, law.slope, last=self.lattice.last, low=law.low, step=law.step)
+        return law
+
+    # The contract -------------------------------------------------------------------------------------
+
+    def law(self, reading: Reading, *, contribution: int = 1) -> LatticeLaw | MixtureLaw:
+        """The exact law of the answer; a mixture over magnitudes when they come first."""
+        opened, plan = reading.open(), self.plan
+        if plan.magnitude_share == 0:
+            return self._release_law(opened, plan, None)
+        levels = self._levels(opened, contribution)
+        chances = self._magnitude_law(levels, plan)
+        return MixtureLaw(
+            [
+                (chance, self._release_law(opened, plan, j))
+                for j, chance in zip(self.classes, chances, strict=True)
+            ]
+        )
+
+    def draw(
+        self,
+        reading: Reading,
+        grid: Grid,  # noqa: ARG002
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Answer:
+        """Release the magnitude where planned, then one lattice point; the lattice of the data is the grid."""
+        from sordino.mechanisms.parts.drawing import draw_rings, flip_rings, permute_and_flip, pick
+        from sordino.mechanisms.parts.rings import Rings
+
+        opened, plan = reading.open(), self.plan
+        public: dict[str, Any] = {}
+        magnitude = None
+        if plan.magnitude_share > 0:
+            slope = self.price.share(plan.magnitude_share).slope
+            exponents = [slope * level for level in self._levels(opened, contribution)]
+            choose = permute_and_flip if self.price.pointwise else pick
+            magnitude = self.classes[choose(exponents, bits=bits)]
+            public["magnitude"] = self.lattice.step * 2**magnitude
+        rings = Rings.of(intervals_of(opened), plan.threshold)
+        assert rings is not None  # a lattice of codes has at most 2^50 points
+        slope = self.release_slope(plan)
+        if plan.flip:
+            (point,) = flip_rings(rings, slope, bits=bits)
+        else:
+            (point,) = draw_rings(rings, self.measure_after(plan, magnitude), slope, bits=bits)
+        return Answer(self.lattice.value(point), public)
+
+    def answer(
+        self,
+        statistic: Statistic,
+        ask: Asking,
+        grid: Grid,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Answer:
+        """Ask for the rank window and the counts at the cuts in one request, then draw."""
+        (answer,) = self.answers(statistic, [ask], grid, contribution=contribution, bits=bits)
+        return answer
+
+    def answers(
+        self,
+        statistic: Statistic,
+        asks: Sequence[Asking],
+        grid: Grid,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> list[Answer]:
+        """The same for many groups at once."""
+        from sordino.mechanisms.quantile.groups import draw_groups
+        from sordino.reading.profile import Reading
+        from sordino.reading.requests import Request
+
+        if self.shift is not None:
+            statistic = replace(statistic, shift=self.shift)  # type: ignore[type-var]
+        mechanism = matched(self, statistic)
+        request = statistic.request(depth=mechanism.depth * contribution)
+        assert isinstance(request, Request)
+        request = replace(request, cuts=mechanism.cuts)
+        summaries = [ask(request) for ask in asks]
+        if isinstance(statistic, Quantile) and statistic.rule != "interpolated":
+            return draw_groups(mechanism, statistic, summaries, contribution=contribution, bits=bits)
+        drawn = []
+        for summary in summaries:
+            opened = replace(statistic.read(summary).by(contribution).open(), below=summary.below)
+            drawn.append(mechanism.draw(Reading(opened), grid, contribution=contribution, bits=bits))
+        return drawn

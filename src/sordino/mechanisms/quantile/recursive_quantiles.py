@@ -1,0 +1,304 @@
+"""Several quantiles at once: release the middle one, split the rows there, recurse.
+
+A row is in one node per level, so the price grows with the logarithm of the number of quantiles, and the answers are
+monotone. Tied rows are spread inside their lattice cell by a fresh dither. Proof: docs/proofs/mechanism_recursive.md.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sordino import checks
+from sordino.errors import ParameterError, Unsupported
+from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
+from sordino.mechanisms.parts.measure import Measure, mixture, shells
+from sordino.mechanisms.quantile.plan import Lattice
+from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.traits import Trait
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from sordino.exact.bits import Bits
+    from sordino.exact.grid import Grid
+    from sordino.hints import Hints
+    from sordino.mechanisms import Asking
+    from sordino.mechanisms.parts.law import Law
+    from sordino.reading.profile import Reading, Units
+    from sordino.statistics import Statistic
+
+DITHER = 16  # bits inside a lattice cell
+_WIDEST = 62  # bits of a point of the dithered lattice at most
+NATS = 70
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCell:
+    """A run of fine lattice points with one score."""
+
+    first: int
+    last: int
+    score: Fraction
+
+
+def node_cells(
+    codes: NDArray[np.int64], *, first: int, last: int, phi: Fraction, cap: Fraction
+) -> list[NodeCell]:
+    """Cells of one node by the score ``min(|rows below - phi rows|, cap)``, from its sorted codes in ``first..last``.
+
+    A point y counts the rows smaller than it; capping keeps the sensitivity and bounds the work.
+    """
+    rows = len(codes)
+    target = phi * rows
+    left = max(math.floor(target - cap), 0)
+    right = min(math.ceil(target + cap), rows)
+    cells = []
+    start = first
+    for below in range(left, right + 1):
+        # Points with exactly `below` smaller rows end at the next row; the outermost cells take all that is left.
+        end = int(codes[below]) if below < rows else last
+        if below == right:
+            end = last
+        end = min(end, last)
+        if start <= end:
+            cells.append(NodeCell(start, end, min(abs(below - target), cap)))
+            start = end + 1
+    return cells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecursiveQuantiles(Mechanism):
+    """Several quantiles of one column.
+
+    Args:
+        price: What all of them cost together.
+        qs: Increasing quantiles.
+        lattice: The public answers.
+        rows: Public number of rows, or a declared rough one; None leaves the base measure wide.
+        tight: The caller vouches that the bounds fit the column.
+        centre: Public guess of the centre of the column.
+        dither: Bits inside a lattice cell, fewer where 64 bits do not hold them; 0 for data without ties.
+        neighbors: Which two datasets are neighbours.
+
+    Example:
+        >>> from sordino.mechanisms.quantile.plan import Lattice
+        >>> from sordino.privacy import Pure
+        >>> lattice = Lattice(Fraction(0), Fraction(1), 100)
+        >>> RecursiveQuantiles(price=Pure(1), qs=(0.25, 0.5, 0.75), lattice=lattice).levels
+        2
+    """
+
+    price: Guarantee
+    qs: tuple[Fraction | float, ...]
+    lattice: Lattice
+    rows: int | None = None
+    tight: bool = False
+    centre: float | None = None
+    dither: int = DITHER
+    neighbors: Neighbors = Neighbors.REPLACE_ONE
+
+    name: ClassVar[str] = "recursive-quantiles"
+    answers_tried: ClassVar[int] = 30
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILES,)
+    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    proof: ClassVar[str] = "mechanism_recursive"
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Several quantiles of one column."""
+        yield cls(
+            price=price, qs=statistic.qs, lattice=Lattice.of(statistic.grid), rows=hints.rows, tight=hints.tight,
+            centre=hints.centre, neighbors=statistic.neighbors,
+        )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        qs = tuple(checks.between(self.name, 0, 1, closed=True, q=q) for q in self.qs)
+        if not qs or any(a >= b for a, b in itertools.pairwise(qs)):
+            raise ParameterError(
+                self.name, "qs must be increasing", got={"qs": self.qs}, hint="qs=(0.25, 0.5, 0.75)"
+            )
+        object.__setattr__(self, "qs", qs)
+        checks.whole(self.name, dither=self.dither)
+        self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
+
+    def refusal(self, statistic: Any) -> str | None:
+        """The same quantiles of one column on its own lattice."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        if reason is None and tuple(self.qs) != tuple(Fraction(q) for q in statistic.qs):
+            return "It was built for other quantiles."
+        return reason
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+        """Points of the lattice."""
+        return {"value": self.lattice.units}
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The levels compose to the price."""
+        return self.price
+
+    @property
+    def levels(self) -> int:
+        """Depth of the recursion."""
+        return len(self.qs).bit_length()
+
+    @property
+    def trusted(self) -> bool:
+        """False when there are too few rows times epsilon for so many quantiles."""
+        return self.rows is None or self.rows * float(self.price.bounded_range) >= 64 * len(self.qs)
+
+    @property
+    def inside(self) -> int:
+        """Bits inside a lattice cell: as many as asked for, or as 64 bits leave."""
+        return max(min(self.dither, _WIDEST - self.lattice.last.bit_length()), 0)
+
+    @property
+    def fine(self) -> int:
+        """The last point of the dithered lattice."""
+        return ((self.lattice.last + 1) << self.inside) - 1
+
+    def measure(self) -> Measure:
+        """Base measure on the dithered lattice; public."""
+        uniform = Measure.uniform(self.fine)
+        if self.tight:
+            return uniform
+        anchor = self.lattice.anchor if self.centre is None else self.lattice.index(self.centre)
+        place = (anchor << self.inside) + (1 << self.inside) // 2
+        near = shells(last=self.fine, centre=min(place, self.fine), core=max(self.fine >> 20, 1))
+        return mixture([(Fraction(1, 3), uniform), (Fraction(2, 3), near)])
+
+    def slope(self, phi: Fraction) -> Fraction:
+        """Nats per row at a node that splits at the fraction phi; see the proof page for the factor."""
+        once = self.price.share(Fraction(1, self.levels)).bounded_range
+        widest = 2 * max(phi, 1 - phi)
+        return once / (widest if self.neighbors is Neighbors.ADD_REMOVE_ONE else 2 * widest)
+
+    def converse(
+        self, codes: Sequence[int] | NDArray[np.int64], *, contribution: int = 1, bits: Bits | None
+    ) -> list[int]:
+        """Release all quantiles of known-to-the-mechanism codes, as lattice points."""
+        from sordino.exact.bits import Bits as Fresh
+
+        source, inside = Fresh() if bits is None else bits, self.inside
+        rows = np.asarray(codes, dtype=np.int64) << inside
+        if inside and len(rows):
+            # Independent of the values, one per row: neighbours stay neighbours for every dither.
+            rows = rows + (source.words(len(rows)) & ((1 << inside) - 1))
+        rows = np.sort(rows)
+        answers: dict[int, int] = {}
+        measure = self.measure()
+        pending = [(0, len(self.qs) - 1, 0, self.fine, Fraction(0), Fraction(1), rows)]
+        while pending:
+            left, right, first, last, bottom, top, node = pending.pop()
+            if left > right:
+                continue
+            middle = (left + right) // 2
+            q = Fraction(self.qs[middle])
+            phi = (q - bottom) / (top - bottom) if top > bottom else Fraction(1, 2)
+            point = self._release(node, first, last, phi, measure, contribution, source)
+            answers[middle] = point
+            split = int(np.searchsorted(node, point, side="right"))
+            pending.append((left, middle - 1, first, point, bottom, q, node[:split]))
+            pending.append((middle + 1, right, min(point + 1, last), last, q, top, node[split:]))
+        return [answers[place] >> inside for place in range(len(self.qs))]
+
+    def _release(
+        self,
+        node: NDArray[np.int64],
+        first: int,
+        last: int,
+        phi: Fraction,
+        measure: Measure,
+        contribution: int,
+        bits: Bits,
+    ) -> int:
+        from sordino.mechanisms.parts.drawing import pick
+
+        slope = self.slope(phi) / contribution
+        cells = node_cells(node, first=first, last=last, phi=phi, cap=NATS / slope)
+        masses = [measure.mass(cell.first, cell.last) for cell in cells]
+        chosen = pick([slope * cell.score for cell in cells], masses, bits=bits)
+        cell = cells[chosen]
+        return measure.point(cell.first, cell.last, bits.below(masses[chosen]))
+
+    def answer(
+        self,
+        statistic: Statistic,
+        ask: Asking,
+        grid: Grid,  # noqa: ARG002 - the lattice is the grid
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Answer:
+        """Ask for the codes of the column (sources in memory), then recurse."""
+        from sordino.reading.requests import Columns
+
+        request = Columns((statistic.column,), (statistic.grid,))  # type: ignore[attr-defined]
+        codes = ask(request).codes
+        assert codes is not None
+        points = matched(self, statistic).converse(codes[0], contribution=contribution, bits=bits)
+        return Answer(tuple(self.lattice.value(point) for point in points))
+
+    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+        """Not from rank windows: the nodes are cut at released values."""
+        raise Unsupported(self.name, "asks for the rows", hint="call answer(statistic, ask, grid)")
+
+    def law(self, reading: Reading) -> Law:  # noqa: ARG002
+        """A joint law; `joint_law` gives it for tiny worlds."""
+        raise Unsupported(self.name, "has a joint law", hint="joint_law(codes) on tiny data")
+
+    def joint_law(self, codes: Sequence[int]) -> dict[tuple[int, ...], float]:
+        """The exact joint law without dither, by enumerating every answer: for laws on tiny lattices only."""
+        if self.dither:
+            raise Unsupported(self.name, "enumerates undithered lattices only", hint="dither=0")
+        measure = self.measure()
+
+        def node_law(node: Any, first: int, last: int, phi: Fraction) -> dict[int, float]:
+            slope = self.slope(phi)
+            cells = node_cells(node, first=first, last=last, phi=phi, cap=NATS / slope)
+            weights = {
+                point: measure.mass(point, point) * math.exp(-float(slope * cell.score))
+                for cell in cells
+                for point in range(cell.first, cell.last + 1)
+            }
+            total = math.fsum(weights.values())
+            return {point: weight / total for point, weight in weights.items()}
+
+        def explore(
+            left: int, right: int, first: int, last: int, bottom: Fraction, top: Fraction, node: Any
+        ) -> Any:
+            if left > right:
+                return {(): 1.0}
+            middle = (left + right) // 2
+            q = Fraction(self.qs[middle])
+            phi = (q - bottom) / (top - bottom) if top > bottom else Fraction(1, 2)
+            found: dict[tuple[int, ...], float] = {}
+            for point, chance in node_law(node, first, last, phi).items():
+                split = int(np.searchsorted(node, point, side="right"))
+                below = explore(left, middle - 1, first, point, bottom, q, node[:split])
+                above = explore(middle + 1, right, min(point + 1, last), last, q, top, node[split:])
+                for lower, one in below.items():
+                    for upper, two in above.items():
+                        key = (*lower, point, *upper)
+                        found[key] = found.get(key, 0.0) + chance * one * two
+            return found
+
+        result: dict[tuple[int, ...], float] = explore(
+            0,
+            len(self.qs) - 1,
+            0,
+            self.fine,
+            Fraction(0),
+            Fraction(1),
+            np.sort(np.asarray(codes, dtype=np.int64)),
+        )
+        return result

@@ -1,0 +1,1 @@
+"""A key chosen from a public list by its count."""

@@ -1,0 +1,1 @@
+"""What is asked of private data and what comes back: requests, summaries, profiles, sealed readings; no source."""

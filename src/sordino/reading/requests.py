@@ -1,0 +1,376 @@
+"""The few exact summaries that a statistic may ask of data: grids, rank windows, sums, cuts, cells, links.
+
+Requests are public (they hold parameters, never data) and summaries are private integers. How a source
+computes them lives in `sordino.data`; what a statistic makes of them in `sordino.statistics`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+
+from sordino import checks
+from sordino.errors import ParameterError
+from sordino.exact.grid import raise_rows
+from sordino.reading.condition import Condition as Condition  # noqa: PLC0414, TC001  sources and callers find it here
+from sordino.reading.profile import Units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from numpy.typing import NDArray
+
+    Codes = NDArray[np.int64]
+
+BITS = 31
+"""Default resolution of what is summed: 32 bits would give a range that is a power of two one code too many for uint32.
+
+Roundings of many rows cancel in a sum, and sums of squares of such codes stay within the integers of an engine.
+"""
+
+FINE_BITS = 44
+"""Default resolution of what is compared: order statistics, which are rounded as they are, and edges of cells.
+
+Bounds a million times too wide leave 2^24 points across the column. More points would make a heap of equal rows harder
+to find (each costs a tie ln 2 nats), and 2^44 codes leave 19 bits of an integer for the number of a group.
+"""
+
+RAISED = 2.0**52
+"""Adding it rounds a small float to an integer, half to even, and leaves that integer in its low bits."""
+
+Missing = float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The public lattice on which rows are counted: a row x becomes the integer ``rint((clip(x) - low) / step)``.
+
+    Codes run from 0 to ``top``. Without a declared step the step is the power of two that gives the range at
+    least ``2**(bits - 1)`` and at most ``2**bits`` codes. Rows that are no number take the ``missing`` value, or
+    are dropped with ``missing="drop"``; infinities and rows out of range are clipped.
+
+    Args:
+        low: Lower bound, public.
+        high: Upper bound, public.
+        bits: Resolution when no step is declared, 0 to 50.
+        missing: ``"drop"`` or a number; None takes 0 when it is in the range, else the bound nearer to 0.
+        step: The lattice on which the data live (1 for ages, 0.01 for pay).
+
+    Example:
+        >>> Grid(0, 100, step=1).top
+        100
+        >>> Grid(0, 1000).step
+        Fraction(1, 2097152)
+    """
+
+    low: float
+    high: float
+    bits: int = BITS
+    missing: Missing | None = None
+    step: Fraction | float | None = None
+    top: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        low, high = (float(checks.exact("grid", low=self.low)), float(checks.exact("grid", high=self.high)))
+        why = "The range is public and fixes how far one person can move the answer."
+        hint = "use the widest range that is plausible before seeing the data, e.g. low=0, high=500000."
+        if not low < high:
+            raise ParameterError(
+                "grid",
+                "high must be greater than low",
+                got={"low": self.low, "high": self.high},
+                why=why,
+                hint=hint,
+            )
+        width = high - low
+        if not 1e-290 < width < 1e290 or max(abs(low), abs(high)) > 1e290:
+            raise ParameterError(
+                "grid",
+                "the range must be representable",
+                got={"low": low, "high": high},
+                why="Codes are computed in double precision.",
+                hint="use bounds between 1e-290 and 1e290 apart",
+            )
+        bits = checks.whole("grid", bits=self.bits)
+        if bits > 50:
+            raise ParameterError(
+                "grid", "bits must be at most 50", got={"bits": bits}, why="Codes stay below 2^51."
+            )
+        if self.step is None:
+            mantissa, exponent = math.frexp(width)
+            step = Fraction(2) ** ((exponent - 1 if mantissa == 0.5 else exponent) - bits)
+        else:
+            step = checks.positive("grid", step=self.step)
+            if not 1 <= Fraction(width) / step < 2**50:
+                raise ParameterError(
+                    "grid",
+                    "step must divide the range into 1 to 2^50 cells",
+                    got={"step": self.step},
+                    hint="leave step out unless the data live on a coarse lattice",
+                )
+        missing = self.missing
+        if missing is None:
+            missing = 0.0 if low <= 0.0 <= high else min(low, high, key=abs)
+        elif missing != "drop":
+            missing = float(checks.exact("grid", missing=missing))
+        assign = object.__setattr__
+        assign(self, "low", low)
+        assign(self, "high", high)
+        assign(self, "missing", missing)
+        assign(self, "step", step)
+        assign(self, "top", int(np.rint(width / float(step))))
+
+    @property
+    def drops(self) -> bool:
+        """Whether rows that are no number are dropped, which makes the number of rows private."""
+        return self.missing == "drop"
+
+    @property
+    def units(self) -> Units:
+        """The lattice on which codes are counted."""
+        return Units(Fraction(self.low), self.pace)
+
+    @property
+    def pace(self) -> Fraction:
+        """The step as a Fraction."""
+        assert isinstance(self.step, Fraction)
+        return self.step
+
+    def code(self, value: float) -> int:
+        """The code of one public number (a threshold, an edge, a centre).
+
+        Example:
+            >>> Grid(0, 10, step=1).code(3.2)
+            3
+        """
+        return int(self.codes(np.asarray([value], dtype=np.float64))[0])
+
+    def codes(self, values: NDArray[np.float64]) -> Codes:
+        """Quantise rows: per row, position independent, only ``- * / clip rint`` (sources must agree to the bit).
+
+        Values that are no number become ``missing``, or are dropped.
+        """
+        nothing = np.isnan(values)
+        if nothing.any():
+            values = values[~nothing] if self.drops else np.where(nothing, float(self.missing or 0), values)
+        raised = self.raised(values)
+        return (raised - RAISED).astype(np.int64)
+
+    def raised(
+        self, values: NDArray[np.float64], *, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """The codes plus 2^52, as floats; NaN where a row is no number."""
+        return raise_rows(values, low=self.low, high=self.high, step=float(self.pace), out=out)
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """A public rank as a function of the number of rows: ``ceil((n num + plus) / den) + offset``.
+
+    Example:
+        >>> Rank(1, 2).of(9), Rank(9, 10).of(10), Rank(0, 1, offset=1).of(7)
+        (5, 9, 1)
+    """
+
+    num: int
+    den: int
+    plus: int = 0
+    offset: int = 0
+
+    def of(self, rows: int) -> int:
+        """The rank among this many rows; may lie outside 1..rows."""
+        return -(-(rows * self.num + self.plus) // self.den) + self.offset
+
+
+FIRST = Rank(0, 1, offset=1)
+LAST = Rank(1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The ranks ``r - reach .. r + reach`` around the rank r (itself cut to 1..n), cut to 1..n; the width is public."""
+
+    at: Rank
+    reach: int
+
+    def ranks(self, rows: int) -> tuple[int, int]:
+        """First and last rank of the window; empty (first > last) when no rank of it exists."""
+        middle = min(max(self.at.of(rows), 1), max(rows, 1))
+        return max(1, middle - self.reach), min(rows, middle + self.reach)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a statistic needs of one numeric column.
+
+    Args:
+        column: Name of the column.
+        grid: The public lattice.
+        windows: Rank windows.
+        squares: Whether the sum of squared codes is needed (at most 32 bits).
+        cuts: Codes; for each the number of rows with a smaller code is answered.
+        depth: The largest distance that the statistic will answer for.
+    """
+
+    column: str
+    grid: Grid
+    windows: tuple[Window, ...] = ()
+    squares: bool = False
+    cuts: tuple[int, ...] = ()
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The aligned codes of whole columns; sources in memory only."""
+
+    columns: tuple[str, ...]
+    grids: tuple[Grid, ...]
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Counts of public categories; rows outside them are not counted."""
+
+    column: str
+    keys: tuple[str | int, ...]
+    depth: int = 0
+
+    def __post_init__(self) -> None:
+        checks.texts("keys", self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """A simple undirected graph on the vertices 0..vertices-1, or the weights of a public topology.
+
+    Loops, vertices that do not exist and repeated edges are dropped. With a ``topology`` the answer is
+    the code of every public edge: the smallest where rows repeat it, the largest code where it has no row.
+    """
+
+    left: str
+    right: str
+    vertices: int
+    weight: str | None = None
+    grid: Grid | None = None
+    topology: tuple[tuple[int, int], ...] = ()
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Several requests that are answered together."""
+
+    parts: tuple[Request | Columns | Cells | Links, ...]
+    depth: int = 0
+
+
+Ask = Request | Columns | Cells | Links | Bundle
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Run:
+    """The sorted codes of one rank window; private.
+
+    Attributes:
+        first: Rank of ``codes[0]``.
+        codes: Non-decreasing int64.
+        below: Exact sum of all codes of lower rank.
+        rows: Number of rows of the column.
+        top: Largest code of the grid.
+    """
+
+    first: int
+    codes: Codes
+    below: int
+    rows: int
+    top: int
+
+    def at(self, rank: int) -> int:
+        """The code of a rank: 0 before the first, ``top`` after the last; outside the window is a bug and raises."""
+        if rank < 1:
+            return 0
+        if rank > self.rows:
+            return self.top
+        index = rank - self.first
+        if not 0 <= index < len(self.codes):
+            raise IndexError("rank outside the requested window")
+        return int(self.codes[index])
+
+    def ranks(self, first: int, last: int) -> Codes:
+        """The codes of the ranks first..last, with 0 before the first and ``top`` after the last."""
+        ahead = max(0, min(last, 0) - first + 1)
+        after = max(0, last - max(first, self.rows + 1) + 1)
+        start, stop = max(first, 1), min(last, self.rows)
+        inner = self.codes[:0]
+        if start <= stop:
+            if start < self.first or stop >= self.first + len(self.codes):
+                raise IndexError("rank outside the requested window")
+            inner = self.codes[start - self.first : stop - self.first + 1]
+        return np.concatenate([np.zeros(ahead, np.int64), inner, np.full(after, self.top, np.int64)])
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Summary:
+    """What a source answers, in exact integers; private.
+
+    Attributes:
+        request: The request that it answers.
+        rows: Number of rows after the missing policy.
+        total: Sum of codes.
+        squares: Sum of squared codes, when asked.
+        runs: One run per requested window.
+        below: One count per requested cut.
+        counts: One count per public category.
+        codes: Aligned codes, one row per column (`Columns`), or the codes of the topology (`Links`).
+        links: Canonical edges, shape (edges, 2), left < right, sorted (`Links`).
+        parts: The summaries of a `Bundle`.
+    """
+
+    request: Ask
+    rows: int
+    total: int = 0
+    squares: int = 0
+    runs: tuple[Run, ...] = ()
+    below: tuple[int, ...] = ()
+    counts: tuple[int, ...] = ()
+    codes: Codes | None = None
+    links: Codes | None = None
+    parts: tuple[Summary, ...] = ()
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Where data come from. Order, fixed: where, missing, contribution bounding, split, summary.
+
+    Attributes:
+        assumptions: What every release of these data rests on beyond the promise, in sentences; public.
+    """
+
+    assumptions: tuple[str, ...]
+
+    def check(self, *requests: Ask) -> None:
+        """Raise `DataError` or `Unsupported` from the schema alone, before anything is spent."""
+
+    def ready(self) -> None:
+        """Raise `DataError` when no answer can come now (another process, a lost server), before anything is spent."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Within it this thread alone reads, and one state of the data in engines that can promise it."""
+
+    def summary(self, *requests: Ask) -> tuple[Summary, ...]:
+        """Answer all requests in a public number of passes; no value raises."""
+
+    def summaries(
+        self, by: str, keys: tuple[str | int, ...], *requests: Ask
+    ) -> Iterator[tuple[Summary, ...]]:
+        """Answer per public key, in the order of the keys; absent keys give no rows."""
+
+    def where(self, *conditions: Condition) -> Source:
+        """The rows that fulfil all conditions."""

@@ -1,0 +1,295 @@
+"""`Event`, what was asked, and `Release`, what may be said: plain records for the book, for JSON and for people.
+
+A release holds no scale, no standard error, no sample size and no seed. The words are in `sordino.explain`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sordino.errors import ParameterError
+from sordino.privacy import Guarantee, Neighbors, Unit
+from sordino.reading.profile import Units
+
+if TYPE_CHECKING:
+    Value = float | int | str | None
+
+FORMAT = "sordino-release"
+VERSION = 2
+"""Version 1 stated the grid of noise for every answer, whatever lattice it was drawn on, and none for by-products."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What was asked, in words that a machine keeps: the book prices it and a later theorem may price it again.
+
+    Attributes:
+        statistic: Description of the statistic, or of several (``kind: batch``).
+        mechanism: Description of the mechanism, data-free.
+        neighbors: Which datasets the promise compares.
+        unit: Whom it protects.
+        guarantee: The promise for one person, and its price.
+        where: Public conditions on the rows.
+        by: Public keys of a split: ``{"column": ..., "keys": [...]}``.
+        rows_moved: How many rows one person's change can move in the sense of the statistic's own neighbours.
+    """
+
+    statistic: Mapping[str, Any]
+    mechanism: Mapping[str, Any]
+    neighbors: Neighbors
+    unit: Unit
+    guarantee: Guarantee
+    where: tuple[Mapping[str, Any], ...] = ()
+    by: Mapping[str, Any] | None = None
+    rows_moved: int = 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain record; `from_dict` reads it back."""
+        return {
+            "statistic": plain(self.statistic),
+            "mechanism": plain(self.mechanism),
+            "neighbors": self.neighbors.value,
+            "unit": self.unit.to_dict(),
+            "guarantee": self.guarantee.to_dict(),
+            "where": plain(self.where),
+            "by": plain(self.by),
+            "rows_moved": self.rows_moved,
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Event:
+        """Read what `to_dict` wrote."""
+        return cls(
+            statistic=record["statistic"],
+            mechanism=record["mechanism"],
+            neighbors=Neighbors(record["neighbors"]),
+            unit=Unit(**record["unit"]),
+            guarantee=Guarantee.from_dict(record["guarantee"]),
+            where=tuple(record["where"]),
+            by=record["by"],
+            rows_moved=record["rows_moved"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An error bar that was paid for: it covers the sample's own statistic with a probability of ``level``."""
+
+    low: float
+    high: float
+    level: float
+
+    def to_dict(self) -> dict[str, float]:
+        """A plain record."""
+        return {"low": self.low, "high": self.high, "level": self.level}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """What may be said.
+
+    Attributes:
+        value: The released number; a tuple for a vector, a batch or groups; None where the mechanism declines.
+        event: What was asked.
+        grid: The public lattice on which the answer was drawn, or one per statistic; None where it is no number.
+        assumptions: What the promise rests on, in words.
+        at: When it was paid.
+        version: The version of this library that drew it.
+        ledger_id: Its number in the book.
+        token: Asking again with it returns this release and costs nothing.
+        interval: The error bar, or one per part, when one was bought.
+        public: Other by-products that the price has paid for (clipping bounds, a released magnitude).
+        lattices: The public lattices of by-products and of the ends of error bars (``low``, ``high``), by name.
+
+    Example:
+        >>> from sordino.privacy import Pure
+        >>> event = Event(statistic={"kind": "median", "column": "income"}, mechanism={"kind": "quantile"},
+        ...               neighbors=Neighbors.REPLACE_ONE, unit=Unit(), guarantee=Pure(0.5))
+        >>> release = Release(value=41870.0, event=event, grid=Units(Fraction(0), Fraction(1, 8192)),
+        ...                   at="2026-01-01T00:00:00+00:00", version="0.1.0")
+        >>> release
+        <Release median income = 41,870, Pure(epsilon=0.5)>
+        >>> Release.from_dict(release.to_dict()) == release
+        True
+    """
+
+    value: Value | tuple[Any, ...]
+    event: Event
+    grid: Units | tuple[Units | None, ...] | None
+    at: str
+    version: str
+    assumptions: tuple[str, ...] = ()
+    ledger_id: int | None = None
+    token: str | None = None
+    interval: Interval | tuple[Interval | None, ...] | None = None
+    public: Mapping[str, Any] = field(default_factory=dict)
+    lattices: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise for one person."""
+        return self.event.guarantee
+
+    @property
+    def groups(self) -> dict[Any, Any]:
+        """Answers by public key, for a release by groups."""
+        if self.event.by is None or not isinstance(self.value, tuple):
+            raise ParameterError("release", "has no groups", hint="release_by(column, keys, ...) makes them")
+        return dict(zip(self.event.by["keys"], self.value, strict=True))
+
+    def __float__(self) -> float:
+        if isinstance(self.value, int | float):
+            return float(self.value)
+        raise TypeError("only a single released number converts to float")
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain record after the schema ``release.schema.json``."""
+        bars: Any = self.interval
+        if isinstance(bars, tuple):
+            bars = [None if bar is None else bar.to_dict() for bar in bars]
+        elif bars is not None:
+            bars = bars.to_dict()
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "value": plain(self.value),
+            "interval": bars,
+            "guarantee": self.guarantee.to_dict(),
+            "event": self.event.to_dict(),
+            "grid": plain(self.grid),
+            "lattices": plain(self.lattices),
+            "assumptions": list(self.assumptions),
+            "public": plain(self.public),
+            "ledger_id": self.ledger_id,
+            "token": self.token,
+            "at": self.at,
+            "sordino": self.version,
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Release:
+        """Read what `to_dict` wrote, of this version or an older one."""
+        if record.get("format") != FORMAT:
+            raise ParameterError(
+                "release", "the document is not a release", hint="sordino release ... --json writes one"
+            )
+        if record["version"] > VERSION:
+            raise ParameterError(
+                "release",
+                "was written by a later version",
+                got={"version": record["version"]},
+                hint="pip install --upgrade sordino",
+            )
+        bars = record["interval"]
+        if isinstance(bars, list):
+            bars = tuple(None if bar is None else Interval(**bar) for bar in bars)
+        elif bars is not None:
+            bars = Interval(**bars)
+        return cls(
+            value=rich(record["value"]),
+            event=Event.from_dict(record["event"]),
+            grid=_lattice(record["grid"]),
+            lattices={name: _lattice(each) for name, each in record.get("lattices", {}).items()},
+            assumptions=tuple(record["assumptions"]),
+            public=record["public"],
+            ledger_id=record["ledger_id"],
+            token=record["token"],
+            at=record["at"],
+            version=record["sordino"],
+            interval=bars,
+        )
+
+    def to_json(self) -> str:
+        """The release as a JSON document."""
+        return json.dumps(self.to_dict(), indent=2, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """Read a JSON document."""
+        try:
+            record = json.loads(text)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
+            raise ParameterError(
+                "release", "the document is not a release", hint="sordino release ... --json writes one"
+            )
+        return cls.from_dict(record)
+
+    @staticmethod
+    def schema() -> dict[str, Any]:
+        """The JSON schema of a release."""
+        from importlib.resources import files
+
+        schema: dict[str, Any] = json.loads(
+            files("sordino").joinpath("release.schema.json").read_text(encoding="utf-8")
+        )
+        return schema
+
+    def explain(self) -> str:
+        """Say what was published and promised, for a reader who is no specialist."""
+        from sordino.explain import explanation
+
+        return explanation(self)
+
+    def __repr__(self) -> str:
+        from sordino.explain import asked, shown
+
+        return f"<Release {asked(self.event)} = {shown(self.value)}, {self.guarantee!r}>"
+
+    def _repr_html_(self) -> str:
+        from sordino.explain import page
+
+        return page(self)
+
+
+def _lattice(record: Any) -> Any:
+    """Read lattices back, one or many by name; version 1 wrote the exponent of a power of two."""
+    if record is None:
+        return None
+    if isinstance(record, list):
+        return tuple(_lattice(each) for each in record)
+    if "exponent" in record:
+        return Units(Fraction(0), Fraction(2) ** record["exponent"])
+    if set(record) == {"origin", "step"}:
+        return Units.from_dict(record)
+    return {name: _lattice(each) for name, each in record.items()}
+
+
+def plain(value: Any) -> Any:
+    """Write a value with JSON's types; numbers that JSON does not know become words."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(entry) for entry in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, Fraction):
+        return real(value)
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if hasattr(value, "item"):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"number": repr(value)}
+    return str(value)
+
+
+def rich(value: Any) -> Any:
+    """Read a released value back."""
+    if isinstance(value, list):
+        return tuple(rich(entry) for entry in value)
+    return float(value["number"]) if isinstance(value, dict) else value
+
+
+def real(number: Fraction) -> Any:
+    """The float of an exact number, or its words when it is too large for one."""
+    try:
+        return float(number)
+    except OverflowError:
+        return {"number": "inf" if number > 0 else "-inf"}
