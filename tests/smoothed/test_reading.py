@@ -215,6 +215,27 @@ def test_the_hints_lead_on(write):
         read_precincts(write("precinct,Müller,B\n01,600,400\n", encoding="latin-1"))
 
 
+def test_the_real_tables_are_read_and_answered_at_once(elections_folder):
+    states = read_precincts(elections_folder / "us_president_2020_states.csv")
+    assert (len(states), states.categories, states.key) == (56, ("dem", "rep"), ("unit",))
+    assert dict(states.left_out) == {"total": "totals or numbers of voters", "dem_two_party": "shares"}
+    report = precincts(states, epsilon=0.5, held_back=0.002)
+    assert [p.name for p in report.unsafe] == ["DC", "NE-3", "WY"]
+    assert report.advice().options() == '--pool "WY + NE-3 + DC"'
+    popular = elections_folder / "us_president_popular_1920_2020.csv"
+    with pytest.raises(DataError, match="known to name the precincts") as caught:
+        read_precincts(popular)
+    assert "language" not in str(caught.value)
+    years = read_precincts(popular, unit="year", categories=("dem_votes", "rep_votes"))
+    assert years["2020"]["dem_votes"] > 81_000_000
+    arguments = ["smoothed", "precincts", str(elections_folder / "us_president_2020_districts.csv")]
+    result = CliRunner().invoke(program, [*arguments, "--held-back", "0.2%", "--epsilon", "0.5", "--advice"])
+    assert result.exit_code == 0, result.output
+    assert "76 of 435 precincts" in result.output
+    assert "every precinct and every group may be published" in result.output
+    assert "sordino release categories" in result.output
+
+
 def test_advice_is_checked_by_its_own_verdict(example_county):
     read = read_precincts(example_county)
     for delta in (1e-3, 0.03, 0.2):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 VOTE, PLACE = "vote", "precinct"
 _SHOWN_KEYS = 40
+_PLANNED = 20_000
 
 
 @click.command()
@@ -151,7 +152,8 @@ def _noisy(report: PrecinctReport, path: str, epsilon: float) -> dict[str, Any]:
     from sordino import Categories, Pure, plan
 
     price = epsilon if epsilon > 0.0 else 1.0
-    planned = plan(Categories(VOTE, keys=report.categories), Pure(price), rows=report.records)
+    rows = min(report.records, _PLANNED)  # the error of a count does not depend on how many there are
+    planned = plan(Categories(VOTE, keys=report.categories), Pure(price), rows=rows)
     best = planned.default
     stem = Path(path).stem
     keys = ",".join(_quoted(name) for name in report.categories)

@@ -62,7 +62,7 @@ _FOREIGN_UNIT = (
     "seção", "secao", "obwód", "obwod", "gmina", "valkrets", "valdistrikt", "äänestysalue", "kunta", "kommune",
 )  # fmt: skip
 _FOREIGN_CANDIDATE = (
-    "kandidat", "kandidatin", "partei", "candidat", "candidate", "liste", "candidato", "partido", "partito", "lista",
+    "kandidat", "kandidatin", "partei", "candidat", "liste", "candidato", "partido", "partito", "lista",
     "kandidaat", "partij", "kandydat", "parti", "ehdokas",
 )  # fmt: skip
 _FOREIGN_VOTES = (
