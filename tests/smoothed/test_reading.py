@@ -94,7 +94,7 @@ def test_more_ballots_elsewhere_hide_less_and_more_held_back_hides_more():
     for counts in ((3, 1), (2, 2), (4, 3), (1, 5)):
         for epsilon in (0.0, 0.4, 1.5):
             size = sum(counts)
-            for n in range(size, 14):
+            for n in range(size, 12):
                 for held in range(1, n):
                     here = log_delta_precinct(counts, n, n - held, epsilon)
                     assert log_delta_precinct(counts, n + 1, n + 1 - held, epsilon) >= here - 1e-12
