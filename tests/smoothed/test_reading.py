@@ -168,6 +168,13 @@ def test_columns_that_follow_are_no_key_and_others_are(write):
     assert list(table) == ["01 / School / red", "02 / Hall / red", "02 / Hall / blue"]
 
 
+def test_names_that_sound_like_totals_but_are_small_count_ballots(write):
+    table = read_precincts(write("precinct,A,B,All others,Invalid votes,Total,Registered\n"
+                                 "01,600,400,9,3,1012,2000\n02,500,450,4,7,961,1900\n"))  # fmt: skip
+    assert table.categories == ("A", "B", "All others", "Invalid votes")
+    assert {name for name, _ in table.left_out} == {"Total", "Registered"}
+
+
 REFUSED = [
     ("precinct;A;B\n01;600;400\n02;500;450\n", "semicolons", "--separator ';'"),
     ("precinct\tA\tB\n01\t600\t400\n", "tabs", "--separator 'tab'"),

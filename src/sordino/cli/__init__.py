@@ -34,6 +34,7 @@ NOT_VERBS = {
     "hints",
     "demo",
     "plan_budget",
+    "smoothed_elections",
     "smoothed_precincts",
 }
 

@@ -175,7 +175,12 @@ class Electorate:
         proved = log_certificate_many(self.records, self.published, epsilon, np.asarray(hull))
         if proved >= log_worst_case(self.records, self.published) - 1e-12:
             return high, low, words, False
-        return proved, min(low, proved), f"the upper end is proved; the lower end by {words}", True
+        drawn = (
+            f"the upper end is proved; the lower end is found by Monte Carlo over {large} databases (99 %)"
+        )
+        if low == -math.inf:
+            drawn += "; not resolved: the interval reaches 0"
+        return proved, min(low, proved), drawn, True
 
     def _two(self, p1: float, p2: float, epsilon: float, method: str) -> tuple[float, float, str, bool]:
         """Answer for two types; p1 and p2 are the ends of the set."""

@@ -13,7 +13,7 @@ UNITS = (
     "precinct", "unit", "station", "area", "polling",
 )  # fmt: skip
 """Words in the names of columns that say where a ballot was cast, the widest first."""
-IDENTIFIERS = ("fips", "id", "code", "geoid", "zip", "year", "date", "number", "ansi", "gnis")
+IDENTIFIERS = ("fips", "id", "code", "geoid", "zip", "year", "date", "ansi", "gnis")
 """Words in the names of columns of numbers that count nothing."""
 
 CANDIDATE = ("candidate", "choice", "candidate_name")
@@ -29,7 +29,7 @@ MODE_COLUMNS = (
 
 _TOTAL = (
     "total", "totals", "sum", "subtotal", "turnout", "registered", "registration", "ballots", "electorate", "voters",
-    "valid", "invalid", "cast", "all",
+    "valid", "invalid", "cast",
 )  # fmt: skip
 _SHARE = ("share", "pct", "percent", "percentage", "two_party", "rate")
 _ELSEWHERE = (

@@ -4,7 +4,8 @@ Which columns count votes is decided by their cells and their names, by the rule
 is listed with the reason, so that somebody can look before believing the verdict.
 
 1. The key is what ``--unit`` names, or every column whose name says where or how a ballot was cast.
-2. Names that say total, registered, turnout, share and the like, or that number things (id, fips), are no votes.
+2. Names that say share, or that number things (id, fips), are no votes; nor are names that say total, registered,
+   turnout and the like, unless some count of votes is larger: then they count ballots of their own (invalid ones).
 3. Of the others, a column of whole numbers counts votes, hidden cells included; a column of words or shares does not.
 4. Anything in between (a word among counts, a decimal comma) is refused with its precinct and column.
 """
@@ -99,6 +100,7 @@ def wide(
 def _vote_columns(sheet: Sheet, key: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
     """Decide for every column but the key whether it counts votes."""
     columns: list[str] = []
+    totals: list[str] = []
     left_out: list[tuple[str, str]] = []
     for column in sheet.columns:
         if column in key:
@@ -109,8 +111,8 @@ def _vote_columns(sheet: Sheet, key: Sequence[str]) -> tuple[list[str], list[tup
         shares = [cell for cell, what in zip(cells, kinds, strict=True) if what is Kind.SHARE]
         if known.is_share(column):
             left_out.append((column, "shares"))
-        elif known.is_total(column):
-            left_out.append((column, "totals or numbers of voters"))
+        elif known.is_total(column) and present <= {Kind.COUNT, Kind.HIDDEN}:
+            totals.append(column)
         elif known.is_identifier(column):
             left_out.append((column, "identifiers"))
         elif not any(cells):
@@ -123,7 +125,20 @@ def _vote_columns(sheet: Sheet, key: Sequence[str]) -> tuple[list[str], list[tup
             left_out.append((column, "shares"))
         else:
             columns.append(column)  # one odd cell among counts is refused by name when the cells are settled
+    for column in totals:
+        if all(
+            _number(row[column]) >= max(map(_number, (row[name] for name in columns)), default=0)
+            for row in sheet.rows
+        ):
+            left_out.append((column, "totals or numbers of voters"))
+        else:
+            columns.append(column)
     return columns, left_out
+
+
+def _number(cell: str) -> float:
+    """Return a count for comparing, a hidden one as nothing."""
+    return float(count(cell)) if kind(cell) is Kind.COUNT else 0.0
 
 
 def _is_share(cell: str) -> bool:
