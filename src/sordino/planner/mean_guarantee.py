@@ -38,8 +38,8 @@ class MeanGuarantee:
         smoothing: The smoothing parameter, t.
         low: Rows (or the answer) are clipped to at least this.
         high: And to at most this.
-        sampling: The part of the bound that trimming and chance in the rows cause.
-        noise: The part that the noise causes.
+        sampling_part: The part of the bound that trimming and chance in the rows cause.
+        noise_part: The part that the noise causes.
         without_privacy: sigma^2 / n, the squared error of the plain mean.
         symmetric: Whether the distribution is taken to be symmetric and subgaussian (Theorem 46), or any (Theorem 51).
         price: The price.
@@ -50,8 +50,8 @@ class MeanGuarantee:
     smoothing: Fraction
     low: float
     high: float
-    sampling: float
-    noise: float
+    sampling_part: float
+    noise_part: float
     without_privacy: float
     symmetric: bool
     price: Guarantee
@@ -59,7 +59,7 @@ class MeanGuarantee:
     @property
     def squared_error(self) -> float:
         """The bound on E[(answer - mean)^2]."""
-        return self.sampling + self.noise
+        return self.sampling_part + self.noise_part
 
     @property
     def error(self) -> float:
