@@ -235,7 +235,8 @@ def repeat(epsilon: float, times: int, adaptive: bool, as_json: bool, plot: str 
     sordino smoothed repeat yes=60000 no=40000 --held-back 2% --times 16 --epsilon 1
     """
     source = only_tally(described(**what), "repeat")
-    leak = source.repeat(times, epsilon=epsilon, adaptive=adaptive)
+    with render.progress("adding up the losses"):
+        leak = source.repeat(times, epsilon=epsilon, adaptive=adaptive)
     adding = min(0.0, source.log_delta(epsilon / times) + math.log(times))
     if as_json:
         render.as_json({**leak.to_dict(), "times": times, "by_adding_log_delta": adding})

@@ -15,6 +15,9 @@ import numpy as np
 
 from sordino.smoothed.mass import Floats, Integers, log_hypergeometric, log_hypergeometric_one, log_sum
 
+FINE, ROUGH = 6e6, 5e5
+"""Outcomes that are looked at for the final figure, and for finding out which moves and tails matter."""
+
 
 @dataclass(frozen=True, slots=True)
 class LossLaw:
@@ -68,8 +71,8 @@ def _edges(n: int, K: int, L: int, depth: float) -> tuple[int, int]:
     return ends[0], ends[1]
 
 
-def _buckets(n: int, both: int, L: int, depth: float) -> tuple[Integers, Integers, Floats]:
-    """Cut the values of s into ranges: single values or short ranges near the mean, longer ones further out.
+def _buckets(n: int, both: int, L: int, depth: float, most: float) -> tuple[Integers, Integers, Floats]:
+    """Cut the values of s into about ``most`` ranges: short ones near the mean, longer ones further out.
 
     Returns the first and the last s of each range and ln of its probability.
     """
@@ -78,8 +81,10 @@ def _buckets(n: int, both: int, L: int, depth: float) -> tuple[Integers, Integer
     logs = log_hypergeometric(s, np.asarray(n), np.asarray(both), np.asarray(L))
     mean = both * L / n
     spread = math.sqrt(max(1.0, mean * (1.0 - both / n) * (1.0 - L / n)))
-    near = max(1, round(spread / 16.0))
-    widths = np.where(np.abs(s - mean) < 14.0 * spread, near, max(near, round(spread / 3.0)))
+    # two thirds of the ranges within fourteen deviations of the mean, the rest further out
+    near = max(1, math.ceil(28.0 * spread / (0.7 * most)), round(spread / 16.0))
+    far = max(near, math.ceil(s.size / (0.3 * most)), round(spread / 3.0))
+    widths = np.where(np.abs(s - mean) < 14.0 * spread, near, far)
     starts = [0]
     while starts[-1] + widths[starts[-1]] < s.size:
         starts.append(starts[-1] + int(widths[starts[-1]]))
@@ -90,7 +95,7 @@ def _buckets(n: int, both: int, L: int, depth: float) -> tuple[Integers, Integer
     return s[first], s[last], top + np.log(sums)
 
 
-def loss_law(n: int, u: int, v: int, L: int, *, depth: float, up: bool) -> LossLaw:
+def loss_law(n: int, u: int, v: int, L: int, *, depth: float, up: bool, points: float = FINE) -> LossLaw:
     """Return the law of the loss when one of u records changes to a type that has v, L of n held back.
 
     Args:
@@ -100,6 +105,7 @@ def loss_law(n: int, u: int, v: int, L: int, *, depth: float, up: bool) -> LossL
         L: Records held back.
         depth: Outcomes below e^-depth are left out and reported as missing.
         up: Whether the law is to be an upper bound or a lower bound, where s is taken in ranges.
+        points: How many outcomes may be looked at; with fewer of them the bounds are looser.
 
     Example:
         >>> law = loss_law(10, 4, 6, 3, depth=50.0, up=True)
@@ -111,7 +117,8 @@ def loss_law(n: int, u: int, v: int, L: int, *, depth: float, up: bool) -> LossL
         first = last = np.asarray([L])
         weights = np.zeros(1)
     else:
-        first, last, weights = _buckets(n, both, L, depth)
+        low, high = _window(both, u, round(both * L / n), depth)
+        first, last, weights = _buckets(n, both, L, depth, max(30.0, points / (high - low + 1.0)))
     chosen = first if up else last
     # with many values of s, outcomes near each other are taken together as well
     wide = 1 if first.size == 1 else max(1, round(math.sqrt(u * (L / n) * (v / both)) / 40.0))

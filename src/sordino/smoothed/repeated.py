@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sordino.smoothed.histogram import log_pairs, moves
-from sordino.smoothed.loss_law import LossLaw, loss_law
+from sordino.smoothed.loss_law import FINE, ROUGH, LossLaw, loss_law
 from sordino.smoothed.mass import Floats, log_sum
 
 _LARGEST_GRID = 1 << 20
@@ -49,6 +49,8 @@ def log_repeated_pair(
             break
         depth = need + 15.0
         law, tilt, chernoff = _tilted_law(n, u, v, L, times, epsilon, depth)
+    if u + v < n:
+        law, tilt, _ = _tilted_law(n, u, v, L, times, epsilon, depth, points=FINE)
     surely, rare = _any(law.certain, times), law.missing + math.log(times)
     high = float(np.logaddexp.reduce([_tail(law, times, epsilon, tilt, up=True), surely, rare]))
     below = (
@@ -60,9 +62,11 @@ def log_repeated_pair(
     return min(low, 0.0), min(high, 0.0)
 
 
-def _tilted_law(n: int, u: int, v: int, L: int, times: int, epsilon: float, depth: float) -> Tilted:
+def _tilted_law(
+    n: int, u: int, v: int, L: int, times: int, epsilon: float, depth: float, *, points: float = ROUGH
+) -> Tilted:
     """Return the law of the loss without what is rarer than e^-depth, a tilt for it, and its Chernoff bound."""
-    law = loss_law(n, u, v, L, depth=depth + 30.0, up=True)
+    law = loss_law(n, u, v, L, depth=depth + 30.0, up=True, points=points)
     if law.certain >= 0.0 or law.loss.size == 0:
         return law, 0.0, 0.0
     law = law.without_extremes(times, depth)
