@@ -24,10 +24,10 @@ MALFORMED = (ValueError, KeyError, TypeError, AttributeError, IndexError)
     epilog="Example: sordino explain release.json, or: sordino explain 17 --ledger people.ledger",
 )
 @click.argument("release", metavar="FILE|NUMBER")
-@click.option("--ledger", "location", metavar="LEDGER", help="The book in which NUMBER stands.")
+@click.option("--ledger", "location", metavar="LEDGER", help="The ledger in which NUMBER stands.")
 @json_option
 def command(release: str, location: str | None, as_json: bool) -> None:
-    """Say in plain words what a release promises. RELEASE is a JSON file, or its number in a book."""
+    """Say in plain words what a release promises. RELEASE is a JSON file, or its number in a ledger."""
     numbered = release.isascii() and release.isdigit()
     found = _from_book(release, location) if numbered and location else _from_file(release)
     if as_json:
@@ -42,7 +42,7 @@ def _from_book(text: str, location: str) -> Release:
 
     if len(text) > 15:
         raise ParameterError(
-            "explain", "no book has so many releases", got={"number": text},
+            "explain", "no ledger has so many releases", got={"number": text},
             hint=f"sordino ledger show {pasted(location)}",
         )  # fmt: skip
     number = int(text)
@@ -80,5 +80,5 @@ def _from_file(name: str) -> Release:
         "the file is not a release",
         got={"file": name},
         why="It is what `sordino release ... --json` prints.",
-        hint=f"sordino explain 1 --ledger {pasted(name)}, if it is a book",
+        hint=f"sordino explain 1 --ledger {pasted(name)}, if it is a ledger",
     )
