@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from sordino.cli import render
 from sordino.smoothed.asked import amount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @click.command()
@@ -41,6 +46,7 @@ def elections(
 
     facts, findings = reproduction("elections"), reproduction("election_findings")
     figures = reproduction("election_figures")
+    draw: Callable[[], Any]
     share = float(amount(lost, name="lost") or 0.0)
     if number == "1":
         price = facts.EPSILON if epsilon is None else epsilon
