@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from smoothed_brute import hockey, neighbours, tally_law
 
 from sordino import smoothed
 from sordino.smoothed.casteljau import log_means
@@ -23,6 +22,7 @@ from sordino.smoothed.loss_law import loss_law
 from sordino.smoothed.repeated import log_repeated_counts
 from sordino.smoothed.simplex import delta_table, largest_mean
 from sordino.smoothed.two_types import log_delta_all
+from tests.support.smoothed_brute import hockey, neighbours, tally_law
 
 
 def test_the_closed_form_bounds_every_pair_of_every_small_world():

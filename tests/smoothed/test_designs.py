@@ -9,7 +9,6 @@ import math
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from smoothed_brute import databases, hockey, neighbours, tally_law
 
 from sordino import smoothed
 from sordino.cli import program
@@ -17,6 +16,7 @@ from sordino.errors import SordinoError
 from sordino.smoothed.designs import log_pair_bernoulli
 from sordino.smoothed.trade_off import error_rates
 from sordino.smoothed.voting import RULES, rankings, types_of, winner
+from tests.support.smoothed_brute import databases, hockey, neighbours, tally_law
 
 
 def best_miss(first, second, alpha):
