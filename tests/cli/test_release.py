@@ -261,7 +261,7 @@ def test_groups_with_error_bars_are_a_table(run):
     )
     code, out, _ = run(f"{line} --interval 0.9 {DATA} --yes")
     assert code == 0
-    assert "error bar" in out
+    assert "90 % interval" in out
     assert out.count(" to ") == 2
 
 

@@ -358,6 +358,8 @@ def test_what_a_release_says_of_two_datasets_differs_only_in_its_answer():
     for ages in ([31.0, 45.0, 28.0, 60.0, 17.0], [119.0, 118.0, 117.0, 116.0, 115.0]):
         session = sd.open({"age": np.array(ages)}, budget=sd.Pure(3))
         record = session.release(MEDIAN, sd.Pure(0.1)).to_dict()
+        for row in record["table"]:
+            row.pop("value")
         records.append({key: record[key] for key in record if key not in ("value", "token", "at")})
     assert records[0] == records[1]
 

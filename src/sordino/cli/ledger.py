@@ -73,29 +73,47 @@ def create(
 
 @command.command()
 @place
+@click.option("--plot", metavar="FILE", help="Draw the budget as a gauge into FILE (.svg, .png or .pdf).")
 @json_option
-def show(location: str, as_json: bool) -> None:
+def show(location: str, plot: str | None, as_json: bool) -> None:
     """Show what was promised, spent and released."""
     from sordino.explain import asked, shown
     from sordino.ledger import Ledger
     from sordino.session.release import Event, Release
 
     with Ledger(location) as book:
+        if plot:
+            from sordino import plots
+            from sordino.session.figures import gauge
+
+            render.note(f"wrote {plots.save(gauge(book.budget, book.spent, book.remaining), plot)}")
         history = book.history
         if as_json:
             render.as_json({**_facts(book), "releases": [entry.to_dict() for entry in history]})
             return
         _state(book, as_json=False)
-        rows = []
+        rows, long = [], []
         for entry in history:
-            value = (
-                "no answer yet" if entry.release is None else shown(Release.from_dict(entry.release).value)
-            )
+            value = "no answer yet"
+            if entry.release is not None:
+                answer = Release.from_dict(entry.release)
+                single = len(answer.table) == 1
+                value = " ".join([shown(answer.value), answer.table.rows[0].interval]) if single else "below"
+                long += [] if single else [(entry.number, answer)]
             rows.append(
-                [str(entry.number), entry.at, asked(Event.from_dict(entry.event)), repr(entry.cost), value]
+                [
+                    str(entry.number),
+                    entry.at[:16].replace("T", " "),
+                    asked(Event.from_dict(entry.event)),
+                    repr(entry.cost),
+                    value,
+                ]
             )
         if rows:
             render.table(["release", "paid", "asked", "cost", "answer"], rows)
+            for number, answer in long:
+                click.echo(f"\nrelease {number}")
+                click.echo(answer.text(render.width()))
         else:
             render.note("nothing was released yet")
 

@@ -8,7 +8,8 @@ import click
 
 from sordino.address import pasted
 from sordino.cli import render
-from sordino.cli.options import Statistics, guarantee, hint_options, hints_of, json_option
+from sordino.cli.answers import answer_options, check_outputs, chosen, print_answer
+from sordino.cli.options import Statistics, guarantee, hint_options, hints_of
 from sordino.errors import ParameterError
 from sordino.reading.condition import Condition
 
@@ -97,12 +98,13 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
         click.option(
             "--dry-run", is_flag=True, help="Show what would be asked; touches neither data nor book."
         ),
-        json_option,
+        *answer_options,
     ]
 
 
 def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     """Quote, ask, release, print."""
+    check_outputs(options)
     hints = hints_of(options)
     by = _split(options["by"], options["by_keys"])
     conditions = tuple(Condition.of(text) for text in options["where"])
@@ -147,7 +149,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
             answer = people.release(statistic, price, **bought)
         else:
             answer = people.release_by(*by, statistic, price, **bought)
-        _print(answer, book, options["as_json"])
+        _print(answer, book, options)
 
 
 def _dry(
@@ -175,7 +177,7 @@ def _dry(
         interval=interval,
         hints=hints,
     )
-    if options["as_json"]:
+    if chosen(options) == "json":
         render.as_json({"event": question.event.to_dict(), "assumptions": question.assumptions})
         return
     from sordino.explain import asked, parts, whom
@@ -226,41 +228,9 @@ def _reading(data: str, decimal: str, *, quoted: bool) -> None:
             )
 
 
-def _print(answer: Release, book: Ledger, as_json: bool) -> None:
-    """Print one number, a row for each statistic, or a row for each group."""
-    from sordino.explain import shown, statistics
-
-    if as_json:
-        render.as_json(answer.to_dict())
-        return
-    names = statistics(answer.event)
-    values: Any = answer.value
-    bars = answer.interval if isinstance(answer.interval, tuple) else (answer.interval,)
-    ends = [f"{shown(bar.low)} to {shown(bar.high)}" if bar else "-" for bar in bars]
-    if answer.event.by is not None:
-        header = [str(answer.event.by["column"]), *names]
-        rows = [
-            [str(key), *(map(shown, value) if len(names) > 1 else [shown(value)])]
-            for key, value in answer.groups.items()
-        ]
-        if any(bars):
-            header += ["error bar" if len(names) == 1 else f"error bar, {name}" for name in names]
-            width = len(names)
-            rows = [[*row, *ends[place * width : (place + 1) * width]] for place, row in enumerate(rows)]
-        render.table(header, rows)
-    elif len(names) > 1:
-        listed = [[name, shown(value)] for name, value in zip(names, values, strict=True)]
-        if any(bars):
-            render.table(
-                ["", "answer", "error bar"], [[*row, end] for row, end in zip(listed, ends, strict=True)]
-            )
-        else:
-            render.block([(name, value) for name, value in listed])
-    else:
-        lines = [(names[0], shown(answer.value))]
-        if bars[0] is not None:
-            lines.append(("error bar", f"{ends[0]}, {100 * bars[0].level:g} times in 100"))
-        render.block(lines)
+def _print(answer: Release, book: Ledger, options: dict[str, Any]) -> None:
+    """Print the answers as asked, and how to go on."""
+    print_answer(answer, options)
     render.note(f"  release {answer.ledger_id}, token {answer.token}")
     render.note(f"  next: sordino explain {answer.ledger_id} --ledger {pasted(book.name)}")
 

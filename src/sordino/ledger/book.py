@@ -18,6 +18,7 @@ from sordino.ledger.chain import Row, amount, canonical, faults
 from sordino.ledger.entry import Entry, Report, check_reason, check_token, entry_of
 from sordino.ledger.store import damaged
 from sordino.privacy import Approx, Guarantee, Neighbors, Unit
+from sordino.privacy.unit import relations_by_name
 
 if TYPE_CHECKING:
     from sordino.ledger.store import Page, Store
@@ -174,7 +175,10 @@ class Ledger:
     ) -> tuple[Entry, Row]:
         described = event.to_dict()
         if token is not None and (paid := page.find("spend", token)) is not None:
-            if canonical(self._sound(paid).content["event"]) != canonical(described):
+            kept = relations_by_name(
+                self._sound(paid).content["event"]
+            )  # as records before version 3 wrote them
+            if canonical(kept) != canonical(described):
                 raise LedgerError(
                     f"ledger {self.name}",
                     "this token has paid for another question",

@@ -21,7 +21,8 @@ from sordino.reading.requests import Cells, Source
 from sordino.reading.room import inside, unreadable
 from sordino.session.groups import converse, follow_up, groups_together
 from sordino.session.quote import Question, prepare
-from sordino.session.release import Interval, Release, real
+from sordino.session.record import real
+from sordino.session.release import Interval, Release
 
 if TYPE_CHECKING:
     from sordino.ledger import Entry, Ledger

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import ParameterError, SordinoError, Unsupported
+from sordino.labels import shown
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
@@ -374,12 +375,12 @@ def _about(statistic: Any) -> list[str]:
         return []
     missing = getattr(statistic, "grid", statistic).missing
     bounds = (
-        f"{column} was taken to lie between {low:g} and {high:g}: values outside count as the nearer bound. The "
-        "bounds are public and were not taken from the data."
+        f"{column} was clamped to between {shown(low)} and {shown(high)}: values outside count as the nearer bound. "
+        "The bounds are public and were not taken from the data."
     )
     said = [bounds]
     if missing == "drop":
-        said.append(f"Rows whose {column} is no number were left out.")
+        said.append(f"Rows whose {column} is not a number were left out.")
     elif missing is not None:
-        said.append(f"Rows whose {column} is no number count as {missing:g}.")
+        said.append(f"Rows whose {column} is not a number count as {shown(missing)}.")
     return said
