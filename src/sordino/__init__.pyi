@@ -2,6 +2,7 @@ from sordino import geo, plots, smoothed
 from sordino.errors import (
     BudgetExceeded,
     DataError,
+    LedgerDamaged,
     LedgerError,
     ParameterError,
     SordinoError,
@@ -137,6 +138,7 @@ __all__ = [
     "LaplaceLogNormal",
     "LaplacePareto",
     "Ledger",
+    "LedgerDamaged",
     "LedgerError",
     "Maximum",
     "MaximumDegree",

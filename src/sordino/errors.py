@@ -5,8 +5,8 @@
     ├── DataError          the schema does not fit the request: change the source (also a ValueError)
     ├── Unsupported        no theorem covers the combination: take a named alternative
     ├── BudgetExceeded     the ledger refuses: ask for less or raise the ceiling
-    ├── LedgerError        the book refuses or cannot be reached
-    │   ├── DamagedLedger  the book cannot be trusted: restore it
+    ├── LedgerError        the ledger refuses, is absent or cannot be reached
+    │   ├── LedgerDamaged  the ledger is not as it was written: nothing is released from it
     │   └── Unanswered     paid for, and no answer was drawn: ask again with the token
     ├── AuditFailed        a claim was refuted
     └── MissingExtra       an optional dependency is not installed: install it    (also an ImportError)
@@ -150,11 +150,11 @@ class BudgetExceeded(SordinoError):
 
 
 class LedgerError(SordinoError):
-    """The ledger is damaged, unreachable or used in a way that would break its promises."""
+    """The ledger is absent, unreachable or used in a way that would break its promises."""
 
 
-class DamagedLedger(LedgerError):
-    """The ledger cannot be trusted: nothing is released from it."""
+class LedgerDamaged(LedgerError):
+    """The ledger is not as it was written: a row was changed, is missing, or an older copy was put back."""
 
 
 class Unanswered(LedgerError):

@@ -54,7 +54,7 @@ def _mechanism(described: Mapping[str, Any]) -> str:
     if "price" in described and described["price"] is None:
         return f"{words}; its interval cost nothing, because this noise is public"
     if isinstance(paid, Mapping) and "kind" in paid:
-        return f"{words} for {Guarantee.from_dict(paid)!r}; the rest of the price paid for the interval"
+        return f"{words} for {Guarantee.from_dict(dict(paid))!r}; the rest of the price paid for the interval"
     return f"{words}; its interval was paid from the same price"
 
 

@@ -12,7 +12,7 @@ def test_the_demo_runs_public_commands_and_reads_well(capsys):
     shown = capsys.readouterr()
     assert all(line.startswith("sordino ") for _, line in demo.COMMANDS)
     assert shown.out.count("$ sordino ") == len(demo.COMMANDS)
-    assert "the book holds" in shown.out
+    assert "the ledger holds" in shown.out
     assert shown.out.count("(exit code") == 1
     assert "(exit code 3)" in shown.out
     assert "Traceback" not in shown.out + shown.err

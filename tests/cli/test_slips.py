@@ -20,7 +20,7 @@ import sordino as sd
 from sordino.address import pasted
 from sordino.cli import EXIT_BUG, exit_code, program
 from sordino.cli.hints import spoken
-from sordino.errors import DamagedLedger, LedgerError, MissingExtra, Unanswered, without_secrets
+from sordino.errors import LedgerDamaged, LedgerError, MissingExtra, Unanswered, without_secrets
 from sordino.ledger import Ledger
 
 CANARY = "7391462853"
@@ -71,7 +71,7 @@ TYPED = {
     "a division by nothing": (f"{DRY} --low 1/0 --high 9", 2, "--low 0"),
     "no rows of each person": (f"{ASK} --max-rows 0", 2, "max_rows"),
     "no rows of each person, dry": (f"{DRY} --low 0 --high 1 --max-rows 0", 2, "max_rows"),
-    "numbers of no column": (f"{ASK} --numbers nope", 2, "person, income, region"),
+    "numbers of no column": (f"{ASK} --numbers nope", 2, "head -n 1"),
     "a list with commas": (f"{ASK} --where 'income in 1,2'", 2, "--where 'income in 1|2'"),
     "a list in brackets": (f"{ASK} --where 'region in (north, south)'", 2, "--where 'region in north|south'"),
     "no value": (f"{ASK} --where 'income=='", 2, "--where 'income==18'"),
@@ -92,7 +92,7 @@ TYPED = {
     "half an address of a book": ("ledger show postgres://[::1", 2, "postgresql://user@host"),
     "half an address of data": (
         f"{COUNT} postgres://[::1", 2, "postgresql://user@host"),
-    "a port that is none": ("ledger show postgresql://me@host:port/db", 2, "postgresql://user@host:5432"),
+    "a port that is none": ("ledger show postgresql://me@host:port/db", 2, "postgresql://user@host/database"),
     "another database": (f"ledger show mysql://me:{SECRET}@host/db", 2, "people.ledger"),
     "an address in capitals": (f"ledger show Postgresql://me:{SECRET}@localhost:1/db", 2, "token"),
     "an address of data in capitals": (
@@ -102,7 +102,7 @@ TYPED = {
         f"{COUNT} POSTGRES://me:{SECRET}@h/db", 2, "?table="),
     "a web address": (
         f"{COUNT} http://me:{SECRET}@h/x.csv", 2, "download"),
-    "an export into no folder": ("ledger export people.ledger nowhere/x.json", 2, "check the path"),
+    "an export into no folder": ("ledger export people.ledger nowhere/x.json", 2, "a folder that exists"),
     "an export onto the book": ("ledger export people.ledger people.ledger", 2, "people.ledger.json"),
     "tables beyond all time": (
         f"plan median --low 0 --high 9 --epsilon 1 --rows 30 --tables 1{'0' * 30}", 2, "--tables 100"),
@@ -224,7 +224,7 @@ def test_a_bug_of_ours_tells_where_and_not_what(place, call, monkeypatch):
     ("error", "code"),
     [
         (MissingExtra.named("open", "duckdb", "duckdb"), 2), (LedgerError("ledger", "there is a book already"), 2),
-        (DamagedLedger("ledger", "the book is damaged"), 5), (Unanswered("release", "no answer"), 1),
+        (LedgerDamaged("ledger", "the book is damaged"), 5), (Unanswered("release", "no answer"), 1),
         (sd.BudgetExceeded("ledger", "not enough"), 3), (sd.DataError("open", "no"), 2), (sd.Unsupported("x", "no"), 2),
     ],
 )  # fmt: skip
@@ -404,4 +404,4 @@ def test_no_line_of_nonsense_ends_in_a_traceback(place, call):
         assert SECRET not in out + err, words
         assert "\x1b[2J" not in out + err, words
         if code == 5:
-            assert "damaged" in err
+            assert "damaged" in err or "older copy" in err

@@ -340,7 +340,7 @@ def test_texts_that_no_server_can_be_asked_for_are_refused(text, postgres, tmp_p
             lambda: people.release(sd.Count(text), PRICE),
             lambda: people.release_by(text, ["north"], COUNT, PRICE),
         ):
-            with pytest.raises(ParameterError, match="NUL or lone surrogates"):
+            with pytest.raises(ParameterError, match="without zero bytes"):
                 question()
         assert people.ledger.spent == sd.Pure(0)
         assert people.ledger.history == ()
@@ -348,11 +348,11 @@ def test_texts_that_no_server_can_be_asked_for_are_refused(text, postgres, tmp_p
 
 def test_texts_are_checked_wherever_they_are_given(tmp_path):
     """A column may have such a name; it is not asked for."""
-    with pytest.raises(ParameterError, match="NUL"):
+    with pytest.raises(ParameterError, match="zero bytes"):
         Cells("g", ("a\0",))
-    with pytest.raises(ParameterError, match="NUL"):
+    with pytest.raises(ParameterError, match="zero bytes"):
         Condition("g", "in", ["a", "\ud800"])
     people = sd.open({"x\0": [1.0]}, budget=sd.Pure(1))
-    with pytest.raises(ParameterError, match="NUL"):
+    with pytest.raises(ParameterError, match="zero bytes"):
         people.release(sd.Count("x\0"), sd.Pure(1))
     assert open_source({"x": ["\ud800"]}).counts("x", ("é",)) == (0,)

@@ -80,12 +80,14 @@ def small(case, rows=2):
 
 
 def cases():
-    """One case for every kind, relation, norm and set of traits."""
+    """One case for every kind, relation, norm, set of traits and form."""
     seen = set()
     for name, kind in sorted(catalogue.statistics().items()):
         for case in kind.cases():
             statistic = case.statistic
-            key = name, statistic.neighbors, statistic.norm, statistic.traits
+            form = tuple(getattr(statistic, name, None) for name in ("rule", "shift", "outside"))
+            inside = 0 < getattr(statistic, "q", 0) < 1  # the first and the last row are rows by any rule
+            key = name, statistic.neighbors, statistic.norm, statistic.traits, form, inside
             if key not in seen and not drops(statistic):
                 seen.add(key)
                 yield case

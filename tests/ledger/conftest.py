@@ -1,10 +1,11 @@
-"""Books on both databases: SQLite in a folder, PostgreSQL in a server that the tests start themselves."""
+"""Ledgers on both databases: SQLite in a folder, PostgreSQL in a server that the tests start themselves."""
 
 import contextlib
 import itertools
 import os
 import pwd
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 from pathlib import Path
@@ -79,18 +80,18 @@ def postgres_server():
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def location(request, tmp_path):
-    """An address at which there is no book yet, on each database."""
+    """An address at which there is no ledger yet, on each database."""
     if request.param == "sqlite":
         return str(tmp_path / "people.ledger")
     server = request.getfixturevalue("postgres_server")
-    return f"{server}&ledger=book_{os.getpid()}_{next(_NUMBERS)}"
+    return f"{server}&ledger=ledger_{os.getpid()}_{next(_NUMBERS)}"
 
 
 @pytest.fixture
-def book(location):
-    """A book with three epsilons."""
-    with Ledger.create(location, Pure(3), reason="tests") as ledger:
-        yield ledger
+def ledger(location):
+    """A ledger with three epsilons."""
+    with Ledger.create(location, Pure(3), reason="tests") as kept:
+        yield kept
 
 
 HALF, ROWS = Pure(0.5), Unit()
@@ -111,3 +112,23 @@ def question(price=HALF, *, column="x", neighbors=Neighbors.REPLACE_ONE, unit=RO
 def ask():
     """The maker of events."""
     return question
+
+
+def tamper(path, *statements):
+    """Change a ledger behind its back, triggers taken away and put back."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA recursive_triggers=0")
+    triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        connection.execute(f"DROP TRIGGER {name}")
+    for statement in statements:
+        connection.execute(statement)
+    for _, text in triggers:
+        connection.execute(text)
+    connection.close()
+
+
+@pytest.fixture
+def tampered():
+    """Changes a SQLite ledger behind its back."""
+    return tamper

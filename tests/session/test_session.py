@@ -60,7 +60,7 @@ def test_the_price_is_in_the_book_before_anything_is_read(tmp_path):
     notes = []
     book = Ledger.create(tmp_path / "b", sd.Pure(1), reason="order")
     spend, record = book.spend, book.record
-    book.spend = lambda *a: (notes.append("debit"), spend(*a))[1]
+    book.spend = lambda *a, **b: (notes.append("debit"), spend(*a, **b))[1]
     book.record = lambda *a: (notes.append("record"), record(*a))[1]
     session = sd.Session(Spy(AGES, notes), book)
     session.release(MEDIAN, sd.Pure(0.5))
@@ -318,7 +318,7 @@ def test_a_budget_is_only_for_a_new_book(tmp_path):
     assert sd.open(AGES, ledger=path, budget=sd.Pure(3)).remaining == sd.Pure(3)
     with pytest.raises(sd.LedgerError, match="another budget"):
         sd.open(AGES, ledger=path, budget=sd.Pure(100))
-    with pytest.raises(sd.LedgerError, match="no book"):
+    with pytest.raises(sd.LedgerError, match="no ledger"):
         sd.open(AGES, ledger=tmp_path / "nowhere")
 
 

@@ -19,7 +19,7 @@ from sordino import __version__
 from sordino.errors import (
     AuditFailed,
     BudgetExceeded,
-    DamagedLedger,
+    LedgerDamaged,
     ParameterError,
     SordinoError,
     Unanswered,
@@ -148,6 +148,6 @@ def exit_code(error: SordinoError) -> int:
         return EXIT_BUDGET
     if isinstance(error, AuditFailed):
         return EXIT_AUDIT
-    if isinstance(error, DamagedLedger):
+    if isinstance(error, LedgerDamaged):
         return EXIT_LEDGER
     return EXIT_BUG if isinstance(error, Unanswered) else EXIT_USAGE

@@ -93,6 +93,16 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
         click.option("--by-keys", metavar="A,B,...", help="The public keys of --by."),
         click.option("--interval", type=float, metavar="P", help="Buy an error bar, e.g. 0.95."),
         *hint_options(taken),
+        click.option(
+            "--data-name", metavar="NAME", help="What the data are called in public: else the file's name."
+        ),
+        click.option("--user", metavar="NAME", help="Who asks, for the ledger; by default the login name."),
+        click.option("--purpose", metavar="TEXT", help="What it is for; it stays in the ledger."),
+        click.option(
+            "--known",
+            metavar="ROW:HASH",
+            help="A row of the ledger noted earlier: an older copy put back is refused.",
+        ),
         click.option("--token", help="Asked again with it, the stored answer comes back and costs nothing."),
         click.option("--yes", is_flag=True, help="Do not ask."),
         click.option(
@@ -122,7 +132,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     from sordino.ledger import Ledger
     from sordino.privacy import Neighbors
 
-    with Ledger(options["location"]) as book:
+    with Ledger(options["location"], user=options["user"], known=options["known"]) as book:
         unit = _unit(options, book)
         neighbors = Neighbors(options["neighbors"]) if options["neighbors"] else None
         people = session.open(
@@ -135,6 +145,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
             numbers=options["numbers"].split(",") if options["numbers"] else (),
             decimal=options["decimal"],
             quoted_line_breaks=options["quoted_line_breaks"],
+            data_name=options["data_name"],
         )
         asking.pop("rows", None)
         if conditions:
@@ -144,7 +155,12 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
         _reading(options["data"], options["decimal"], quoted=options["quoted_line_breaks"])
         if not options["yes"]:
             click.confirm("release?", abort=True, err=True)
-        bought = {"interval": options["interval"], "token": options["token"], **hints}
+        bought = {
+            "interval": options["interval"],
+            "token": options["token"],
+            "purpose": options["purpose"],
+            **hints,
+        }
         if by is None:
             answer = people.release(statistic, price, **bought)
         else:

@@ -97,6 +97,11 @@ class Lazy:
         return f"<{self._name} with columns {', '.join(self._kinds)}>"
 
     @property
+    def kinds(self) -> Mapping[str, str]:
+        """What each column holds, by its declared type."""
+        return self._kinds
+
+    @property
     def rows(self) -> int:
         """The number of rows, before missing ones are dropped and units bounded; counted once."""
         if self._counted is None:

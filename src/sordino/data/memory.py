@@ -95,6 +95,11 @@ class Memory:
         return nullcontext()
 
     @property
+    def kinds(self) -> Mapping[str, str]:
+        """What each column holds, by its declared type."""
+        return self._table.kinds
+
+    @property
     def rows(self) -> int:
         """The number of rows, before missing ones are dropped and units bounded."""
         return self._table.rows if self._chosen is None else len(self._chosen)

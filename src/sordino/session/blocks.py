@@ -10,6 +10,8 @@ from sordino.labels import shown
 from sordino.layout import aligned, narrowest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sordino.session.release import Release
     from sordino.session.table import Row
 
@@ -154,7 +156,7 @@ def _wide(title: str, key: str, groups: list[Any], spread: dict[str, list[Row]])
     return Block(title, (key, *spread), tuple(rows))
 
 
-def _listed(title: str, words: list[tuple[str, ...]], rows: list[Row], header: tuple[str, ...]) -> Block:
+def _listed(title: str, words: Sequence[tuple[str, ...]], rows: list[Row], header: tuple[str, ...]) -> Block:
     """One row per answer, with its interval where one was paid for."""
     levels = sorted({row.level for row in rows if row.level is not None})
     if not levels:

@@ -1,4 +1,4 @@
-"""`Session`: data, mechanism and book meet only here. `release` is the one door: it spends, draws and returns.
+"""`Session`: data, mechanism and ledger meet only here. `release` is the one door: it spends, draws and returns.
 
 Everything that can be refused is refused before the debit (`sordino.session.quote`); after it nothing that depends on a
 value may come out but the answer.
@@ -6,10 +6,10 @@ value may come out but the answer.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from sordino.reading.condition import Condition
 from sordino.reading.requests import Cells, Source
 from sordino.reading.room import inside, unreadable
 from sordino.session.groups import converse, follow_up, groups_together
+from sordino.session.provenance import provenance
 from sordino.session.quote import Question, prepare
 from sordino.session.record import real
 from sordino.session.release import Interval, Release
@@ -34,14 +35,15 @@ Key = str | int
 
 
 class Session:
-    """Data and the book that is debited for them.
+    """Data and the ledger that is debited for them.
 
     Args:
         source: Where summaries come from.
-        ledger: The book.
-        unit: Whom to protect; the book's own unit unless its ``max_rows`` is to differ.
-        neighbors: Which datasets the promise compares; the book's own by default.
+        ledger: The ledger.
+        unit: Whom to protect; the ledger's own unit unless its ``max_rows`` is to differ.
+        neighbors: Which datasets the promise compares; the ledger's own by default.
         rows: The number of rows: public under replace-one, else a rough public guess.
+        data: Which data these are (`sordino.session.provenance`).
     """
 
     def __init__(
@@ -53,8 +55,10 @@ class Session:
         neighbors: Neighbors | None = None,
         rows: int | None = None,
         conditions: tuple[Condition, ...] = (),
+        data: Mapping[str, str] | None = None,
     ) -> None:
         self._source = source
+        self._data = provenance(None, source) if data is None else data
         self.ledger = ledger
         self.unit = unit or ledger.unit
         self.neighbors = neighbors or ledger.neighbors
@@ -93,6 +97,7 @@ class Session:
             neighbors=self.neighbors,
             rows=self._rows,
             conditions=(*self._conditions, *asked),
+            data=self._data,
         )
 
     @explained("people.quote")
@@ -119,24 +124,26 @@ class Session:
         *,
         interval: float | None = None,
         token: str | None = None,
+        purpose: str | None = None,
         mechanism: Mechanism | None = None,
         **hints: Any,
     ) -> Release:
         """Release a statistic, or several as one priced batch.
 
         Args:
-            statistic: What is asked; a list is answered from one pass and stands as one entry in the book.
+            statistic: What is asked; a list is answered from one pass and stands as one entry in the ledger.
             price: What it may cost one person in all, or one price per statistic.
             interval: Probability of an error bar; it is paid from the same price.
             token: Names the question: asked again with the same token, the stored answer comes back and costs nothing.
+            purpose: What it is for, in a few words that stay in the ledger.
             mechanism: Instead of the default one.
             hints: Public options of the choice: ``rows``, ``centre``, ``spread``, ``tight``, ``smoothing``, ...
 
         Raises:
-            BudgetExceeded: The book has not enough left; nothing was read.
+            BudgetExceeded: The ledger has not enough left; nothing was read.
         """
         question = self._question(statistic, price, interval=interval, mechanism=mechanism, **hints)
-        return self._door(question, token)
+        return self._door(question, token, purpose)
 
     @explained("people.release_by")
     def release_by(
@@ -148,6 +155,7 @@ class Session:
         *,
         interval: float | None = None,
         token: str | None = None,
+        purpose: str | None = None,
         mechanism: Mechanism | None = None,
         **hints: Any,
     ) -> Release:
@@ -163,13 +171,14 @@ class Session:
             price: What it may cost one person in all.
             interval: As for `release`: one error bar per group.
             token: As for `release`.
+            purpose: As for `release`.
             mechanism: As for `release`.
             hints: As for `release`.
         """
         question = self._question(
             statistic, price, by=(column, keys), interval=interval, mechanism=mechanism, **hints
         )
-        return self._door(question, token)
+        return self._door(question, token, purpose)
 
     def _question(
         self,
@@ -193,18 +202,22 @@ class Session:
             mechanism=mechanism,
             hints=hints,
         )
-        question = dataclasses.replace(question, assumptions=question.assumptions + self._source.assumptions)
+        question = replace(
+            question,
+            event=replace(question.event, data=self._data),
+            assumptions=question.assumptions + self._source.assumptions,
+        )
         self._source.check(*question.requests)
         if question.event.by is not None:
             self._source.check(Cells(question.event.by["column"], tuple(question.event.by["keys"])))
         return question
 
-    def _door(self, question: Question, token: str | None) -> Release:
+    def _door(self, question: Question, token: str | None, purpose: str | None) -> Release:
         """Debit, read, draw, record: in this order; everything else was checked before."""
         paid = None if token is None else self.ledger.paid(token)
         if paid is None or paid.release is None:  # a stored answer needs no source
             self._source.ready()
-        entry = self.ledger.spend(question.event, token)
+        entry = self.ledger.spend(question.event, token, purpose=purpose)
         if entry.release is not None:
             return Release.from_dict(entry.release)
         answers = self._closed_room(question, entry)

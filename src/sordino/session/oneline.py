@@ -1,4 +1,4 @@
-"""One-line releases for notebooks: ``sd.median(x, low=0, high=1, privacy=sd.Pure(1))``. In memory, in no book.
+"""One-line releases for notebooks: ``sd.median(x, low=0, high=1, privacy=sd.Pure(1))``. In memory, in no ledger.
 
 Nobody adds these up; the release says so. For anything that leaves the notebook use `sordino.open` and a ledger.
 """
@@ -76,14 +76,14 @@ def variance(x: Any, *, low: float, high: float, privacy: Guarantee, **options: 
 
 
 def _once(name: str, x: Any, privacy: Guarantee, options: dict[str, Any]) -> Release:
-    """Release one statistic of one column from a book that is thrown away."""
+    """Release one statistic of one column from a ledger that is thrown away."""
     kind: type[Statistic] = kinds()[name]
     own = {field.name for field in fields(kind) if field.init}  # type: ignore[arg-type]
     asked = {key: options.pop(key) for key in list(options) if key in own and key != "neighbors"}
     neighbors = options.pop("neighbors", None)
     if "token" in options:
         raise ParameterError(
-            name, "has no token without a book", hint="sd.open(data, ledger=..., budget=...)"
+            name, "has no token without a ledger", hint="sd.open(data, ledger=..., budget=...)"
         )
     statistic = kind("x", **asked)  # type: ignore[call-arg]
     people = session.open({"x": x}, budget=privacy, neighbors=neighbors, reason="a notebook")

@@ -17,6 +17,7 @@ from sordino.privacy import Guarantee, Neighbors, Unit
 from sordino.reading.requests import Grid, Request, Source
 from sordino.reading.room import inside, unreadable
 from sordino.session.door import Session
+from sordino.session.provenance import provenance
 
 MOST_ROWS = 10**15
 """More rows than any table has."""
@@ -36,21 +37,27 @@ def open(  # noqa: A001
     numbers: Sequence[str] = (),
     decimal: str = ".",
     quoted_line_breaks: bool = False,
+    data_name: str | None = None,
+    user: str | None = None,
+    known: str | None = None,
 ) -> Session:
     """Open data for release.
 
     Args:
         data: A mapping of columns, an array (its column is ``"x"``), or anything that `sordino.data` can open.
         unit: Whom to protect; without one, one row is one person, and the release says so.
-        ledger: The book: a path, a ``postgresql://`` address, a `Ledger`; None keeps one in memory.
-        budget: The ceiling of a new book; a book that exists keeps its own.
+        ledger: A path, a ``postgresql://`` address, a `Ledger`; None keeps one in memory.
+        budget: The ceiling of a new ledger; one that exists keeps its own.
         neighbors: Which datasets the promise compares; replace-one unless said otherwise. Also its name as a text.
         rows: The number of rows, when it is private: a rough public guess that only helps to choose.
-        reason: What a new book is for.
+        reason: What a new ledger is for.
         row: Column that orders the rows of a unit; without one the order of the table does.
         numbers: Columns of text that are to be read as numbers.
         decimal: What separates the decimals of numbers in a CSV file: ``"."`` or ``","``.
         quoted_line_breaks: Whether quoted fields of a CSV file hold line breaks; without it a record is a line.
+        data_name: What the data are called in public; by default the name of the file or table.
+        user: Who asks, for the ledger; by default the login name.
+        known: ``ROW:HASH`` of a row of the ledger that was noted earlier: an older copy put back is then refused.
 
     Example:
         >>> import sordino as sd
@@ -60,7 +67,7 @@ def open(  # noqa: A001
         Pure(epsilon=2)
     """
     unit, neighbors = Unit.checked(unit), None if neighbors is None else Neighbors.of(neighbors)
-    book = book_for(ledger, budget, neighbors, unit, reason)
+    book = book_for(ledger, budget, neighbors, unit, reason, user=user, known=known)
     try:
         whom = unit or book.unit
         relation = neighbors or book.neighbors
@@ -73,8 +80,9 @@ def open(  # noqa: A001
             decimal=decimal,
             quoted_line_breaks=quoted_line_breaks,
         )
-        known = rows_for(rows, counted, relation)
-        return Session(source, book, unit=unit, neighbors=neighbors, rows=known)
+        counted = rows_for(rows, counted, relation)
+        named = provenance(data, source, data_name)
+        return Session(source, book, unit=unit, neighbors=neighbors, rows=counted, data=named)
     except BaseException:
         if not isinstance(ledger, Ledger):
             book.close()
@@ -87,17 +95,26 @@ def book_for(
     neighbors: Neighbors | None,
     unit: Unit | None,
     reason: str,
+    *,
+    user: str | None = None,
+    known: str | None = None,
 ) -> Ledger:
-    """Find the book, or begin it when a budget is given."""
+    """Find the ledger, or begin it when a budget is given."""
     if isinstance(ledger, Ledger):
+        if user is not None or known is not None:
+            raise ParameterError(
+                "open",
+                "user and known belong to a ledger that is opened here",
+                hint='ledger=sd.Ledger("people.ledger", user="alice", known="ROW:HASH")',
+            )
         book = ledger
     elif ledger is not None and (budget is None or Ledger.exists(ledger)):
-        book = Ledger(ledger)
+        book = Ledger(ledger, user=user, known=known)
     else:
         if budget is None:
             raise ParameterError(
                 "open",
-                "a budget or a book must be given",
+                "a budget or a ledger must be given",
                 why="There is no default budget: what may be spent in all is yours to say.",
                 hint='ledger="people.ledger", budget=sd.Pure(3)',
             )
@@ -107,12 +124,13 @@ def book_for(
             reason=reason or "opened from Python",
             neighbors=neighbors or Neighbors.REPLACE_ONE,
             unit=unit,
+            user=user,
         )
     if budget is not None and budget not in (book.budget, Guarantee.from_dict(book.opening["stated"])):
         raise LedgerError(
             f"ledger {book.name}",
-            "the book has another budget",
-            got={"budget": budget, "book": book.budget},
+            "the ledger has another budget",
+            got={"budget": budget, "ledger": book.budget},
             hint="leave budget out, or raise the ceiling: sordino ledger raise LEDGER --epsilon 4 --reason 'why'",
         )
     return book
@@ -162,11 +180,11 @@ def source_for(
 
 
 def _bounded_alike(source: Source, unit: Unit) -> Source:
-    """A source that bounds the units of the book."""
+    """A source that bounds the units of the ledger."""
     if unit.column is not None and getattr(source, "unit", None) != unit:
         raise DataError(
             "open",
-            "the source bounds other units than the book",
+            "the source bounds other units than the ledger",
             got={"unit": unit.column},
             why="Whose rows belong together is decided where they are read.",
             hint="give the data themselves, or a source that was opened with this unit",

@@ -81,7 +81,7 @@ def prepare(
     """Decide everything about a release that does not need data.
 
     Args:
-        statistics: What is asked; several share one pass and one entry in the book.
+        statistics: What is asked; several share one pass and one entry in the ledger.
         price: What it may cost one person in all (shared equally by several statistics), or one price each.
         neighbors: The relation of the session.
         unit: Whom it protects.

@@ -132,7 +132,7 @@ class Table:
         import narwhals as nw
 
         installed = [name for name in BACKENDS if find_spec(name) is not None]
-        chosen = backend or (installed[0] if installed else "pandas")
+        chosen: Any = backend or (installed[0] if installed else "pandas")
         if chosen not in BACKENDS:
             raise ParameterError(
                 "to_frame", "backend must be pandas, polars or pyarrow", got={"backend": backend},

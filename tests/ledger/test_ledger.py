@@ -36,108 +36,108 @@ def answer(event, entry, value=41.5):
     )
 
 
-def test_ten_tenths_are_exactly_one(book, ask):
+def test_ten_tenths_are_exactly_one(ledger, ask):
     for _ in range(10):
-        book.spend(ask(Pure(0.1)))
-    assert book.spent == Pure(1)
-    assert book.remaining == Pure(2)
-    assert book.verify().holds
+        ledger.spend(ask(Pure(0.1)))
+    assert ledger.spent == Pure(1)
+    assert ledger.remaining == Pure(2)
+    assert ledger.verify().holds
 
 
-def test_a_refused_spend_changes_nothing(book, ask):
-    book.spend(ask(Pure(2.6)))
+def test_a_refused_spend_changes_nothing(ledger, ask):
+    ledger.spend(ask(Pure(2.6)))
     with pytest.raises(BudgetExceeded) as refusal:
-        book.spend(ask(Pure(Fraction("0.4000000000000000000001"))))
+        ledger.spend(ask(Pure(Fraction("0.4000000000000000000001"))))
     assert refusal.value.got["left"] == Pure(Fraction("0.4"))
     assert "Nothing was read" in str(refusal.value)
-    assert len(book.history) == 1
-    book.spend(ask(Pure(0.4)))
-    assert book.remaining == Pure(0)
+    assert len(ledger.history) == 1
+    ledger.spend(ask(Pure(0.4)))
+    assert ledger.remaining == Pure(0)
 
 
-def test_the_same_token_and_question_pays_once_and_gives_the_first_answer(book, ask):
+def test_the_same_token_and_question_pays_once_and_gives_the_first_answer(ledger, ask):
     event = ask()
-    first = book.spend(event, "table-1")
+    first = ledger.spend(event, "table-1")
     assert first.release is None
-    unfinished = book.spend(event, "table-1")
+    unfinished = ledger.spend(event, "table-1")
     assert unfinished == first
-    book.record(first, answer(event, first, 41.5))
-    kept = book.record(unfinished, answer(event, unfinished, 99.0))
+    ledger.record(first, answer(event, first, 41.5))
+    kept = ledger.record(unfinished, answer(event, unfinished, 99.0))
     assert kept["value"] == 41.5
-    again = book.spend(event, "table-1")
+    again = ledger.spend(event, "table-1")
     assert again.release["value"] == 41.5
-    assert book.spent == Pure(0.5)
-    assert book.verify().holds
+    assert ledger.spent == Pure(0.5)
+    assert ledger.verify().holds
 
 
-def test_the_same_token_for_another_question_is_refused(book, ask):
-    book.spend(ask(column="x"), "table-1")
+def test_the_same_token_for_another_question_is_refused(ledger, ask):
+    ledger.spend(ask(column="x"), "table-1")
     for other in (ask(column="y"), ask(Pure(0.25))):
         with pytest.raises(LedgerError, match="another question"):
-            book.spend(other, "table-1")
-    assert book.spent == Pure(0.5)
+            ledger.spend(other, "table-1")
+    assert ledger.spent == Pure(0.5)
 
 
-def test_an_answer_that_was_not_paid_for_is_not_kept(book, ask):
+def test_an_answer_that_was_not_paid_for_is_not_kept(ledger, ask):
     event = ask()
-    entry = book.spend(event)
+    entry = ledger.spend(event)
     from dataclasses import replace
 
     for wrong in (replace(entry, token="other"), replace(entry, number=entry.number + 1)):
         with pytest.raises(LedgerError, match="not paid"):
-            book.record(wrong, answer(event, entry))
+            ledger.record(wrong, answer(event, entry))
 
 
-def test_the_book_is_there_for_the_next_process(location, ask):
-    with Ledger.create(location, Pure(1), reason="first") as book:
-        book.spend(ask(), "t")
+def test_the_ledger_is_there_for_the_next_process(location, ask):
+    with Ledger.create(location, Pure(1), reason="first") as ledger:
+        ledger.spend(ask(), "t")
     with Ledger(location) as again:
         assert again.remaining == Pure(0.5)
         assert again.opening["reason"] == "first"
         assert Ledger.exists(location)
 
 
-def test_a_second_book_in_the_same_place_is_refused(book, location):
-    with pytest.raises(LedgerError, match="there is a book already"):
+def test_a_second_ledger_in_the_same_place_is_refused(ledger, location):
+    with pytest.raises(LedgerError, match="there is a ledger already"):
         Ledger.create(location, Pure(100), reason="a fresh start")
-    assert book.budget == Pure(3)
+    assert ledger.budget == Pure(3)
 
 
-def test_a_book_that_is_not_there_is_named(location):
+def test_a_ledger_that_is_not_there_is_named(location):
     assert not Ledger.exists(location)
     with pytest.raises(LedgerError, match="ledger create"):
         Ledger(location).remaining  # noqa: B018
 
 
-def test_a_ceiling_is_raised_with_a_reason_and_never_lowered(book, ask):
-    book.spend(ask(Pure(3)))
+def test_a_ceiling_is_raised_with_a_reason_and_never_lowered(ledger, ask):
+    ledger.spend(ask(Pure(3)))
     with pytest.raises(BudgetExceeded):
-        book.spend(ask(Pure(1)))
+        ledger.spend(ask(Pure(1)))
     for wrong in (Pure(2), Pure(3), Approx(5, 1e-6)):
         with pytest.raises(ParameterError, match="only be raised"):
-            book.raise_to(wrong, reason="because")
+            ledger.raise_to(wrong, reason="because")
     with pytest.raises(ParameterError, match="reason"):
-        book.raise_to(Pure(4), reason="  ")
-    book.raise_to(Pure(4), reason="the committee agreed")
-    book.spend(ask(Pure(1)))
-    assert book.remaining == Pure(0)
-    assert book.verify().holds
-    assert "the committee agreed" in json.dumps(book.export())
+        ledger.raise_to(Pure(4), reason="  ")
+    ledger.raise_to(Pure(4), reason="the committee agreed")
+    ledger.spend(ask(Pure(1)))
+    assert ledger.remaining == Pure(0)
+    assert ledger.verify().holds
+    assert "the committee agreed" in json.dumps(ledger.export())
 
 
-def test_several_questions_are_paid_together_or_not_at_all(book, ask):
+def test_several_questions_are_paid_together_or_not_at_all(ledger, ask):
     with pytest.raises(BudgetExceeded):
-        book.spend_all([(ask(Pure(2)), None), (ask(Pure(2)), None)])
-    assert book.spent == Pure(0)
-    assert len(book.spend_all([(ask(Pure(1)), "a"), (ask(Pure(2)), "b")])) == 2
-    assert book.remaining == Pure(0)
+        ledger.spend_all([(ask(Pure(2)), None), (ask(Pure(2)), None)])
+    assert ledger.spent == Pure(0)
+    assert len(ledger.spend_all([(ask(Pure(1)), "a"), (ask(Pure(2)), "b")])) == 2
+    assert ledger.remaining == Pure(0)
 
 
-def test_an_export_can_be_checked_without_the_database(book, ask):
+def test_an_export_can_be_checked_without_the_database(ledger, ask):
     event = ask()
-    book.record(entry := book.spend(event, "t"), answer(event, entry))
-    book.raise_to(Pure(4), reason="more")
-    document = json.loads(json.dumps(book.export()))
+    ledger.record(entry := ledger.spend(event, "t"), answer(event, entry))
+    ledger.raise_to(Pure(4), reason="more")
+    document = json.loads(json.dumps(ledger.export()))
     assert verify_export(document) == []
     document["rows"][1]["body"]["cost"]["epsilon"] = "1/10"
     assert verify_export(document) == ["row 2 was changed: its hash does not fit"]
@@ -145,17 +145,17 @@ def test_an_export_can_be_checked_without_the_database(book, ask):
     assert "row 2 is missing" in verify_export(document)[0]
 
 
-def test_a_book_put_back_to_an_older_state_is_noticed_with_a_noted_hash(book, ask):
-    book.spend(ask())
-    report = book.verify()
-    assert book.verify(known=(report.rows, report.head)).holds
-    assert not book.verify(known=(report.rows + 1, report.head)).holds
+def test_a_ledger_put_back_to_an_older_state_is_noticed_with_a_noted_hash(ledger, ask):
+    ledger.spend(ask())
+    report = ledger.verify()
+    assert ledger.verify(known=(report.rows, report.head)).holds
+    assert not ledger.verify(known=(report.rows + 1, report.head)).holds
 
 
 @pytest.mark.parametrize("token", ["", "  ", "x" * 201, 7])
-def test_tokens_are_short_texts(book, ask, token):
+def test_tokens_are_short_texts(ledger, ask, token):
     with pytest.raises(ParameterError, match="token"):
-        book.spend(ask(), token)
+        ledger.spend(ask(), token)
 
 
 @pytest.mark.parametrize(
@@ -172,14 +172,14 @@ def test_tokens_are_short_texts(book, ask, token):
     ],
 )  # fmt: skip
 def test_prices_are_counted_in_the_terms_of_the_budget(location, ask, budget, price, cost):
-    with Ledger.create(location, budget, reason="terms") as book:
-        entry = book.spend(ask(price))
+    with Ledger.create(location, budget, reason="terms") as ledger:
+        entry = ledger.spend(ask(price))
         for name in ("epsilon", "delta", "rho"):
             if hasattr(cost, name):
                 assert getattr(entry.cost, name) >= getattr(cost, name)
                 assert float(getattr(entry.cost, name)) == pytest.approx(float(getattr(cost, name)), rel=1e-9)
-        assert book.verify().holds
-        assert (book.spent + book.remaining) == budget
+        assert ledger.verify().holds
+        assert (ledger.spent + ledger.remaining) == budget
 
 
 @pytest.mark.parametrize(
@@ -194,39 +194,39 @@ def test_prices_are_counted_in_the_terms_of_the_budget(location, ask, budget, pr
     ],
 )
 def test_prices_that_no_theorem_converts_are_refused_with_a_hint(location, ask, budget, price):
-    with Ledger.create(location, budget, reason="terms") as book:
+    with Ledger.create(location, budget, reason="terms") as ledger:
         with pytest.raises(Unsupported, match="Hint"):
-            book.spend(ask(price))
-        assert book.history == ()
+            ledger.spend(ask(price))
+        assert ledger.history == ()
 
 
 def test_an_approximate_budget_can_count_rho(location, ask):
-    with Ledger.create(location, Approx(3, 1e-6), reason="rho", counting="concentrated") as book:
-        assert isinstance(book.budget, Concentrated)
-        assert book.budget.within(Approx(3, 1e-6))
-        assert not Concentrated(book.budget.rho * Fraction(10001, 10000)).within(Approx(3, 1e-6))
+    with Ledger.create(location, Approx(3, 1e-6), reason="rho", counting="concentrated") as ledger:
+        assert isinstance(ledger.budget, Concentrated)
+        assert ledger.budget.within(Approx(3, 1e-6))
+        assert not Concentrated(ledger.budget.rho * Fraction(10001, 10000)).within(Approx(3, 1e-6))
         for _ in range(20):
-            book.spend(ask(Pure(0.1)))  # by sums this would be two of three epsilons
-        assert book.spent.to(Approx, delta=1e-6).epsilon < Fraction(3)
+            ledger.spend(ask(Pure(0.1)))  # by sums this would be two of three epsilons
+        assert ledger.spent.to(Approx, delta=1e-6).epsilon < Fraction(3)
 
 
-def test_add_remove_prices_count_twice_in_a_replace_one_book(book, ask):
-    entry = book.spend(ask(Pure(0.5), neighbors=Neighbors.ADD_REMOVE_ONE))
+def test_add_remove_prices_count_twice_in_a_replace_one_ledger(ledger, ask):
+    entry = ledger.spend(ask(Pure(0.5), neighbors=Neighbors.ADD_REMOVE_ONE))
     assert entry.cost == Pure(1)
-    assert book.verify().holds
+    assert ledger.verify().holds
 
 
 def test_other_neighbours_and_other_units_are_refused(location, ask):
     unit = Unit("person", max_rows=2)
     with Ledger.create(
         location, Pure(3), reason="persons", neighbors=Neighbors.ADD_REMOVE_ONE, unit=unit
-    ) as book:
+    ) as ledger:
         with pytest.raises(Unsupported, match="other neighbours"):
-            book.spend(ask(unit=unit))
+            ledger.spend(ask(unit=unit))
         with pytest.raises(LedgerError, match="protects others"):
-            book.spend(ask(neighbors=Neighbors.ADD_REMOVE_ONE))
-        book.spend(ask(neighbors=Neighbors.ADD_REMOVE_ONE, unit=unit))
-        assert (book.unit, book.neighbors) == (unit, Neighbors.ADD_REMOVE_ONE)
+            ledger.spend(ask(neighbors=Neighbors.ADD_REMOVE_ONE))
+        ledger.spend(ask(neighbors=Neighbors.ADD_REMOVE_ONE, unit=unit))
+        assert (ledger.unit, ledger.neighbors) == (unit, Neighbors.ADD_REMOVE_ONE)
 
 
 @pytest.mark.parametrize("budget", [Pure(0), Concentrated(0), 3, None])
