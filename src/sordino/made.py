@@ -13,7 +13,9 @@ from sordino.labels import shown
 from sordino.privacy import Guarantee, Neighbors
 
 if TYPE_CHECKING:
+    from sordino.mechanisms import Mechanism
     from sordino.session.release import Event, Release
+    from sordino.statistics import Statistic
 
 WRAPPERS = ("mechanism", "point", "inner")
 """Where a mechanism that adds an interval keeps the one that answers."""
@@ -39,6 +41,14 @@ def answering(mechanism: Mapping[str, Any]) -> Mapping[str, Any]:
         if isinstance(inner, Mapping) and "kind" in inner:
             return answering(inner)
     return mechanism
+
+
+def drawn_by(mechanism: Mapping[str, Any]) -> str:
+    """What draws an answer, in a few words: ``quantile``, ``additive (laplace) with an interval``."""
+    inner = answering(mechanism)
+    noise = inner.get("calibration", {}).get("noise", {}).get("kind")
+    words = f"{inner['kind']} ({noise})" if noise else str(inner["kind"])
+    return words if inner is mechanism else f"{words} with an interval"
 
 
 def _mechanism(described: Mapping[str, Any]) -> str:
@@ -104,6 +114,26 @@ def _told(value: Any) -> str:
     if isinstance(value, Mapping):
         return str(value.get("number", dict(value)))
     return shown(value)
+
+
+def changed_by_interval(
+    statistic: Statistic, price: Guarantee, taken: Mechanism, hints: Mapping[str, Any]
+) -> str | None:
+    """A sentence where asking for an interval changed the mechanism: the answer alone would be drawn by another."""
+    from sordino.errors import SordinoError
+    from sordino.mechanisms.choose import choose
+
+    try:
+        alone = choose(statistic, price, **hints).to_dict()["kind"]
+    except SordinoError:
+        return None
+    drawn = answering(taken.to_dict())["kind"]
+    if alone == drawn or {alone, drawn} == {"geometric", "additive"}:  # the same noise on whole numbers
+        return None
+    return (
+        f"{labels.name(statistic.to_dict())}: asking for an interval changed the mechanism to {drawn}; without one it "
+        f"would be {alone}."
+    )
 
 
 def changed(event: Event) -> str:

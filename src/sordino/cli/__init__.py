@@ -26,7 +26,17 @@ from sordino.errors import (
     without_secrets,
 )
 
-NOT_VERBS = {"__init__", "__main__", "render", "options", "hints", "demo", "plan_budget", "answers"}
+NOT_VERBS = {
+    "__init__",
+    "__main__",
+    "render",
+    "options",
+    "hints",
+    "demo",
+    "plan_budget",
+    "answers",
+    "dry_run",
+}
 
 # Exit codes of the architecture, section 8.
 EXIT_BUG, EXIT_USAGE, EXIT_BUDGET, EXIT_AUDIT, EXIT_LEDGER = 1, 2, 3, 4, 5

@@ -45,6 +45,7 @@ def plan(
     draws: int | None = None,
     seed: int = 0,
     only_default: bool = False,
+    groups: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     **hints: Any,
 ) -> Plan:
@@ -61,6 +62,7 @@ def plan(
         draws: Simulated answers where no law is known; by default as many as take a few seconds.
         seed: Names the generated columns.
         only_default: Try nothing but the mechanism that a release would take.
+        groups: How many groups it will be asked of: each has its part of the rows, and of the price per row.
         progress: Is called with the steps done and the steps in all.
         hints: The public options of a release: ``centre``, ``spread``, ``tight``, ``interval``, ...
 
@@ -85,6 +87,8 @@ def plan(
         )
     shape = assumed(assume, statistic)
     count = size(statistic, rows, shape)
+    if groups is not None and count is not None:
+        count = max(1, count // checks.whole("plan", at_least=1, hint="groups=4", groups=groups))
     subject = Subject.of(statistic)
     many = SLOPES // count**2 if subject.paired and count else TABLES
     tables = min(max(many, 3), TABLES) if tables is None else _bounded(1, tables=tables)
@@ -92,7 +96,13 @@ def plan(
         _bounded(2, draws=draws)
     relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
     found = candidates(
-        statistic, price, rows=count, neighbors=relation, hints=hints, only_default=only_default
+        statistic,
+        price,
+        rows=count,
+        neighbors=relation,
+        hints=hints,
+        only_default=only_default,
+        groups=groups,
     )
     trial = Trial(found[0].part.statistic, shape, rows=count, seed=checks.whole("plan", seed=seed))
     kept = [one for one in found if one.default or _sensible(one, trial)]
@@ -119,6 +129,7 @@ def plan(
         limit=least_error(kept[0].part, trial, price),
         hints=tuple(sorted(hints.items())),
         seed=seed,
+        groups=groups,
     )
 
 

@@ -110,6 +110,7 @@ class Plan:
         limit: Below this no mechanism of the price can be, here or on data some people away; None where none is proved.
         hints: Public options that were given.
         seed: Names the generated columns.
+        groups: Of how many groups it is asked, each with so many rows.
     """
 
     statistic: Statistic
@@ -123,6 +124,7 @@ class Plan:
     limit: Limit | None
     hints: tuple[tuple[str, Any], ...]
     seed: int
+    groups: int | None = None
 
     @property
     def default(self) -> Option:
@@ -146,7 +148,8 @@ class Plan:
     @property
     def size(self) -> str:
         """How large the data were assumed to be, in words."""
-        return Subject.of(self.statistic).size(self.rows)
+        size = Subject.of(self.statistic).size(self.rows)
+        return size if self.groups is None else f"{size} in each of {self.groups} groups"
 
     @property
     def counts_rows(self) -> bool:
@@ -186,7 +189,8 @@ class Plan:
         rest = "".join(f", {name}={code(value)}" for name, value in self.hints)
         near = "" if self.neighbors is self.statistic.neighbors else f", neighbors=sd.{self.neighbors}"
         given = f'"{assume}"' if assume is not None else "sample"
-        rows = f"rows={self.rows}, " if self.counts_rows else ""
+        rows = f"rows={(self.rows or 0) * (self.groups or 1)}, " if self.counts_rows else ""
+        rows += "" if self.groups is None else f"groups={self.groups}, "
         return f"sd.plan({python_call(self.statistic)}, {price_code(self.price)}, {rows}assume={given}{near}{rest})"
 
     @property
@@ -202,7 +206,8 @@ class Plan:
             *typed_words(self.statistic),
             *price_words(self.price),
         ]
-        words += ["--rows", str(self.rows)] if self.counts_rows else []
+        words += ["--rows", str((self.rows or 0) * (self.groups or 1))] if self.counts_rows else []
+        words += [] if self.groups is None else ["--groups", str(self.groups)]
         words += ["--assume", assume]
         if self.neighbors is not self.statistic.neighbors or self.neighbors is Neighbors.ADD_REMOVE_ONE:
             words += ["--neighbors", self.neighbors.value]
@@ -266,6 +271,7 @@ class Plan:
             "statistic": self.statistic.to_dict(),
             "price": self.price.to_dict(),
             "rows": self.rows,
+            "groups": self.groups,
             "neighbors": self.neighbors.value,
             "assumed": self.assumed.to_dict(),
             "hints": {name: typed(value) for name, value in self.hints},

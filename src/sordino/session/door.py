@@ -71,6 +71,11 @@ class Session:
         return self.ledger.remaining
 
     @property
+    def rows(self) -> int | None:
+        """The number of rows where it is public, or the rough number that was declared."""
+        return self._rows
+
+    @property
     def history(self) -> tuple[Release | Entry, ...]:
         """Every release in order; a paid question without an answer stands as its entry."""
         return tuple(
@@ -114,7 +119,7 @@ class Session:
             price: What it may cost.
             options: As for `release`; ``by=(column, keys)`` for groups.
         """
-        return self._question(statistic, price, **options).event
+        return self.question(statistic, price, **options).event
 
     @explained("people.release")
     def release(
@@ -142,7 +147,7 @@ class Session:
         Raises:
             BudgetExceeded: The ledger has not enough left; nothing was read.
         """
-        question = self._question(statistic, price, interval=interval, mechanism=mechanism, **hints)
+        question = self.question(statistic, price, interval=interval, mechanism=mechanism, **hints)
         return self._door(question, token, purpose)
 
     @explained("people.release_by")
@@ -175,12 +180,12 @@ class Session:
             mechanism: As for `release`.
             hints: As for `release`.
         """
-        question = self._question(
+        question = self.question(
             statistic, price, by=(column, keys), interval=interval, mechanism=mechanism, **hints
         )
         return self._door(question, token, purpose)
 
-    def _question(
+    def question(
         self,
         statistic: Statistic | Sequence[Statistic],
         price: Guarantee | Sequence[Guarantee],
@@ -190,6 +195,7 @@ class Session:
         by: tuple[str, Sequence[Key]] | None = None,
         **hints: Any,
     ) -> Question:
+        """The question of a release with its mechanisms and assumptions: looks at the schema alone, spends nothing."""
         question = prepare(
             statistic,
             price,
