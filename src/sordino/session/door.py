@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sordino import __version__, checks
@@ -104,6 +106,22 @@ class Session:
             conditions=(*self._conditions, *asked),
             data=self._data,
         )
+
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, releases: str | None = None
+    ) -> Path:
+        """Write a report of the ledger: one page with answers, pictures, guarantee and account.
+
+        Args:
+            path: The page, an ``.html`` file.
+            title: What stands on top; what the ledger is for otherwise.
+            releases: Which releases are shown: ``"3-9"``; all otherwise.
+        """
+        from sordino.session.report import report
+
+        target = Path(path)
+        target.write_text(report(self.ledger, title=title, releases=releases), encoding="utf-8")
+        return target
 
     @explained("people.quote")
     def quote(
