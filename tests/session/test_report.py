@@ -1,4 +1,4 @@
-"""The report: one file without network, whole and true to the ledger; looked at in a real browser where there is one."""
+"""The report: one file without network, whole and true to the ledger; looked at in a real browser if there is one."""
 
 import html
 import re

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -237,15 +237,41 @@ class Session:
         return question
 
     def _door(self, question: Question, token: str | None, purpose: str | None) -> Release:
-        """Debit, read, draw, record: in this order; everything else was checked before."""
-        paid = None if token is None else self.ledger.paid(token)
-        if paid is None or paid.release is None:  # a stored answer needs no source
-            self._source.ready()
-        entry = self.ledger.spend(question.event, token, purpose=purpose)
-        if entry.release is not None:
-            return Release.from_dict(entry.release)
-        answers = self._closed_room(question, entry)
-        return Release.from_dict(self.ledger.record(entry, _release(question, entry, answers)))
+        """One question through the door."""
+        return Session.release_all([(self, question, token)], purpose=purpose)[0]
+
+    @staticmethod
+    def release_all(
+        jobs: Sequence[tuple[Session, Question, str | None]],
+        *,
+        purpose: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[Release]:
+        """Debit all questions in one transaction or none, then read, draw and record one by one.
+
+        Stopped at any instant and asked again with the same tokens it pays nothing twice: what has an answer keeps it.
+
+        Args:
+            jobs: Sessions on one ledger, each with its `question` and a token.
+            purpose: What it is for; it stays in the ledger.
+            progress: Is called with the questions answered and all of them.
+        """
+        ledger = jobs[0][0].ledger
+        for session, _, token in jobs:
+            paid = None if token is None else ledger.paid(token)
+            if paid is None or paid.release is None:  # a stored answer needs no source
+                session._source.ready()
+        entries = ledger.spend_all([(question.event, token) for _, question, token in jobs], purpose=purpose)
+        found = []
+        for (session, question, _), entry in zip(jobs, entries, strict=True):
+            kept = entry.release
+            if kept is None:
+                drawn = session._closed_room(question, entry)
+                kept = ledger.record(entry, _release(question, entry, drawn))
+            found.append(Release.from_dict(kept))
+            if progress is not None:
+                progress(len(found), len(jobs))
+        return found
 
     def _closed_room(self, question: Question, entry: Entry) -> list[list[Answer]]:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told."""
