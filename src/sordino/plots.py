@@ -234,3 +234,10 @@ def plain_ticks(axis: Any) -> None:
     axis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def thousands(axis: Any) -> None:
+    """Write an axis as people write numbers: 20,000."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{float(f'{value:.6g}'):,.6g}"))

@@ -128,7 +128,7 @@ def _plan(statistic: Statistic, options: dict[str, Any]) -> None:
     if options["as_json"]:
         render.as_json({**found.to_dict(), **back})
     else:
-        click.echo("\n".join("  " + line for line in str(found).splitlines()))
+        click.echo("\n".join("  " + line for line in found.text(render.width() - 2).splitlines()))
         for name, value in back.items():
             click.echo(f"  {name.replace('_', ' ')} for an rms error of {options['error']}: {value}")
     if options["plot"]:

@@ -13,6 +13,7 @@ from sordino import checks
 from sordino.errors import ParameterError
 from sordino.planner.assumed import PublicSample, assumed
 from sordino.planner.candidate import Candidate, candidates
+from sordino.planner.family import span
 from sordino.planner.limit import least_error
 from sordino.planner.report import Option, Plan
 from sordino.planner.spread import summarise
@@ -115,6 +116,8 @@ def plan(
         progress(len(kept), len(kept) + 1)
     work = (count or 1) ** (2 if subject.paired else 1)
     sampling = trial.sampling_error(min(max(4_000_000 // work, 8 if subject.paired else 16), 64))
+    usual = assume is None and not only_default
+    spread = span(kept[0], trial, tried) if usual else None
     if progress is not None:
         progress(len(kept) + 1, len(kept) + 1)
     return Plan(
@@ -130,6 +133,7 @@ def plan(
         hints=tuple(sorted(hints.items())),
         seed=seed,
         groups=groups,
+        span=spread,
     )
 
 

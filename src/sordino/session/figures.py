@@ -112,7 +112,7 @@ class _Dots(_Panel):
         axes.set(yticks=range(len(lines)), title=self.title, ylim=(len(lines) - 0.5, -0.5))
         axes.set_yticklabels([textwrap.shorten(line, 34, placeholder="...") for line in lines])
         axes.margins(x=0.08)
-        _thousands(axes.xaxis)
+        plots.thousands(axes.xaxis)
 
 
 class _Bars(_Panel):
@@ -167,7 +167,7 @@ def _bars(axes: Any, rows: Sequence[Row], title: str, *, small: bool = False) ->
     axes.set_xticklabels(names, rotation=40 if steep else 0, ha="right" if steep else "center", fontsize=8)
     axes.axhline(0, color="#333333", linewidth=0.8)
     axes.grid(visible=False, axis="x")
-    _thousands(axes.yaxis)
+    plots.thousands(axes.yaxis)
 
 
 def _panels(rows: list[Row], keys: tuple[str, ...]) -> list[_Panel]:
@@ -212,9 +212,3 @@ def _numbers(rows: list[Row]) -> bool:
 def _intervals(release: Release) -> str:
     levels = sorted({row.level for row in release.table if row.level is not None})
     return f"; lines are {' or '.join(f'{100 * level:g} %' for level in levels)} intervals" if levels else ""
-
-
-def _thousands(axis: Any) -> None:
-    from matplotlib.ticker import FuncFormatter
-
-    axis.set_major_formatter(FuncFormatter(lambda value, _: shown(float(f"{value:.6g}"))))

@@ -131,7 +131,7 @@ def guarantee(told: Any) -> Guarantee:
     """
     names = set(told) if isinstance(told, dict) else set()
     for kind in PRICES:
-        if names == {field.name for field in fields(kind)}:  # type: ignore[arg-type]
+        if names == {field.name for field in fields(kind)}:
             return kind(**{name: Fraction(str(value)) for name, value in told.items()})
     raise _wrong("a price is epsilon, epsilon and delta, or rho", {"price": told}, "price = { epsilon = 1 }")
 
@@ -158,7 +158,7 @@ def _jobs(told: dict[str, Any], price: Guarantee, name: str, period: str) -> lis
     for table, title, statistics, weight in zip(tables, names, asked, weights, strict=True):
         each = price.share(weight / whole)
         interval = table.get("interval", told.get("interval"))
-        shared = {
+        shared: dict[str, Any] = {
             "by": _by(table.get("by")),
             "where": tuple(Condition.of(one) for one in _texts(table.get("where", []))),
         }
@@ -200,8 +200,8 @@ def _by_interval(
 def _statistic(told: Any, bounds: Mapping[str, Any]) -> Statistic:
     """Read ``"median income"`` or ``{ statistic = "quantile", column = "income", q = 0.25 }``; bounds are added."""
     if isinstance(told, str):
-        kind, _, column = told.partition(" ")
-        told = {"statistic": kind, "column": column.strip()}
+        name, _, rest = told.partition(" ")
+        told = {"statistic": name, "column": rest.strip()}
     if not isinstance(told, dict) or "statistic" not in told:
         raise _wrong("a statistic is a text or a table", {"statistic": told}, '"median income"')
     known = kinds()
