@@ -1,4 +1,4 @@
-"""Explain a release to a reader who is no specialist: what was promised, assumed and not protected."""
+"""Explain a release to a reader who is not a specialist: what was promised, assumed and not protected."""
 
 from __future__ import annotations
 

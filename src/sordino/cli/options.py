@@ -223,10 +223,10 @@ def _metavar(field: dataclasses.Field[Any]) -> str:
 
 def _help(field: dataclasses.Field[Any]) -> str:
     words = {
-        "low": "Lower bound, public: values below count as it.",
-        "high": "Upper bound, public: values above count as it.",
+        "low": "Lower bound, public: values below are clamped to it.",
+        "high": "Upper bound, public: values above are clamped to it.",
         "step": "The lattice on which the data live: 1 for ages, 0.01 for pay.",
-        "missing": "What a row that is no number counts as: a number, or drop.",
+        "missing": "What a row that is not a number counts as: a number, or drop.",
         "bits": "Resolution of the lattice when no step is given.",
         "keys": "Public categories.",
     }

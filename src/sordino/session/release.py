@@ -1,4 +1,4 @@
-"""`Event`, what was asked, and `Release`, what may be said: plain records for the book, for JSON and for people.
+"""`Event`, what was asked, and `Release`, what may be said: plain records for the ledger, for JSON and for people.
 
 A release holds no scale, no standard error, no sample size and no seed. The words are in `sordino.explain`.
 """
@@ -30,7 +30,7 @@ version 2 had no table of labelled answers, and neighbours as Python writes them
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What was asked, in words that a machine keeps: the book prices it and a later theorem may price it again.
+    """What was asked, in words that a machine keeps: the ledger prices it and a later theorem may price it again.
 
     Attributes:
         statistic: Description of the statistic, or of several (``kind: batch``).
@@ -109,11 +109,11 @@ class Release(Comparing):
     Attributes:
         value: The released number; a tuple for a vector, a batch or groups; None where the mechanism declines.
         event: What was asked.
-        grid: The public lattice on which the answer was drawn, or one per statistic; None where it is no number.
+        grid: The public lattice on which the answer was drawn, or one per statistic; None where it is not a number.
         assumptions: What the promise rests on, in words.
         at: When it was paid.
         version: The version of this library that drew it.
-        ledger_id: Its number in the book.
+        ledger_id: Its number in the ledger.
         token: Asking again with it returns this release and costs nothing.
         interval: The error bar, or one per part, when one was bought.
         public: Other by-products that the price has paid for (clipping bounds, a released magnitude).
