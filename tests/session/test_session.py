@@ -59,8 +59,8 @@ def people():
 def test_the_price_is_in_the_book_before_anything_is_read(tmp_path):
     notes = []
     book = Ledger.create(tmp_path / "b", sd.Pure(1), reason="order")
-    spend, record = book.spend, book.record
-    book.spend = lambda *a, **b: (notes.append("debit"), spend(*a, **b))[1]
+    spend, record = book.spend_all, book.record
+    book.spend_all = lambda *a, **b: (notes.append("debit"), spend(*a, **b))[1]
     book.record = lambda *a: (notes.append("record"), record(*a))[1]
     session = sd.Session(Spy(AGES, notes), book)
     session.release(MEDIAN, sd.Pure(0.5))
