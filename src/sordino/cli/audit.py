@@ -37,13 +37,13 @@ def command(
     from sordino.testing.audit import audit_default
 
     kind = catalogue.statistic(statistic)
-    case = next((case for case in kind.cases() if case.statistic.neighbors.value == relation), None)
-    if case is None:
+    cases = [case for case in kind.cases() if case.statistic.neighbors.value == relation]
+    if not cases:
         raise ParameterError("audit", "the statistic has no such relation", got={"neighbors": relation})
     price = Approx(epsilon, delta) if delta else Pure(epsilon)
     with click.progressbar(length=runs, label="releases", file=click.get_text_stream("stderr")) as bar:
         found = audit_default(
-            case, price, rows=rows, runs=runs, confidence=confidence, progress=lambda _: bar.update(1)
+            cases[0], price, rows=rows, runs=runs, confidence=confidence, progress=lambda _: bar.update(1)
         )
     if as_json:
         render.as_json(

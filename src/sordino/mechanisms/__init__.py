@@ -7,6 +7,7 @@ What can be known beforehand (`guarantee`, `depth`, `trusted`) is a property; `l
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import math
 from abc import ABC, abstractmethod
@@ -358,9 +359,14 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
+    if isinstance(value, enum.Enum):
+        return value.value
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    return repr(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        named = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {"kind": type(value).__name__, **named}
+    return type(value).__name__  # a record holds no Python: addresses in memory would differ between runs
 
 
 __all__ = ["REGISTER", "Answer", "Mechanism", "kinds", "matched"]

@@ -13,6 +13,7 @@ from sordino import checks
 from sordino.errors import ParameterError
 from sordino.planner.assumed import PublicSample, assumed
 from sordino.planner.candidate import Candidate, candidates
+from sordino.planner.family import span
 from sordino.planner.limit import least_error
 from sordino.planner.report import Option, Plan
 from sordino.planner.spread import summarise
@@ -30,6 +31,7 @@ MANY = (
     256  # tables over which simulated answers go: those of one table tell less than those of as many tables
 )
 SLOPES = 6_000_000  # pairs of rows on which exact laws are averaged
+MOST = 1_000_000  # tables or simulated answers that anybody may ask for
 WORK = 400_000  # rows read by simulated answers, so that a table takes seconds
 
 
@@ -44,6 +46,7 @@ def plan(
     draws: int | None = None,
     seed: int = 0,
     only_default: bool = False,
+    groups: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     **hints: Any,
 ) -> Plan:
@@ -60,6 +63,7 @@ def plan(
         draws: Simulated answers where no law is known; by default as many as take a few seconds.
         seed: Names the generated columns.
         only_default: Try nothing but the mechanism that a release would take.
+        groups: How many groups it will be asked of: each has its part of the rows, and of the price per row.
         progress: Is called with the steps done and the steps in all.
         hints: The public options of a release: ``centre``, ``spread``, ``tight``, ``interval``, ...
 
@@ -84,14 +88,22 @@ def plan(
         )
     shape = assumed(assume, statistic)
     count = size(statistic, rows, shape)
+    if groups is not None and count is not None:
+        count = max(1, count // checks.whole("plan", at_least=1, hint="groups=4", groups=groups))
     subject = Subject.of(statistic)
     many = SLOPES // count**2 if subject.paired and count else TABLES
-    tables = min(max(many, 3), TABLES) if tables is None else checks.whole("plan", at_least=1, tables=tables)
+    tables = min(max(many, 3), TABLES) if tables is None else _bounded(1, tables=tables)
     if draws is not None:
-        checks.whole("plan", at_least=2, draws=draws)
-    relation = neighbors or statistic.neighbors
+        _bounded(2, draws=draws)
+    relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
     found = candidates(
-        statistic, price, rows=count, neighbors=relation, hints=hints, only_default=only_default
+        statistic,
+        price,
+        rows=count,
+        neighbors=relation,
+        hints=hints,
+        only_default=only_default,
+        groups=groups,
     )
     trial = Trial(found[0].part.statistic, shape, rows=count, seed=checks.whole("plan", seed=seed))
     kept = [one for one in found if one.default or _sensible(one, trial)]
@@ -104,6 +116,8 @@ def plan(
         progress(len(kept), len(kept) + 1)
     work = (count or 1) ** (2 if subject.paired else 1)
     sampling = trial.sampling_error(min(max(4_000_000 // work, 8 if subject.paired else 16), 64))
+    usual = assume is None and not only_default
+    spread = span(kept[0], trial, tried) if usual else None
     if progress is not None:
         progress(len(kept) + 1, len(kept) + 1)
     return Plan(
@@ -118,6 +132,8 @@ def plan(
         limit=least_error(kept[0].part, trial, price),
         hints=tuple(sorted(hints.items())),
         seed=seed,
+        groups=groups,
+        span=spread,
     )
 
 
@@ -146,6 +162,17 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
         default=candidate.default,
         trusted=candidate.mechanism.trusted,
     )
+
+
+def _bounded(least: int, **named: Any) -> int:
+    """A number of repetitions that ends within a lifetime."""
+    (name,) = named
+    count = checks.whole("plan", at_least=least, hint=f"{name}=100", **named)
+    if count > MOST:
+        raise ParameterError(
+            "plan", f"{name} must be at most {MOST:,}", got=named, why="Each is computed.", hint=f"{name}=100"
+        )
+    return count
 
 
 def _draws(candidate: Candidate, rows: int | None) -> int:

@@ -6,13 +6,14 @@ and ``docs/proofs/guarantees.md``; nothing here knows of mechanisms or data.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from sordino import checks
+from sordino.calling import Explained
 from sordino.errors import ParameterError, Unsupported, spell
 
 G = TypeVar("G", bound="Guarantee")
@@ -21,7 +22,7 @@ RANGE_DIGITS = 60  # binary digits of a bounded range found by bisection; the lo
 
 
 @dataclass(frozen=True, slots=True)
-class Guarantee(ABC):
+class Guarantee(metaclass=Explained):
     """A promise. ``a + b`` composes, ``a.to(Approx, delta=...)`` converts, ``a.within(b)`` compares.
 
     All arithmetic of prices is here: parts (`share`), rows (`for_group`, `per_row`), repetition (`times`), what a score
@@ -74,8 +75,7 @@ class Guarantee(ABC):
             >>> Pure(1).share(0.25) + Pure(1).share(0.75) == Pure(1)
             True
         """
-        fraction = checks.between("share", 0, 1, closed=True, part=part)
-        return replace(self, **{name: getattr(self, name) * fraction for name in self.added})
+        return cast("Self", _part(self, part))
 
     def scaled(self, factor: checks.Number) -> Self:
         """The same promise with its main amount multiplied; a delta or an omega stays."""
@@ -238,6 +238,13 @@ class Guarantee(ABC):
     @abstractmethod
     def words(self) -> str:
         """Say the promise in a sentence."""
+
+
+@lru_cache(maxsize=1024)
+def _part(price: Guarantee, part: checks.Number) -> Guarantee:
+    """A share, remembered: a mechanism asks for the same ones in every release."""
+    fraction = checks.between("share", 0, 1, closed=True, part=part)
+    return replace(price, **{name: getattr(price, name) * fraction for name in price.added})
 
 
 @lru_cache(maxsize=1024)

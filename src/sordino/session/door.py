@@ -1,4 +1,4 @@
-"""`Session`: data, mechanism and book meet only here. `release` is the one door: it spends, draws and returns.
+"""`Session`: data, mechanism and ledger meet only here. `release` is the one door: it spends, draws and returns.
 
 Everything that can be refused is refused before the debit (`sordino.session.quote`); after it nothing that depends on a
 value may come out but the answer.
@@ -6,19 +6,26 @@ value may come out but the answer.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sordino import __version__
-from sordino.errors import DataError, LedgerError, ParameterError, SordinoError
-from sordino.reading.requests import Cells, Condition, Source
+from sordino import __version__, checks
+from sordino.calling import explained
+from sordino.errors import DataError, ParameterError, SordinoError, Unanswered
+from sordino.reading.condition import Condition
+from sordino.reading.requests import Cells, Source
+from sordino.reading.room import inside, unreadable
 from sordino.session.groups import converse, follow_up, groups_together
+from sordino.session.provenance import provenance
 from sordino.session.quote import Question, prepare
-from sordino.session.release import Interval, Release, real
+from sordino.session.record import real
+from sordino.session.release import Interval, Release
 
 if TYPE_CHECKING:
     from sordino.ledger import Entry, Ledger
@@ -30,14 +37,15 @@ Key = str | int
 
 
 class Session:
-    """Data and the book that is debited for them.
+    """Data and the ledger that is debited for them.
 
     Args:
         source: Where summaries come from.
-        ledger: The book.
-        unit: Whom to protect; the book's own unit unless its ``max_rows`` is to differ.
-        neighbors: Which datasets the promise compares; the book's own by default.
+        ledger: The ledger.
+        unit: Whom to protect; the ledger's own unit unless its ``max_rows`` is to differ.
+        neighbors: Which datasets the promise compares; the ledger's own by default.
         rows: The number of rows: public under replace-one, else a rough public guess.
+        data: Which data these are (`sordino.session.provenance`).
     """
 
     def __init__(
@@ -49,8 +57,10 @@ class Session:
         neighbors: Neighbors | None = None,
         rows: int | None = None,
         conditions: tuple[Condition, ...] = (),
+        data: Mapping[str, str] | None = None,
     ) -> None:
         self._source = source
+        self._data = provenance(None, source) if data is None else data
         self.ledger = ledger
         self.unit = unit or ledger.unit
         self.neighbors = neighbors or ledger.neighbors
@@ -63,6 +73,11 @@ class Session:
         return self.ledger.remaining
 
     @property
+    def rows(self) -> int | None:
+        """The number of rows where it is public, or the rough number that was declared."""
+        return self._rows
+
+    @property
     def history(self) -> tuple[Release | Entry, ...]:
         """Every release in order; a paid question without an answer stands as its entry."""
         return tuple(
@@ -70,8 +85,8 @@ class Session:
             for entry in self.ledger.history
         )
 
-    def where(self, *conditions: Condition | tuple[str, str, Any]) -> Session:
-        """The same data, only the rows that fulfil public conditions.
+    def where(self, *conditions: Condition | tuple[str, str, Any] | str) -> Session:
+        """The same data, only the rows that fulfil public conditions: tuples, or texts as the command line reads them.
 
         Example:
             >>> import sordino as sd
@@ -79,17 +94,36 @@ class Session:
             >>> grown = people.where(("age", ">=", 30))
             >>> grown.quote(sd.Count("age"), sd.Pure(1)).rows_moved
             2
+            >>> old = people.where("age >= 65")
         """
-        asked = tuple(one if isinstance(one, Condition) else Condition(*one) for one in conditions)
+        asked = tuple(Condition.of(one) for one in conditions)
         return Session(
-            self._source.where(*asked),
+            inside(lambda: self._source.where(*asked), otherwise=unreadable),
             self.ledger,
             unit=self.unit,
             neighbors=self.neighbors,
             rows=self._rows,
             conditions=(*self._conditions, *asked),
+            data=self._data,
         )
 
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, releases: str | None = None
+    ) -> Path:
+        """Write a report of the ledger: one page with answers, pictures, guarantee and account.
+
+        Args:
+            path: The page, an ``.html`` file.
+            title: What stands on top; what the ledger is for otherwise.
+            releases: Which releases are shown: ``"3-9"``; all otherwise.
+        """
+        from sordino.session.report import report
+
+        target = Path(path)
+        target.write_text(report(self.ledger, title=title, releases=releases), encoding="utf-8")
+        return target
+
+    @explained("people.quote")
     def quote(
         self,
         statistic: Statistic | Sequence[Statistic],
@@ -103,8 +137,9 @@ class Session:
             price: What it may cost.
             options: As for `release`; ``by=(column, keys)`` for groups.
         """
-        return self._question(statistic, price, **options).event
+        return self.question(statistic, price, **options).event
 
+    @explained("people.release")
     def release(
         self,
         statistic: Statistic | Sequence[Statistic],
@@ -112,25 +147,28 @@ class Session:
         *,
         interval: float | None = None,
         token: str | None = None,
+        purpose: str | None = None,
         mechanism: Mechanism | None = None,
         **hints: Any,
     ) -> Release:
         """Release a statistic, or several as one priced batch.
 
         Args:
-            statistic: What is asked; a list is answered from one pass and stands as one entry in the book.
+            statistic: What is asked; a list is answered from one pass and stands as one entry in the ledger.
             price: What it may cost one person in all, or one price per statistic.
             interval: Probability of an error bar; it is paid from the same price.
             token: Names the question: asked again with the same token, the stored answer comes back and costs nothing.
+            purpose: What it is for, in a few words that stay in the ledger.
             mechanism: Instead of the default one.
             hints: Public options of the choice: ``rows``, ``centre``, ``spread``, ``tight``, ``smoothing``, ...
 
         Raises:
-            BudgetExceeded: The book has not enough left; nothing was read.
+            BudgetExceeded: The ledger has not enough left; nothing was read.
         """
-        question = self._question(statistic, price, interval=interval, mechanism=mechanism, **hints)
-        return self._door(question, token)
+        question = self.question(statistic, price, interval=interval, mechanism=mechanism, **hints)
+        return self._door(question, token, purpose)
 
+    @explained("people.release_by")
     def release_by(
         self,
         column: str,
@@ -140,6 +178,7 @@ class Session:
         *,
         interval: float | None = None,
         token: str | None = None,
+        purpose: str | None = None,
         mechanism: Mechanism | None = None,
         **hints: Any,
     ) -> Release:
@@ -155,15 +194,16 @@ class Session:
             price: What it may cost one person in all.
             interval: As for `release`: one error bar per group.
             token: As for `release`.
+            purpose: As for `release`.
             mechanism: As for `release`.
             hints: As for `release`.
         """
-        question = self._question(
+        question = self.question(
             statistic, price, by=(column, keys), interval=interval, mechanism=mechanism, **hints
         )
-        return self._door(question, token)
+        return self._door(question, token, purpose)
 
-    def _question(
+    def question(
         self,
         statistic: Statistic | Sequence[Statistic],
         price: Guarantee | Sequence[Guarantee],
@@ -173,6 +213,7 @@ class Session:
         by: tuple[str, Sequence[Key]] | None = None,
         **hints: Any,
     ) -> Question:
+        """The question of a release with its mechanisms and assumptions: looks at the schema alone, spends nothing."""
         question = prepare(
             statistic,
             price,
@@ -185,40 +226,71 @@ class Session:
             mechanism=mechanism,
             hints=hints,
         )
+        question = replace(
+            question,
+            event=replace(question.event, data=self._data),
+            assumptions=question.assumptions + self._source.assumptions,
+        )
         self._source.check(*question.requests)
         if question.event.by is not None:
             self._source.check(Cells(question.event.by["column"], tuple(question.event.by["keys"])))
         return question
 
-    def _door(self, question: Question, token: str | None) -> Release:
-        """Debit, read, draw, record: in this order; everything else was checked before."""
-        entry = self.ledger.spend(question.event, token)
-        if entry.release is not None:
-            return Release.from_dict(entry.release)
-        answers = self._closed_room(question, entry)
-        return Release.from_dict(self.ledger.record(entry, _release(question, entry, answers)))
+    def _door(self, question: Question, token: str | None, purpose: str | None) -> Release:
+        """One question through the door."""
+        return Session.release_all([(self, question, token)], purpose=purpose)[0]
+
+    @staticmethod
+    def release_all(
+        jobs: Sequence[tuple[Session, Question, str | None]],
+        *,
+        purpose: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[Release]:
+        """Debit all questions in one transaction or none, then read, draw and record one by one.
+
+        Stopped at any instant and asked again with the same tokens it pays nothing twice: what has an answer keeps it.
+
+        Args:
+            jobs: Sessions on one ledger, each with its `question` and a token.
+            purpose: What it is for; it stays in the ledger.
+            progress: Is called with the questions answered and all of them.
+        """
+        ledger = jobs[0][0].ledger
+        for session, _, token in jobs:
+            paid = None if token is None else ledger.paid(token)
+            if paid is None or paid.release is None:  # a stored answer needs no source
+                session._source.ready()
+        entries = ledger.spend_all([(question.event, token) for _, question, token in jobs], purpose=purpose)
+        found = []
+        for (session, question, _), entry in zip(jobs, entries, strict=True):
+            kept = entry.release
+            if kept is None:
+                drawn = session._closed_room(question, entry)
+                kept = ledger.record(entry, _release(question, entry, drawn))
+            found.append(Release.from_dict(kept))
+            if progress is not None:
+                progress(len(found), len(jobs))
+        return found
 
     def _closed_room(self, question: Question, entry: Entry) -> list[list[Answer]]:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told."""
-        problem: SordinoError | None = None
-        try:
-            with getattr(self._source, "snapshot", contextlib.nullcontext)():
+
+        def work() -> list[list[Answer]]:
+            with self._source.snapshot():
                 return self._answers(question)
-        except (
-            DataError
-        ) as error:  # sources raise these about the schema alone: the data changed while being read
-            problem = error
-        except Exception:  # noqa: BLE001  the error itself stays in the room
-            problem = LedgerError(
+
+        def unanswered() -> SordinoError:
+            return Unanswered(
                 "release",
                 "the answer could not be drawn",
                 got={"token": entry.token},
                 why="It was paid for and nothing was published; the cause may depend on the data and is not shown.",
                 hint="ask again with the same token: it costs nothing",
             )
-        problem.__context__ = problem.__cause__ = None
-        problem.__traceback__ = None
-        raise problem
+
+        # A source may say after the debit, of the schema alone, that the data changed while they were read.
+        return inside(work, otherwise=unanswered, passing=(DataError,))
 
     def _answers(self, question: Question) -> list[list[Answer]]:
         """The answers of every part, for every group (one group without a split)."""
@@ -313,6 +385,7 @@ def public_keys(column: str, keys: Sequence[Key]) -> tuple[Key, ...]:
         () if isinstance(keys, str) else tuple(key.item() if hasattr(key, "item") else key for key in keys)
     )
     fine = all(isinstance(key, str | int) and not isinstance(key, bool) for key in given)
+    checks.texts("groups", given)
     if not given or not fine or len(set(given)) != len(given) or len({type(key) for key in given}) > 1:
         raise ParameterError(
             "groups",
@@ -320,4 +393,7 @@ def public_keys(column: str, keys: Sequence[Key]) -> tuple[Key, ...]:
             why="Keys are public: they must be known before the data are seen, never taken from them.",
             hint='release_by("region", ["north", "south"], ...)',
         )
+    for key in given:
+        if isinstance(key, str):
+            checks.plain_text("groups", hint='release_by("region", ["north", "south"], ...)', key=key)
     return given

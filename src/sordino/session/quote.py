@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sordino.errors import ParameterError, SordinoError, Unsupported
+from sordino.labels import shown
+from sordino.made import changed_by_interval
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
@@ -82,7 +82,7 @@ def prepare(
     """Decide everything about a release that does not need data.
 
     Args:
-        statistics: What is asked; several share one pass and one entry in the book.
+        statistics: What is asked; several share one pass and one entry in the ledger.
         price: What it may cost one person in all (shared equally by several statistics), or one price each.
         neighbors: The relation of the session.
         unit: Whom it protects.
@@ -94,6 +94,7 @@ def prepare(
         hints: Further options of `choose`.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> from sordino.statistics.median import Median
         >>> asked = prepare(Median("income", low=0, high=500_000), Pure(0.5), neighbors=Neighbors.REPLACE_ONE,
         ...                 unit=Unit(), rows=20_000)
@@ -105,7 +106,15 @@ def prepare(
     prices = _prices(price, asked)
     if mechanism is not None and len(asked) != 1:
         raise ParameterError("release", "a mechanism can be given for one statistic at a time")
-    parts, forms = [], []
+    if mechanism is not None and not isinstance(mechanism, Mechanism):
+        raise ParameterError(
+            "release",
+            "mechanism is a mechanism, not its name",
+            got={"mechanism": mechanism},
+            why="Without one the mechanism is chosen by the statistic and the price, and its noise with it.",
+            hint="leave mechanism out; sd.plan(statistic, price, rows=1000) compares what could answer",
+        )
+    parts, forms, changes = [], [], []
     for statistic, cost in zip(asked, prices, strict=True):
         form = _form(statistic, neighbors, unit, filtered=bool(where), split=by is not None)
         forms.append(form)
@@ -114,6 +123,12 @@ def prepare(
             form.statistic, paid, **_hints(form, rows, by, hints or {}, interval=interval)
         )
         _covered(form.statistic, chosen)
+        if interval is not None and mechanism is None:
+            changes.append(
+                changed_by_interval(
+                    form.statistic, paid, chosen, _hints(form, rows, by, hints or {}, interval=None)
+                )
+            )
         if not chosen.guarantee.within(paid):
             raise ParameterError(
                 "release",
@@ -137,7 +152,8 @@ def prepare(
         by=None if by is None else {"column": by[0], "keys": list(by[1])},
         rows_moved=moved,
     )
-    return Question(tuple(parts), event, _assumptions(parts, event, forms), single)
+    told = dict.fromkeys([*_assumptions(parts, event, forms), *filter(None, changes)])
+    return Question(tuple(parts), event, tuple(told), single)
 
 
 def _covered(statistic: Statistic, mechanism: Mechanism) -> None:
@@ -288,7 +304,7 @@ def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contributio
 
     def ask(request: Ask) -> Summary:
         asked.append(request)
-        nothing = {name: np.empty(0) for name in columns(request)}
+        nothing: dict[str, list[Any]] = {name: [] for name in columns(request)}  # may hold numbers and keys
         return Memory(nothing).summary(request)[0]
 
     try:
@@ -300,7 +316,7 @@ def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contributio
             statistic.name,
             f"cannot be answered by {mechanism.name}",
             why="The rehearsal on an empty table failed; nothing was spent.",
-            hint="leave mechanism= out",
+            hint="another price, such as sd.Pure(0.5), or another mechanism",
         ) from problem
     return asked[0]
 
@@ -367,12 +383,12 @@ def _about(statistic: Any) -> list[str]:
         return []
     missing = getattr(statistic, "grid", statistic).missing
     bounds = (
-        f"{column} was taken to lie between {low:g} and {high:g}: values outside count as the nearer bound. The "
-        "bounds are public and were not taken from the data."
+        f"{column} was clamped to between {shown(low)} and {shown(high)}: values outside count as the nearer bound. "
+        "The bounds are public and were not taken from the data."
     )
     said = [bounds]
     if missing == "drop":
-        said.append(f"Rows whose {column} is no number were left out.")
+        said.append(f"Rows whose {column} is not a number were left out.")
     elif missing is not None:
-        said.append(f"Rows whose {column} is no number count as {missing:g}.")
+        said.append(f"Rows whose {column} is not a number count as {shown(missing)}.")
     return said

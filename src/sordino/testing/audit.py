@@ -1,8 +1,8 @@
 """Audits from outside: many runs of a release on two tables, and a lower bound of epsilon that they prove.
 
 The black box beside the white one of replay.py: it looks at answers alone, so it audits anything that can be called,
-ours or others'. An event is chosen on one half of the runs and counted on the other, with Clopper-Pearson bounds. It can
-refute a promise, never prove one: the answer is "refuted" or "not refuted".
+ours or others'. An event is chosen on one half of the runs and counted on the other, with Clopper-Pearson bounds. It
+can refute a promise, never prove one: the answer is "refuted" or "not refuted".
 """
 
 from __future__ import annotations

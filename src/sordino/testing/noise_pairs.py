@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -18,15 +19,20 @@ if TYPE_CHECKING:
 TAILS = np.concatenate((10.0 ** -np.arange(0.02, 300, 3.0), np.linspace(0.02, 0.98, 33)))
 
 
-def points(noise: Noise, t: float, s: float) -> Floats:
-    """Points where the log ratio is likely to be extreme: quantiles of both laws, their centres and kinks."""
+@functools.lru_cache(maxsize=8)
+def sizes(noise: Noise) -> Floats:
+    """Sizes at which the law may behave unlike elsewhere: quantiles far into the tail, small numbers, kinks."""
     # Both sides of a kink: at a jump itself, rounding would choose the side for p and for q separately.
     near = np.concatenate((kinks(noise) * (1 - 1e-9), kinks(noise), kinks(noise) * (1 + 1e-9)))
     if hasattr(noise, "breaks"):
         near = np.concatenate((kinks(noise) * (1 - 1e-9), kinks(noise) * (1 + 1e-9)))
-    sizes = np.concatenate((noise.isf(TAILS / 2), np.geomspace(1e-9, 1e3, 120), near))
-    sizes = sizes[np.isfinite(sizes) & (sizes < 1e290)]
-    own = np.concatenate(([0.0], sizes, -sizes))
+    found = np.concatenate((noise.isf(TAILS / 2), np.geomspace(1e-9, 1e3, 120), near))
+    return np.asarray(found[np.isfinite(found) & (found < 1e290)])
+
+
+def points(noise: Noise, t: float, s: float) -> Floats:
+    """Points where the log ratio is likely to be extreme: quantiles of both laws, their centres and kinks."""
+    own = np.concatenate(([0.0], sizes(noise), -sizes(noise)))
     other = own * np.exp(t) + s
     return np.asarray(np.concatenate((own, other, own + s)))
 

@@ -104,7 +104,7 @@ class Additive(Mechanism):
         from sordino.mechanisms.additive.smoothing import noise_at
         from sordino.mechanisms.parts.drawing import noise_for
 
-        smoothing = statistic.smoothing(price, hints)
+        smoothing, look = statistic.smoothing(price, hints), hints.look if statistic.counts_rows else None
         if smoothing is None:
             return
         if smoothing == 0:
@@ -112,10 +112,10 @@ class Additive(Mechanism):
             # The scale is public: the bar is free.
             yield plain if hints.interval is None else WithErrorBar(mechanism=plain, level=hints.interval)
         elif hints.interval is None:
-            yield cls.looking(noise_at(price, smoothing), hints)
+            yield cls.looking(noise_at(price, smoothing), look)
         else:
             yield WithErrorBar.offered(
-                lambda cost: cls.looking(noise_at(cost, smoothing), hints), price, hints.interval
+                lambda cost: cls.looking(noise_at(cost, smoothing), look), price, hints.interval
             )
 
     @classmethod
@@ -137,11 +137,11 @@ class Additive(Mechanism):
                         )
 
     @classmethod
-    def looking(cls, calibration: Calibration, hints: Hints) -> Additive:
+    def looking(cls, calibration: Calibration, look: int | None) -> Additive:
         """Look ahead as far as the smoothing asks, and no farther than all rows: there the global bound holds."""
         whole = cls(calibration=calibration)
-        far = hints.look is not None and whole.depth > hints.look
-        return cls(calibration=calibration, look=hints.look) if far else whole
+        far = look is not None and whole.depth > look
+        return cls(calibration=calibration, look=look) if far else whole
 
     @classmethod
     def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
@@ -158,7 +158,7 @@ class Additive(Mechanism):
                 if gamma == 0 and not family.plain:
                     continue
                 try:
-                    yield cls.looking(family.calibrate(price, smoothing=gamma), hints)
+                    yield cls.looking(family.calibrate(price, smoothing=gamma), hints.look)
                 except SordinoError:
                     continue
 
