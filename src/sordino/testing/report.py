@@ -40,7 +40,7 @@ def main() -> None:
     found: list[Seen] = []
     for name, kind in catalogue.mechanisms().items():
         sys.stderr.write(f"{name}\n")
-        found += survey(kind, pairs=9, defaults=True)
+        found += survey(kind, pairs=6, defaults=True)
     sys.stdout.write("\n".join(table(found)) + "\n")
 
 
