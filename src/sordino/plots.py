@@ -138,6 +138,7 @@ def save(figure: Any, path: str | Path) -> Path:
         Traceback (most recent call last):
         ...
         sordino.errors.ParameterError: plot: the file must end in .svg, .png or .pdf, got path='figure.gif'.
+            Hint: plot.svg
     """
     target, ending = check(path)
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 UNBIASED = (
     "unbiased: each value's mean is the true kernel density, however few the people; the noise is on top"
 )
-#: Reports near a place from which on their own spread gives intervals that cover as they say.
+#: Reports near a place from which on their own spread gives intervals that cover as they say: on generated cities
+#: 95 % intervals cover 0.94 to 0.95 from here on and 0.89 between 5 and 10 (docs/proofs/geo_points.md).
 _ENOUGH = 40.0
 SMALLEST = "smallest error: fine detail that the reports cannot show is left out, so peaks may be too low"
 
