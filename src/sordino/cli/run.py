@@ -10,6 +10,7 @@ import click
 from sordino.address import pasted
 from sordino.cli import render
 from sordino.errors import ParameterError
+from sordino.labels import name
 from sordino.privacy import compose
 
 if TYPE_CHECKING:
@@ -103,11 +104,34 @@ def _checked(asked: ReleaseFile) -> None:
         title="the file is right; no data were touched and nothing was spent",
     )
     rows = [
-        [job.name, ", ".join(statistics(question.event)), _groups(job), repr(question.event.guarantee)]
+        [
+            job.name,
+            ", ".join(statistics(question.event)),
+            _groups(job),
+            _interval(job),
+            repr(question.event.guarantee),
+        ]
         for job, question in questions
     ]
-    render.table(["table", "statistics", "groups", "price"], rows)
+    render.table(["table", "statistics", "groups", "interval", "price"], rows)
     render.note(f"next: sordino run {pasted(str(asked.path))} --plan")
+
+
+def _interval(job: Job) -> str:
+    return "none" if job.interval is None else f"{100 * job.interval:g} %"
+
+
+def _without_interval(asked: ReleaseFile) -> None:
+    """Say which statistics have no interval, where one was asked for."""
+    barred = {job.name for job in asked.jobs if job.interval is not None}
+    bare = [
+        name(one.to_dict())
+        for job in asked.jobs
+        if job.interval is None and job.name in barred
+        for one in job.statistics
+    ]
+    if bare:
+        render.note(f"  interval    none is known for {', '.join(dict.fromkeys(bare))}: asked without")
 
 
 def _groups(job: Job) -> str:
@@ -133,10 +157,10 @@ def _planned(asked: ReleaseFile, rows: int | None) -> None:
     with render.progress("planning", len(questions)) as advance:
         for job, question in questions:
             found = expected(question, count)
-            for name, option, part in zip(statistics(question.event), found, question.parts, strict=True):
+            for called, option, part in zip(statistics(question.event), found, question.parts, strict=True):
                 figures = ["-", "-"] if option is None else [short(option.rms), short(option.most)]
                 bar = "-" if option is None or option.width is None else short(option.width)
-                lines.append([job.name, name, _groups(job), repr(part.mechanism.guarantee), *figures, bar])
+                lines.append([job.name, called, _groups(job), repr(part.mechanism.guarantee), *figures, bar])
             advance(1)
     render.table(
         ["table", "statistic", "groups", "price per row", "rms error", "9 in 10 within", "interval width"], lines,
@@ -194,6 +218,7 @@ def _run(asked: ReleaseFile, page: str | None, user: str | None, *, yes: bool) -
             **asked.opening,
         )
         jobs = [_job(people, job) for job in asked.jobs]
+        _without_interval(asked)
         _preview(ledger, jobs)
         with render.progress("releasing", 100) as advance:
             answers = Session.release_all(jobs, purpose=asked.purpose, progress=render.percent(advance))
