@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.hints import Hints
+    from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.mechanisms.quantile.plan import Lattice
@@ -156,6 +157,17 @@ class Mechanism(ABC):
         """Other ways to answer that a plan shows beside the default."""
         del statistic, price, hints
         return ()
+
+    @classmethod
+    def cases(cls) -> Iterable[MechanismCase]:
+        """Ways in which it answers: what the laws and the replay of `sordino.testing` are run on.
+
+        By default all that it offers for the statistics of the catalogue, at every kind of price. A mechanism that
+        offers nothing says here how it is built; one without any case fails its laws.
+        """
+        from sordino.mechanisms.parts.cases import offered
+
+        return offered(cls)
 
     @property
     def label(self) -> str:
