@@ -22,8 +22,10 @@ class Hints:
         rows: Number of rows (public under replace-one), or a declared rough one.
         centre: Guess of the centre of the column.
         spread: Guess of its spread.
-        tight: The bounds fit the column.
-        loose: For minimum and maximum: rather far inside the data than outside.
+        tight: The bounds fit the column: plain noise at the full price.
+        loose: The bounds of a mean, sum, variance or deviation are far too wide (ten times or more): search them
+            aggressively. Where they do fit after all, answers can be several times worse than plain noise. For minimum
+            and maximum: rather far inside the data than outside.
         symmetric: The distribution is symmetric, so a trimmed mean may answer for the mean.
         occupied: Guess of the share of rows that differ from the usual value.
         smoothing: Smoothing parameter of a smooth bound.

@@ -1,0 +1,159 @@
+"""The data-free plan of plain-or-cut: the prices of its two outcomes and how short an interval may become.
+
+Public numbers only: rows, price, bounds and hints. All constants of the mechanism are here. They were chosen on generated
+shapes; ``python -m benchmarks means`` reruns the tables that they were chosen by. Proofs:
+docs/proofs/mechanism_plain_or_cut.md; the mechanism is plain_or_cut.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sordino.privacy import Guarantee
+
+TILT = 2.5  # s for a mean: an overshoot by a factor r costs r^2 in squared error, so s > 2; blind rows grow with s
+SQUARES_TILT = 5.0  # s for squares, whose noise goes with the square of the length: s > 4
+WHOLE_PART = Fraction(1, 4)  # p0: the whole range costs this part of a slope, and keeps at least 1 - p0 of its chance
+STEEPEST = Fraction(3, 4)  # c0 = .7238 rounded up: the steepest slope of ln P(cut) on the plateau when p0 = 1/4
+HEAD_START = Fraction(3, 2)  # B: nats by which a cut must win; with less, bounds that fit are cut (2.7 times plain)
+LONGEST = 3  # the longest cut is a 2^-3 of the range: up to there no theorem forbids 1.15 times plain inside the bounds
+LONGEST_SQUARES = 2  # the same for squares, where a cut by 4 gains 16
+MARGIN = (2.0, 3.0, 16.0)  # M = min(2 ln(rows price) + 3, 16): nats by which an interval without rows must lose
+SQUARES_GUARD = 5.0  # further nats for squares, whose far rows weigh more: two clusters and top codes
+DISTANT = 8.0  # all intervals that miss so many rows that they lose by 2 ln(rows price) + 8 nats count alike
+NATS = 60.0  # the search is given so many nats: 2^-20 of the range needs 35 of them, the margin and some room the rest
+LEAST, MOST = 0.15, 0.35  # of the price, for the slope: below, blind rows grow; above, nothing is left for the noise
+SHARE = Fraction(1, 10)  # of a concentrated price, for the search
+DEEPEST = 24  # the shortest interval is a 2^-24 of the range: beyond it codes of 31 bits have no cells left
+SPREADS = 2  # no interval is shorter than a hinted spread divided by this
+
+SIGNIFICANT = 20  # binary digits of the slope: weights stay short
+PLACES = 10  # binary places of tilts and margins
+
+
+def _up(value: float) -> Fraction:
+    """A short binary fraction, rounded up."""
+    return Fraction(math.ceil(value * 2**PLACES), 2**PLACES)
+
+
+def _short(value: Fraction) -> Fraction:
+    """The number rounded down to a few binary digits."""
+    places = SIGNIFICANT - math.floor(math.log2(value))
+    scale = Fraction(2) ** places
+    return Fraction(math.floor(value * scale)) / scale
+
+
+@dataclass(frozen=True, slots=True)
+class CutPlan:
+    """How one search weighs intervals and what its outcomes cost; public.
+
+    Attributes:
+        slope: Nats per row; a person moves ``contribution`` of them.
+        contribution: How many rows one person may move.
+        levels: The exponents j of the lengths ``range / 2^j``; empty where rows are too few and nothing is searched.
+        tilt: Nats by which one level more is preferred.
+        margin: Nats by which an interval without rows in it loses.
+        distant: Nats, beyond its tilt, at which more rows outside count no more.
+        whole: What is left of the price when the whole range is the outcome.
+        cut: What is left when an interval is.
+        joint: Whether the whole range is drawn together with its value (pure prices), or before it.
+    """
+
+    slope: Fraction
+    contribution: int
+    levels: tuple[int, ...]
+    tilt: Fraction
+    margin: Fraction
+    distant: Fraction
+    whole: Guarantee
+    cut: Guarantee
+    joint: bool
+
+    @property
+    def searches(self) -> bool:
+        """Whether an interval is looked for at all."""
+        return bool(self.levels)
+
+    @property
+    def finest(self) -> int:
+        """The largest exponent."""
+        return self.levels[-1]
+
+    def lead(self, level: int) -> Fraction:
+        """Nats by which intervals of a level lead before any row counts."""
+        return self.tilt * level
+
+    def needed(self, level: int) -> Fraction:
+        """Rows that must fill an interval of a level: ``T_j``."""
+        return (self.lead(level) + self.margin) / self.slope
+
+    def enough(self, level: int) -> int:
+        """So many rows outside count like all: ``C_j``, at least ``T_j``."""
+        return math.ceil((self.lead(level) + self.distant) / self.slope)
+
+    def rows_beyond(self, level: int, failure: float) -> int:
+        """So many rows or more lie outside a released interval only with this probability: the free bound.
+
+        ``P(I and N(I) >= m) <= 3 w(I)``, and the priors of a level add up to at most 4.
+        """
+        number = math.log(12 * len(self.levels) / failure)
+        return math.ceil((float(self.lead(level) - HEAD_START) + number) / float(self.slope))
+
+
+def plan_cut(
+    *,
+    rows: int,
+    price: Guarantee,
+    cells: int,
+    contribution: int = 1,
+    spread: Fraction | None = None,
+    squares: bool = False,
+) -> CutPlan:
+    """Price a search.
+
+    Args:
+        rows: Public number of rows, or a declared rough one.
+        price: What search and answer may cost together.
+        cells: The largest code of the column; no interval is shorter than one code.
+        contribution: How many rows one person may move.
+        spread: A public guess of the spread in codes: no interval is much shorter.
+        squares: Plan for a mean of squares.
+
+    Example:
+        >>> from sordino.privacy import Pure
+        >>> plan = plan_cut(rows=1001, price=Pure(1), cells=2**31)
+        >>> plan.levels[0], plan.levels[-1], float(plan.slope), float(plan.cut.epsilon)
+        (3, 24, 0.15, 0.7)
+        >>> plan_cut(rows=40, price=Pure(1), cells=2**31).searches
+        False
+    """
+    strength = price.strength / contribution
+    bid = max(rows, 1) * strength
+    if price.gaussian:
+        slope = _short(price.share(SHARE).slope / contribution)
+        whole = cut = price.share(1 - SHARE)
+    else:
+        epsilon = Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
+        part = Fraction(min(max(NATS / bid, LEAST), MOST))
+        slope = _short(epsilon * part / contribution)
+        spent = slope * contribution / epsilon
+        whole, cut = price.share(1 - WHOLE_PART * spent), price.share(1 - 2 * spent)
+    factor, plus, most = MARGIN
+    size = factor * math.log(max(bid, 1.0))
+    margin = min(size + plus, most) + (SQUARES_GUARD if squares else 0.0)
+    tilt = _up((SQUARES_TILT if squares else TILT) * math.log(2))
+    deepest = min(DEEPEST, cells.bit_length() - 1)
+    if spread is not None and spread > 0:
+        deepest = min(deepest, math.floor(math.log2(max(cells * SPREADS / spread, 1))))
+    nats = rows * float(slope)
+    first = LONGEST_SQUARES if squares else LONGEST
+    levels = tuple(j for j in range(first, deepest + 1) if float(tilt) * j + margin <= nats)
+    return CutPlan(
+        slope=slope, contribution=contribution, levels=levels, tilt=tilt, margin=_up(margin),
+        distant=_up(max(size + DISTANT, margin)), whole=whole if levels else price, cut=cut,
+        joint=not price.gaussian,
+    )  # fmt: skip

@@ -1,0 +1,159 @@
+"""The choice of plain-or-cut, drawn exactly: the whole range together with its value, or an interval.
+
+Given the weights of all intervals (family.py) the whole range keeps a fixed part of its chance and pays with a flat top
+of its noise, so that choosing it reveals next to nothing. Proof: docs/proofs/mechanism_plain_or_cut.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sordino.exact import choice
+from sordino.exact.balls import precision, rational
+from sordino.exact.bits import Bits
+from sordino.exact.sampler import draw, settle
+from sordino.exact.uniforms import LazyUniform
+from sordino.mechanisms.clip.plain_or_cut_plan import STEEPEST, WHOLE_PART
+
+if TYPE_CHECKING:
+    from sordino.exact.balls import Ball
+    from sordino.exact.grid import Grid
+    from sordino.mechanisms.clip.family import Family, Weighed
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Valued:
+    """The number that is published with the whole range.
+
+    Attributes:
+        value: Exact; private.
+        sensitivity: How far one person moves it; public.
+        rate: Nats per sensitivity of its noise.
+        grid: The public lattice of the answer.
+    """
+
+    value: Fraction
+    sensitivity: Fraction
+    rate: Fraction
+    grid: Grid
+
+
+def flatness(rate: Fraction, slope: Fraction) -> Fraction:
+    """The exponent g with which the top of the whole range's noise flattens: ``min(r / k, 2 / c0)``.
+
+    The first keeps the flat part from growing by more than the value moves, the second keeps the chance of a cut within
+    two slopes.
+
+    Example:
+        >>> flatness(Fraction(9, 10), Fraction(1, 10)), flatness(Fraction(1), Fraction(1, 2))
+        (Fraction(8, 3), Fraction(2, 1))
+    """
+    return min(rate / slope, 2 / STEEPEST)
+
+
+def _weights(weighed: Weighed, *, whole: bool) -> choice.Weights:
+    counts, levels = list(weighed.counts), list(weighed.exponents)
+    if whole:
+        counts, levels = [weighed.one, *counts], [0, *levels]
+    both = np.array(counts, dtype=object), np.array(levels, dtype=object)
+    return choice.Weights(*both, Fraction(1, weighed.unit))
+
+
+def total_ball(weighed: Weighed) -> Ball:
+    """Enclose Z, the sum of the weights of all intervals, at the current precision."""
+    counts: dict[int, int] = {}
+    for exponent, count in zip(weighed.exponents, weighed.counts, strict=True):
+        counts[exponent] = counts.get(exponent, 0) + count
+    total = rational(0)
+    for exponent, count in counts.items():
+        total += rational(Fraction(-exponent, weighed.unit)).exp() * count
+    return total / weighed.one
+
+
+def outweighs(weighed: Weighed) -> bool:
+    """Whether the intervals together outweigh ``p0 / (1 - p0)`` of the whole range; private.
+
+    They never equal it: a sum of exponentials of rationals that is rational is a short binary fraction (Lindemann and
+    Weierstrass), and a third is none. So this ends.
+    """
+    bits = 64
+    while True:
+        with precision(bits):
+            gap = total_ball(weighed) * (1 - WHOLE_PART).numerator - WHOLE_PART.numerator
+            if gap > 0:
+                return True
+            if gap < 0:
+                return False
+        bits *= 2
+
+
+def _survives(weighed: Weighed, noise: LazyUniform, other: LazyUniform, exponent: Fraction) -> bool:
+    """Decide ``U |X| < (Z (1 - p0) / p0)^-g``, that is ``U < exp(-r (v - |t|))``, refining the uniforms."""
+    bits = 128
+    while True:
+        with precision(bits):
+            lost = (total_ball(weighed) * (1 - WHOLE_PART).numerator / WHOLE_PART.numerator).log()
+            gap = (noise.magnitude() * other.magnitude()).log() + lost * rational(exponent)
+            if gap < 0:
+                return True
+            if gap > 0:
+                return False
+        noise.refine(64)
+        other.refine(64)
+        bits += 64
+
+
+def draw_cell(weighed: Weighed, *, bits: Bits) -> int:
+    """Choose a cell of intervals by their weights."""
+    return choice.choose(_weights(weighed, whole=False), bits=bits)
+
+
+def draw_jointly(weighed: Weighed, whole: Valued, slope: Fraction, *, bits: Bits) -> Fraction | int:
+    """Draw the whole range's value, or the number of a cell of intervals (pure prices).
+
+    Args:
+        weighed: The weights of all intervals on the column; private.
+        whole: What is published with the whole range.
+        slope: Nats per person of the weights.
+        bits: A source of random words.
+
+    Returns:
+        A fraction for the value, an integer for a cell.
+    """
+    from sordino.noise.laplace.sampler import LaplaceRecipe
+
+    scale = whole.sensitivity / whole.rate
+    if not outweighs(weighed):
+        cell = choice.choose(_weights(weighed, whole=True), bits=bits)
+        if cell:
+            return cell - 1
+        point = draw(LaplaceRecipe(), location=whole.value, scale=scale, grid=whole.grid, bits=bits)
+        return whole.grid.step * point
+    if bits.below(WHOLE_PART.denominator) >= WHOLE_PART.numerator:
+        noise, other = LazyUniform(bits.word(), bits), LazyUniform(bits.word(), bits)
+        if _survives(weighed, noise, other, flatness(whole.rate, slope)):
+            return whole.grid.step * settle(LaplaceRecipe(), [noise], whole.value, scale, whole.grid)
+    return draw_cell(weighed, bits=bits)
+
+
+def draw_apart(weighed: Weighed, *, bits: Bits) -> int | None:
+    """Choose the whole range (None) or a cell of intervals by the exponential mechanism (concentrated prices)."""
+    cell = choice.choose(_weights(weighed, whole=True), bits=bits)
+    return cell - 1 if cell else None
+
+
+def draw_interval(family: Family, weighed: Weighed, cell: int, *, bits: Bits) -> tuple[int, int, int]:
+    """The level and the first and last code of an interval of a chosen cell."""
+    level, places = weighed.level[cell], weighed.places[cell]
+    if places is not None:
+        return level, *family.interval(level, int(places[bits.below(len(places))]))
+    taken = weighed.taken(level)  # one of the intervals that are in no cell by name
+    first, last = family.places(level)
+    while True:
+        place = first + bits.below(last - first + 1)
+        if place not in taken:
+            return level, *family.interval(level, place)
