@@ -120,6 +120,7 @@ def published(release: Release) -> list[str]:
     if event.where:
         conditions = ", ".join(f"{c['column']} {c['op']} {c['value']}" for c in event.where)
         lines.append(f"Only rows with {conditions} were asked about.")
+    lines += clipped(release.public)
     bars = release.interval if isinstance(release.interval, tuple) else (release.interval,)
     for bar in bars:
         if bar is not None:
@@ -131,6 +132,30 @@ def published(release: Release) -> list[str]:
         lines.append(
             "The answer carries random noise. How much was used for this answer is private and is not published; the "
             "planner shows the usual error on data that are not these."
+        )
+    return lines
+
+
+def clipped(public: Mapping[str, Any]) -> list[str]:
+    """To what rows were clipped, and what is known about rows beyond; nothing where a release says nothing of it.
+
+    Example:
+        >>> clipped({"whole": False, "low": 0.0, "high": 245549.0, "rows_beyond": 31.0})[0]
+        'Rows below 0 were counted as 0 and rows above 245,549 as 245,549.'
+    """
+    if "low" not in public or "high" not in public:
+        return []
+    if public.get("whole"):
+        return [
+            "Rows were clipped to the declared bounds only: no much shorter interval was found that they fill."
+        ]
+    low, high = shown(public["low"]), shown(public["high"])
+    lines = [f"Rows below {low} were counted as {low} and rows above {high} as {high}."]
+    if "rows_beyond" in public:
+        lines.append(
+            f"How many rows that concerns is not known. In at least 95 of 100 such releases they are fewer than "
+            f"{shown(public['rows_beyond'])}; if some of them lie far beyond, the answer is off by what was cut, on "
+            "top of the noise. tight=True answers without clipping."
         )
     return lines
 

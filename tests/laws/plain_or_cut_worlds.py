@@ -1,4 +1,4 @@
-"""Tiny worlds for plain-or-cut: all columns of a few rows, exact laws of every outcome, and how far neighbours are apart."""
+"""Tiny worlds for plain-or-cut: all columns of a few rows, exact laws of all outcomes, how far neighbours are apart."""
 
 import itertools
 import math
@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from sordino.mechanisms.clip.family import Ends, Family, exact_chances
-from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
+from sordino.mechanisms.clip.family import Ends, exact_chances
+from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, CutPlan
 from sordino.mechanisms.clip.whole_or_interval import flatness
 from sordino.privacy import Neighbors, Pure
 
@@ -18,8 +18,9 @@ def small_plan(slope, *, levels=(1, 2, 3), tilt=0.7, margin=1.0, distant=2.5, co
     """A plan for few rows: everything but the prices is free, and privacy must not depend on it."""
     spent = slope  # by one person
     return CutPlan(
-        slope=slope / contribution, contribution=contribution, levels=levels, tilt=_short(tilt), margin=_short(margin),
-        distant=_short(max(margin, distant)), whole=Pure(epsilon - spent / 4), cut=Pure(epsilon - 2 * spent), joint=True,
+        slope=slope / contribution, contribution=contribution, levels=levels, tilt=_short(tilt),
+        margin=_short(margin), distant=_short(max(margin, distant)), whole=Pure(epsilon - spent * WHOLE_PART),
+        cut=Pure(epsilon - spent), joint=True,
     )  # fmt: skip
 
 
@@ -49,34 +50,50 @@ def neighbours(all_columns, relation, contribution=1):
                     yield one, other
 
 
-def outcome_laws(family, rows, *, rate, charged=True, too_flat=1):
-    """Log density of the whole range's value at public places, and log probabilities of all intervals by their start."""
+def outcome_laws(family, rows, *, relation=Neighbors.REPLACE_ONE, rate=None, inner=None, steeper=1):
+    """Log densities of the value at public places, for the whole range and for every interval by its start.
+
+    Rates and the flatness of the whole range are those of the plan unless a control says otherwise.
+    """
     plan = family.plan
+    rate, inner = rate or plan.whole.epsilon, inner or plan.cut.epsilon
     codes = np.array(sorted(rows), dtype=np.int64)
     reach = family.reach + 1
-    weighed = family.weigh(Ends.of(codes[:reach], codes[-reach:] if len(codes) else codes, len(codes)))
+    weighed = family.weigh(Ends.of(codes[:reach], codes[max(len(codes) - reach, 0) :], len(codes)))
     slope = plan.slope * plan.contribution
-    whole, flat, cells = exact_chances(weighed, joint=True, exponent=too_flat * flatness(rate, slope))
-    per_row = Fraction(1, family.top * plan.contribution)
-    shift = Fraction(0) if charged != "centred" else Fraction(len(rows), 2)
-    value = float((sum(rows) * per_row * (2 if charged == "centred" else 1)) - 2 * shift / plan.contribution)
-    free = 3 / 4 if flat > 0 else whole
-    density = math.log(free) - np.maximum(float(rate) * np.abs(PLACES - value), flat)
-    starts = {}
-    for level, places, chance in zip(weighed.level, weighed.places, cells, strict=True):
-        if places is None:
-            first, last = family.places(level)
-            places = [place for place in range(first, last + 1) if place not in weighed.taken(level)]
-        for place in places:
-            starts[level, int(place)] = math.log(chance / len(places))
-    return density, np.array([starts[key] for key in sorted(starts)])
+    whole, flat, cells = exact_chances(weighed, joint=True, exponent=steeper * flatness(rate, slope))
+    free = float(1 - WHOLE_PART) if flat > 0 else whole
+    laws = {"whole": math.log(free) - np.maximum(_gaps(family, codes, 0, family.top, relation, rate), flat)}
+    for level, places, chance, charge in zip(
+        weighed.level, weighed.places, cells, weighed.charges, strict=True
+    ):
+        first, last = family.places(level)
+        some = set(range(first, last + 1)) - weighed.taken(level) if places is None else places
+        top = charge / weighed.unit
+        for place in some:
+            gaps = _gaps(family, codes, *family.interval(level, int(place)), relation, inner)
+            height = math.log(chance / len(some) / (1 + top)) + top
+            laws[level, int(place)] = height - np.maximum(gaps, top)
+    return laws
 
 
-def worst(family, all_columns, relation, *, rate, **options):
-    """The largest log ratios of the whole range (with its value) and of an interval, over all neighbours."""
-    laws = {rows: outcome_laws(family, rows, rate=rate, **options) for rows in all_columns}
+def _gaps(family, codes, low, high, relation, rate):
+    """Nats from the value to the public places: of the sum, or of the sum about the middle where rows come and go."""
+    if high == low:
+        return 0 * PLACES
+    kept = np.clip(codes, low, high) - low
+    value, most = int(kept.sum()), high - low
+    if relation is Neighbors.ADD_REMOVE_ONE:
+        value, most = value - len(codes) * most / 2, most / 2
+    return float(rate) * np.abs(PLACES - value / (most * family.plan.contribution))
+
+
+def worst(family, all_columns, relation, **options):
+    """The largest log ratio over all neighbours: of the whole range with its value, and of an interval with its."""
+    laws = {rows: outcome_laws(family, rows, relation=relation, **options) for rows in all_columns}
     whole = cut = 0.0
     for one, other in neighbours(all_columns, relation, family.plan.contribution):
-        whole = max(whole, float(np.abs(laws[one][0] - laws[other][0]).max()))
-        cut = max(cut, float(np.abs(laws[one][1] - laws[other][1]).max()))
+        for key, law in laws[one].items():
+            gap = float(np.abs(law - laws[other][key]).max())
+            whole, cut = (max(whole, gap), cut) if key == "whole" else (whole, max(cut, gap))
     return whole, cut

@@ -1,8 +1,8 @@
 """The intervals among which plain-or-cut chooses, and how far the rows of a column are from filling each of them.
 
-For every level j the family has intervals of length ``range / 2^j`` that start on a lattice of an eighth of it. What an
-interval is charged moves by at most one when a row changes: docs/proofs/mechanism_plain_or_cut.md. The choice among them
-is whole_or_interval.py, the constants are in plain_or_cut_plan.py.
+For every level j the family has intervals of length ``range / 2^j`` that start on a lattice of an eighth of it. What
+an interval is charged moves by at most one when a row changes: docs/proofs/mechanism_plain_or_cut.md. The choice among
+them is whole_or_interval.py, the constants are in plain_or_cut_plan.py.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class Weighed:
         exponents: Integers.
         unit: Their common denominator.
         one: The integer that stands for a prior of 1.
+        charges: What the rows charge each cell, in nats times `unit`: the noise of its value is flat so far.
     """
 
     level: list[int]
@@ -78,13 +79,15 @@ class Weighed:
     exponents: list[int]
     unit: int
     one: int
+    charges: list[int]
 
-    def add(self, level: int, places: NDArray[np.int64] | None, prior: int, exponent: int) -> None:
-        """One more cell."""
+    def add(self, level: int, places: NDArray[np.int64] | None, prior: int, lead: int, charge: int) -> None:
+        """One more cell: of the weight ``prior exp(lead - charge)``, or that times ``1 + charge`` in a joint draw."""
         self.level.append(level)
         self.places.append(places)
         self.counts.append(prior)
-        self.exponents.append(exponent)
+        self.exponents.append(charge - lead)
+        self.charges.append(charge)
 
     def taken(self, level: int) -> set[int]:
         """The starts of a level that are in a cell by name."""
@@ -114,7 +117,7 @@ class Family:
         return 2 * self.plan.enough(self.plan.finest) + 2 if self.plan.searches else 0
 
     def interval(self, level: int, place: int) -> tuple[int, int]:
-        """First and last code of an interval, cut to the range.
+        """First and last code of an interval, cut to the range; at least two codes.
 
         Example:
             >>> from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
@@ -124,7 +127,10 @@ class Family:
             ((0, 100), (0, 50), (7, 56))
         """
         low, high = self._ends(level, np.array([place], dtype=np.int64), STARTS, 1 << STARTS)
-        return max(int(low[0]), 0), min(int(high[0]), self.top)
+        bottom, top = max(int(low[0]), 0), min(int(high[0]), self.top)
+        if bottom == top:  # a single code is no range to clip to
+            return (bottom, top + 1) if top < self.top else (bottom - 1, top)
+        return bottom, top
 
     def places(self, level: int) -> tuple[int, int]:
         """The first and the last start of a level whose interval meets the range, in eighths of a length."""
@@ -175,34 +181,44 @@ class Family:
         return outside, away
 
     def weigh(self, ends: Ends) -> Weighed:
-        """Weigh every interval: ``ln w = lead - B + ln prior - slope max(N, T - A)``, exactly.
+        """Weigh every interval: ``w = prior exp(lead - B - x)`` with the charge ``x = slope max(N, T - A)``, exactly.
 
-        Intervals that miss ``C_j`` rows or more are charged ``C_j``: they are one cell per level.
+        In a joint draw the value's noise has a top that is flat so far, which weighs ``1 + x`` times as much. Intervals
+        that miss ``C_j`` rows or more are charged ``C_j``: they are one cell per level.
         """
         plan = self.plan
         unit = math.lcm(plan.slope.denominator, 2**PLACES)
         slope, start = int(plan.slope * unit), int(HEAD_START * unit)
-        found = Weighed([], [], [], [], unit, 1 << (plan.finest + STARTS))
+        one = 1 << (plan.finest + STARTS)
+        found = Weighed([], [], [], [], unit, one * (unit if plan.joint else 1), [])
         for level in plan.levels:
             lead, needed = int(plan.lead(level) * unit), int((plan.lead(level) + plan.margin) * unit)
             enough, prior = plan.enough(level), 1 << (plan.finest - level)
             places = self.candidates(level, ends)
             outside, away = self.charges(level, places, ends)
-            charged = np.maximum(slope * np.minimum(outside, enough), needed - slope * np.minimum(away, enough))
+            charged = np.maximum(
+                slope * np.minimum(outside, enough), needed - slope * np.minimum(away, enough)
+            )
             at_anchor = np.isin(places, ANCHORED)
-            for group, weight in ((at_anchor, found.one), (~at_anchor, prior)):
+            for group, weight in ((at_anchor, one), (~at_anchor, prior)):
                 some, sizes = places[group], charged[group]
                 for size in np.unique(sizes).tolist():
                     here = some[sizes == size]
-                    found.add(level, here, weight * len(here), size - lead + start)
+                    top = unit + size if plan.joint else 1
+                    found.add(level, here, weight * len(here) * top, lead - start, size)
             first, last = self.places(level)
             others = last - first + 1 - len(places)
             if others > 0 and not self.anchored:
-                found.add(level, None, prior * others, max(slope * min(ends.rows, enough), needed) - lead + start)
+                size = max(slope * min(ends.rows, enough), needed)
+                found.add(
+                    level, None, prior * others * (unit + size if plan.joint else 1), lead - start, size
+                )
         return found
 
 
-def exact_chances(weighed: Weighed, *, joint: bool, exponent: Fraction) -> tuple[float, float, Sequence[float]]:
+def exact_chances(
+    weighed: Weighed, *, joint: bool, exponent: Fraction
+) -> tuple[float, float, Sequence[float]]:
     """The probability of the whole range, how flat its law is, and the probability of each cell; for laws and plans.
 
     The second number is ``r v``: 0 where the whole range is drawn with plain noise.
@@ -210,7 +226,7 @@ def exact_chances(weighed: Weighed, *, joint: bool, exponent: Fraction) -> tuple
     from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
 
     logs = np.array([float(Fraction(-e, weighed.unit)) for e in weighed.exponents])
-    logs += np.log(np.array([float(Fraction(c, weighed.one)) for c in weighed.counts]))
+    logs += np.log(np.array([float(Fraction(count, weighed.one)) for count in weighed.counts]))
     best = max(float(logs.max()), 0.0)
     total = float(np.exp(logs - best).sum())
     shares = np.exp(logs - best) / total

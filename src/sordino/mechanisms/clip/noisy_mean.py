@@ -25,8 +25,8 @@ class Summand:
     """The number that gets the noise of a mean or sum, and how the answer comes from it; the value is private.
 
     Under add/remove a mean is a sum about a public or released point over a noisy count. Noise in the count moves the
-    answer by its distance from the point, so a point near the mean is worth more than one in the middle of the interval,
-    where the sum has less noise.
+    answer by its distance from the point, so a point near the mean is worth more than one in the middle of the
+    interval, where the sum has less noise.
 
     Attributes:
         value: What gets noise.
@@ -77,10 +77,13 @@ class Summand:
         return self.finish(noisy, grid, bits)
 
     def finish(self, noisy: Fraction, grid: Grid, bits: Bits | None) -> Fraction:
-        """The answer from a value with noise: divided by a noisy count where rows are private, cut to what is possible."""
+        """The answer from a value with noise: over a noisy count where rows are private, cut to what is possible."""
         if self.counting is not None:
             count, _ = draw_noise(
-                Fraction(self.sums.rows), sensitivity=Fraction(self.contribution), price=self.counting, bits=bits
+                Fraction(self.sums.rows),
+                sensitivity=Fraction(self.contribution),
+                price=self.counting,
+                bits=bits,
             )
             noisy = self.origin + noisy / max(count, Fraction(1))
         if self.factor is None:

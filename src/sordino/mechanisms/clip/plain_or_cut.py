@@ -1,7 +1,7 @@
 """PlainOrCut: mean and sum that trust the declared bounds unless the rows fill a much shorter interval.
 
-One search over intervals. Either the whole range is taken, at nearly the full price, or an interval at most an eighth as
-long, whose rows must be spread over it, so that no heap of equal rows can win. The outcome is part of the answer.
+One search over intervals. Either the whole range is taken, at nearly the full price, or an interval at most an eighth
+as long, whose rows must be spread over it, so that no heap of equal rows can win. The outcome is part of the answer.
 Proof: docs/proofs/mechanism_plain_or_cut.md. Constants: plain_or_cut_plan.py.
 """
 
@@ -19,7 +19,13 @@ from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.interval import Interval, count_part
 from sordino.mechanisms.clip.noisy_mean import Summand
 from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, plan_cut
-from sordino.mechanisms.clip.whole_or_interval import Valued, draw_apart, draw_interval, draw_jointly
+from sordino.mechanisms.clip.whole_or_interval import (
+    Valued,
+    draw_apart,
+    draw_flat_topped,
+    draw_interval,
+    draw_jointly,
+)
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.profile import Units
 from sordino.reading.requests import Grid as Codes
@@ -172,7 +178,9 @@ class PlainOrCut(Mechanism):
 
     def law(self, reading: Reading) -> Law:  # noqa: ARG002
         """Not from one reading; `error_laws` has it."""
-        raise Unsupported(self.name, "has no law of a single reading", hint="error_laws(statistic, ask, grid, truth)")
+        raise Unsupported(
+            self.name, "has no law of a single reading", hint="error_laws(statistic, ask, grid, truth)"
+        )
 
     def error_laws(
         self,
@@ -195,9 +203,7 @@ class PlainOrCut(Mechanism):
     def summand(self, sums: Clipped, rest: Guarantee, contribution: int) -> Summand:
         """What gets noise, inside an interval that is public by now."""
         found = Interval(0, 1, rest, {}, None, count_part(self.rows, rest))
-        return Summand.of(
-            sums, found, total=self.total, neighbors=self.neighbors, contribution=contribution
-        )
+        return Summand.of(sums, found, total=self.total, neighbors=self.neighbors, contribution=contribution)
 
     def converse(
         self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
@@ -225,7 +231,13 @@ class PlainOrCut(Mechanism):
                 return self._answer(whole.draw(grid, source), column.grid, 0, top, None)
         assert cell is not None
         level, low, high = draw_interval(family, weighed, cell, bits=source)
-        value = self.summand(column.clipped(low, high), plan.cut, contribution).draw(grid, source)
+        inside = self.summand(column.clipped(low, high), plan.cut, contribution)
+        if plan.joint:
+            valued = Valued(inside.value, inside.sensitivity, self.rate(inside.price), grid)
+            flat = Fraction(weighed.charges[cell], weighed.unit)
+            value = inside.finish(draw_flat_topped(valued, flat, bits=source), grid, source)
+        else:
+            value = inside.draw(grid, source)
         return self._answer(value, column.grid, low, high, plan.rows_beyond(level, FAILURE))
 
     def shortens(self, codes: Codes) -> bool:

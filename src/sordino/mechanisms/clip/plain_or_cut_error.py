@@ -100,7 +100,9 @@ class MixedErrors:
             density = np.exp(-np.concatenate([0 * _NODES, far])) / (2 * (1 + flat))
         else:
             density = np.concatenate([0 * _NODES, np.asarray(self.noise.pdf(far))])[None, :]
-        parts = np.concatenate([flat * _WEIGHTS / 2, np.broadcast_to(weight, (len(flat), len(weight)))], axis=1)
+        parts = np.concatenate(
+            [flat * _WEIGHTS / 2, np.broadcast_to(weight, (len(flat), len(weight)))], axis=1
+        )
         mass = density * parts
         mass = mass / (2 * mass.sum(axis=1, keepdims=True))
         total = np.zeros(len(self.chance))
@@ -139,15 +141,17 @@ def outcome_errors(
         exponent = flatness(mechanism.rate(whole.price), plan.slope * contribution)
     chance, flat, cells = exact_chances(weighed, joint=plan.joint, exponent=exponent)
     found += _outcomes(chance, flat, whole)
-    far = 0 if 2 * (sums.total - sums.low * sums.rows) > (sums.high - sums.low) * sums.rows else top
-    for level, places, likely in zip(weighed.level, weighed.places, cells, strict=True):
+    upper = 2 * (sums.total - sums.low * sums.rows) <= (sums.high - sums.low) * sums.rows
+    far = (top - 1, top) if upper else (0, 1)
+    for cell, (level, places, likely) in enumerate(zip(weighed.level, weighed.places, cells, strict=True)):
+        flat_top = weighed.charges[cell] / weighed.unit if plan.joint else 0.0
         some: list[Any] = [None] if places is None else list(places)
         if likely < NEGLIGIBLE * len(some):
             continue
         for place in some:
-            low, high = (far, far) if place is None else family.interval(level, int(place))
+            low, high = far if place is None else family.interval(level, int(place))
             inside = mechanism.summand(column.clipped(low, high), plan.cut, contribution)
-            found += _outcomes(likely / len(some), 0.0, inside)
+            found += _outcomes(likely / len(some), flat_top, inside)
     return _mixed(found, whole, truth)
 
 
@@ -162,7 +166,9 @@ def _outcomes(chance: float, flat: float, part: Summand) -> list[tuple[float, ..
         return [(chance, float(part.value), scale, flat, low, high)]
     counting, origin = noise_for(part.counting), float(part.origin)
     levels = (np.arange(COUNTS) + 0.5) / COUNTS
-    counts = part.sums.rows + part.contribution * float(counting.scale) * np.asarray(counting.noise.ppf(levels))
+    counts = part.sums.rows + part.contribution * float(counting.scale) * np.asarray(
+        counting.noise.ppf(levels)
+    )
     return [
         (chance / COUNTS, origin + float(part.value) / count, scale / count, flat, low, high)
         for count in np.maximum(np.rint(counts), 1.0).tolist()
@@ -171,4 +177,4 @@ def _outcomes(chance: float, flat: float, part: Summand) -> list[tuple[float, ..
 
 def _mixed(found: list[tuple[float, ...]], whole: Summand, truth: Fraction) -> MixedErrors:
     columns = [np.array(column) for column in zip(*found, strict=True)]
-    return MixedErrors(noise_for(whole.price).noise, *columns, truth=float(truth))  # type: ignore[arg-type]
+    return MixedErrors(noise_for(whole.price).noise, *columns, float(truth))

@@ -1,7 +1,7 @@
 """The data-free plan of plain-or-cut: the prices of its two outcomes and how short an interval may become.
 
-Public numbers only: rows, price, bounds and hints. All constants of the mechanism are here. They were chosen on generated
-shapes; ``python -m benchmarks means`` reruns the tables that they were chosen by. Proofs:
+Public numbers only: rows, price, bounds and hints. All constants of the mechanism are here. They were chosen on
+generated shapes; ``python -m benchmarks safe_means`` reruns the tables that they were chosen by. Proofs:
 docs/proofs/mechanism_plain_or_cut.md; the mechanism is plain_or_cut.py.
 """
 
@@ -15,21 +15,36 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
-TILT = 2.5  # s for a mean: an overshoot by a factor r costs r^2 in squared error, so s > 2; blind rows grow with s
-SQUARES_TILT = 5.0  # s for squares, whose noise goes with the square of the length: s > 4
-WHOLE_PART = Fraction(1, 4)  # p0: the whole range costs this part of a slope, and keeps at least 1 - p0 of its chance
-STEEPEST = Fraction(3, 4)  # c0 = .7238 rounded up: the steepest slope of ln P(cut) on the plateau when p0 = 1/4
-HEAD_START = Fraction(3, 2)  # B: nats by which a cut must win; with less, bounds that fit are cut (2.7 times plain)
-LONGEST = 3  # the longest cut is a 2^-3 of the range: up to there no theorem forbids 1.15 times plain inside the bounds
-LONGEST_SQUARES = 2  # the same for squares, where a cut by 4 gains 16
-MARGIN = (2.0, 3.0, 16.0)  # M = min(2 ln(rows price) + 3, 16): nats by which an interval without rows must lose
-SQUARES_GUARD = 5.0  # further nats for squares, whose far rows weigh more: two clusters and top codes
-DISTANT = 8.0  # all intervals that miss so many rows that they lose by 2 ln(rows price) + 8 nats count alike
-NATS = 60.0  # the search is given so many nats: 2^-20 of the range needs 35 of them, the margin and some room the rest
-LEAST, MOST = 0.15, 0.35  # of the price, for the slope: below, blind rows grow; above, nothing is left for the noise
-SHARE = Fraction(1, 10)  # of a concentrated price, for the search
-DEEPEST = 24  # the shortest interval is a 2^-24 of the range: beyond it codes of 31 bits have no cells left
-SPREADS = 2  # no interval is shorter than a hinted spread divided by this
+TILT = 2.5
+"""s for a mean: an overshoot by a factor r costs r^2 in squared error, so s > 2; overlooked rows grow with s."""
+SQUARES_TILT = 5.0
+"""s for squares, whose noise goes with the square of the length: s > 4."""
+WHOLE_PART = Fraction(1, 5)
+"""p0: the whole range costs this part of a slope and keeps at least 1 - p0 of its chance; with 1/8, x10 is missed."""
+STEEPEST = Fraction(9, 10)
+"""c0 = .8928 rounded up: the steepest slope of ln P(cut) on the plateau when p0 = 1/5."""
+HEAD_START = Fraction(3)
+"""B: nats by which a cut must win; with 3/2, zeros and top codes within fitting bounds cost 1.5 times plain noise."""
+LONGEST = 3
+"""The longest cut is a 2^-3 of the range: up to there no theorem forbids 1.15 times plain noise inside the bounds."""
+LONGEST_SQUARES = 2
+"""The same for squares, where a cut by 4 gains 16."""
+MARGIN = (2.0, 6.0, 19.0)
+"""M = min(2 ln(rows price) + 6, 19): nats by which unfilled intervals lose; 3 less cost 1.9 on two values."""
+SQUARES_GUARD = 5.0
+"""Further nats for squares, whose far rows weigh more: two clusters and top codes."""
+DISTANT = 8.0
+"""Intervals that miss so many rows that they lose by 2 ln(rows price) + 8 nats count alike."""
+NATS = 400.0
+"""Rows times slope: so many nats see a few per cent of the rows far outside; beyond, the noise comes first."""
+LEAST, MOST = 0.25, 0.5
+"""Of the price, for the slope: with less, more rows are overlooked; a joint draw cannot use more than half."""
+SHARE = Fraction(1, 10)
+"""Of a concentrated price, for the search: whole then costs 1.054."""
+DEEPEST = 24
+"""The shortest interval is a 2^-24 of the range: beyond it codes of 31 bits have no cells left."""
+SPREADS = 2
+"""No interval is shorter than a hinted spread divided by this."""
 
 SIGNIFICANT = 20  # binary digits of the slope: weights stay short
 PLACES = 10  # binary places of tilts and margins
@@ -98,10 +113,21 @@ class CutPlan:
     def rows_beyond(self, level: int, failure: float) -> int:
         """So many rows or more lie outside a released interval only with this probability: the free bound.
 
-        ``P(I and N(I) >= m) <= 3 w(I)``, and the priors of a level add up to at most 4.
+        An interval that misses m rows has the probability ``(1 - p0) / p0 w (1 + k m) exp(-k m)`` at most, and the
+        priors of a level add up to less than 5.
+
+        Example:
+            >>> from sordino.privacy import Pure
+            >>> plan = plan_cut(rows=1001, price=Pure(1), cells=2**31)
+            >>> plan.rows_beyond(3, 0.05), plan.rows_beyond(12, 0.05)
+            (36, 77)
         """
-        number = math.log(12 * len(self.levels) / failure)
-        return math.ceil((float(self.lead(level) - HEAD_START) + number) / float(self.slope))
+        likely = 5 * len(self.levels) * float((1 - WHOLE_PART) / WHOLE_PART) / failure
+        most = float(self.lead(level) - HEAD_START) + math.log(likely)
+        nats = most
+        while nats - math.log1p(nats) < most:
+            nats += 1 / 16
+        return math.ceil(nats / float(self.slope))
 
 
 def plan_cut(
@@ -127,8 +153,8 @@ def plan_cut(
         >>> from sordino.privacy import Pure
         >>> plan = plan_cut(rows=1001, price=Pure(1), cells=2**31)
         >>> plan.levels[0], plan.levels[-1], float(plan.slope), float(plan.cut.epsilon)
-        (3, 24, 0.15, 0.7)
-        >>> plan_cut(rows=40, price=Pure(1), cells=2**31).searches
+        (3, 24, 0.39960..., 0.60039...)
+        >>> plan_cut(rows=30, price=Pure(1), cells=2**31).searches
         False
     """
     strength = price.strength / contribution
@@ -141,14 +167,14 @@ def plan_cut(
         part = Fraction(min(max(NATS / bid, LEAST), MOST))
         slope = _short(epsilon * part / contribution)
         spent = slope * contribution / epsilon
-        whole, cut = price.share(1 - WHOLE_PART * spent), price.share(1 - 2 * spent)
+        whole, cut = price.share(1 - WHOLE_PART * spent), price.share(1 - spent)
     factor, plus, most = MARGIN
     size = factor * math.log(max(bid, 1.0))
     margin = min(size + plus, most) + (SQUARES_GUARD if squares else 0.0)
     tilt = _up((SQUARES_TILT if squares else TILT) * math.log(2))
     deepest = min(DEEPEST, cells.bit_length() - 1)
     if spread is not None and spread > 0:
-        deepest = min(deepest, math.floor(math.log2(max(cells * SPREADS / spread, 1))))
+        deepest = min(deepest, math.floor(math.log2(max(float(cells * SPREADS / spread), 1.0))))
     nats = rows * float(slope)
     first = LONGEST_SQUARES if squares else LONGEST
     levels = tuple(j for j in range(first, deepest + 1) if float(tilt) * j + margin <= nats)

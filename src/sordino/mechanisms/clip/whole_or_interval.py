@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from sordino.exact import choice
 from sordino.exact.balls import precision, rational
-from sordino.exact.bits import Bits
+from sordino.exact.recipe import Fast, Guard, Recipe
 from sordino.exact.sampler import draw, settle
 from sordino.exact.uniforms import LazyUniform
 from sordino.mechanisms.clip.plain_or_cut_plan import STEEPEST, WHOLE_PART
 
 if TYPE_CHECKING:
     from sordino.exact.balls import Ball
+    from sordino.exact.bits import Bits
+    from sordino.exact.functions import Functions
     from sordino.exact.grid import Grid
     from sordino.mechanisms.clip.family import Family, Weighed
 
@@ -50,7 +52,7 @@ def flatness(rate: Fraction, slope: Fraction) -> Fraction:
 
     Example:
         >>> flatness(Fraction(9, 10), Fraction(1, 10)), flatness(Fraction(1), Fraction(1, 2))
-        (Fraction(8, 3), Fraction(2, 1))
+        (Fraction(20, 9), Fraction(2, 1))
     """
     return min(rate / slope, 2 / STEEPEST)
 
@@ -138,6 +140,47 @@ def draw_jointly(weighed: Weighed, whole: Valued, slope: Fraction, *, bits: Bits
         if _survives(weighed, noise, other, flatness(whole.rate, slope)):
             return whole.grid.step * settle(LaplaceRecipe(), [noise], whole.value, scale, whole.grid)
     return draw_cell(weighed, bits=bits)
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform(Recipe):
+    """The uniform law on [-1, 1): the flat top of a noise."""
+
+    guards: ClassVar[tuple[Guard, ...]] = (Guard.ZERO,)
+
+    def fast(self, f: Functions, *x: Any) -> Fast:
+        """The head itself; its unread bits are below 2^-62."""
+        del f
+        return Fast(x[0], 2.0**-50)
+
+    def ball(self, *u: LazyUniform) -> Ball:
+        """The number itself."""
+        return u[0].signed()
+
+
+def draw_flat_topped(part: Valued, flat: Fraction, *, bits: Bits) -> Fraction:
+    """A value with noise of density ``~ exp(-max(rate |t|, flat))`` in sensitivities t, exactly rounded.
+
+    The flat top holds ``flat / (1 + flat)`` of the mass; beyond it the noise is exponential on either side.
+
+    Example:
+        >>> from sordino.exact.bits import SeededBits
+        >>> from sordino.exact.grid import Grid
+        >>> part = Valued(Fraction(7), Fraction(0), Fraction(1), Grid(0))
+        >>> draw_flat_topped(part, Fraction(3), bits=SeededBits(1))
+        Fraction(7, 1)
+    """
+    from sordino.noise.laplace.sampler import LaplaceRecipe
+
+    scale = part.sensitivity / part.rate
+    top = flat / (1 + flat)
+    uniform = LazyUniform(bits.word(), bits)
+    if bits.below(top.denominator) < top.numerator:
+        point = settle(Uniform(), [uniform], part.value, scale * flat, part.grid)
+    else:
+        edge = part.value + uniform.sign() * flat * scale
+        point = settle(LaplaceRecipe(), [uniform], edge, scale, part.grid)
+    return part.grid.step * point
 
 
 def draw_apart(weighed: Weighed, *, bits: Bits) -> int | None:
