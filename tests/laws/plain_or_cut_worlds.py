@@ -50,6 +50,12 @@ def neighbours(all_columns, relation, contribution=1):
                     yield one, other
 
 
+def weighed_rows(family, rows):
+    """The exact weights of all intervals on a column."""
+    codes, reach = np.array(sorted(rows), dtype=np.int64), family.reach + 1
+    return family.weigh(Ends.of(codes[:reach], codes[max(len(codes) - reach, 0) :], len(codes)))
+
+
 def outcome_laws(family, rows, *, relation=Neighbors.REPLACE_ONE, rate=None, inner=None, steeper=1):
     """Log densities of the value at public places, for the whole range and for every interval by its start.
 
@@ -58,8 +64,7 @@ def outcome_laws(family, rows, *, relation=Neighbors.REPLACE_ONE, rate=None, inn
     plan = family.plan
     rate, inner = rate or plan.whole.epsilon, inner or plan.cut.epsilon
     codes = np.array(sorted(rows), dtype=np.int64)
-    reach = family.reach + 1
-    weighed = family.weigh(Ends.of(codes[:reach], codes[max(len(codes) - reach, 0) :], len(codes)))
+    weighed = weighed_rows(family, codes)
     slope = plan.slope * plan.contribution
     whole, flat, cells = exact_chances(weighed, joint=True, exponent=steeper * flatness(rate, slope))
     free = float(1 - WHOLE_PART) if flat > 0 else whole

@@ -208,6 +208,27 @@ def test_answers_have_the_errors_of_the_exact_law(price, relation, total):
         assert abs(inside - level) < 4.5 * math.sqrt(level * (1 - level) / len(errors)) + 0.01
 
 
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("total", [False, True])
+def test_the_parts_of_every_outcome_cost_the_price(relation, total):
+    """A cut costs a slope, and the larger of the slope and the rate of its value, and the count (Theorem 2)."""
+    for rows in (8, 31, 60, 200, 1500, 10**5):
+        for epsilon, contribution in ((Fraction(1), 1), (Fraction(1, 10), 3), (Fraction(3), 2)):
+            mechanism = PlainOrCut(
+                price=Pure(epsilon), rows=rows, low=-1, high=9, total=total, neighbors=relation
+            )
+            data = column(np.linspace(0, 1, 50), -1, 9)
+            plan = mechanism.family(data.grid, contribution).plan
+            slope = plan.slope * contribution
+            for rest, charged in ((plan.whole, slope * WHOLE_PART), (plan.cut, slope)):
+                part = mechanism.summand(data.clipped(0, data.grid.top), rest, contribution)
+                count = part.counting.epsilon if part.counting is not None else 0
+                rate = part.price.epsilon
+                if plan.searches:
+                    assert rate >= slope
+                    assert max(rate, slope) + count + charged == epsilon
+
+
 # Accuracy -----------------------------------------------------------------------------------------------------------
 
 

@@ -141,7 +141,7 @@ class PlainOrCut(Mechanism):
             spread = checks.positive(self.name, spread=self.spread) / lattice.units.step
         return plan_cut(
             rows=0 if self.tight else self.rows, price=self.price, cells=lattice.top, contribution=contribution,
-            spread=spread,
+            spread=spread, counted=self.neighbors is Neighbors.ADD_REMOVE_ONE and not self.total,
         )  # fmt: skip
 
     @property

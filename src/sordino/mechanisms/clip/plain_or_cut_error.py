@@ -176,5 +176,5 @@ def _outcomes(chance: float, flat: float, part: Summand) -> list[tuple[float, ..
 
 
 def _mixed(found: list[tuple[float, ...]], whole: Summand, truth: Fraction) -> MixedErrors:
-    columns = [np.array(column) for column in zip(*found, strict=True)]
-    return MixedErrors(noise_for(whole.price).noise, *columns, float(truth))
+    chance, value, scale, flat, low, high = (np.array(column) for column in zip(*found, strict=True))
+    return MixedErrors(noise_for(whole.price).noise, chance, value, scale, flat, low, high, float(truth))

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from sordino.mechanisms.clip.interval import MOST_COUNT
+
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
@@ -138,6 +140,7 @@ def plan_cut(
     contribution: int = 1,
     spread: Fraction | None = None,
     squares: bool = False,
+    counted: bool = False,
 ) -> CutPlan:
     """Price a search.
 
@@ -148,6 +151,7 @@ def plan_cut(
         contribution: How many rows one person may move.
         spread: A public guess of the spread in codes: no interval is much shorter.
         squares: Plan for a mean of squares.
+        counted: A part of the price goes to a private number of rows.
 
     Example:
         >>> from sordino.privacy import Pure
@@ -164,7 +168,9 @@ def plan_cut(
         whole = cut = price.share(1 - SHARE)
     else:
         epsilon = Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
-        part = Fraction(min(max(NATS / bid, LEAST), MOST))
+        # The value of a joint draw must have a rate of at least the slope: (1 - count)(1 - part) >= part.
+        largest = (1 - MOST_COUNT) / (2 - MOST_COUNT) if counted else Fraction(MOST)
+        part = min(Fraction(max(NATS / bid, LEAST)), largest)
         slope = _short(epsilon * part / contribution)
         spent = slope * contribution / epsilon
         whole, cut = price.share(1 - WHOLE_PART * spent), price.share(1 - spent)

@@ -79,9 +79,11 @@ def total_ball(weighed: Weighed) -> Ball:
 def outweighs(weighed: Weighed) -> bool:
     """Whether the intervals together outweigh ``p0 / (1 - p0)`` of the whole range; private.
 
-    They never equal it: a sum of exponentials of rationals that is rational is a short binary fraction (Lindemann and
-    Weierstrass), and a third is none. So this ends.
+    A sum of exponentials of rationals with positive factors is rational only if all exponents are 0 (Lindemann and
+    Weierstrass), so in all other cases balls decide.
     """
+    if not any(weighed.exponents):
+        return Fraction(sum(weighed.counts), weighed.one) > WHOLE_PART / (1 - WHOLE_PART)
     bits = 64
     while True:
         with precision(bits):
