@@ -1,8 +1,13 @@
-"""What all tests share: where reference vectors are, and how hypothesis runs."""
+"""What all tests share: how hypothesis runs, one PostgreSQL server per process, asserts of helpers explained."""
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+pytest.register_assert_rewrite("tests.support")
+
+from tests.support.servers import postgres_server  # noqa: E402, F401 -- a fixture
 
 settings.register_profile("dev", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile("deep", max_examples=2000, deadline=None)
@@ -10,3 +15,9 @@ settings.register_profile(
     "ci", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+@pytest.fixture(autouse=True)
+def _own_memory(tmp_path_factory, monkeypatch):
+    """What a client remembers of ledgers goes into a folder of the test run, not into the user's own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))

@@ -12,7 +12,15 @@ __version__ = "0.1.0"
 
 # Where the fundamental names live. Statistics, noise families and mechanisms are found in their folders.
 _HOMES = {
-    "errors": ("BudgetExceeded", "DataError", "LedgerError", "ParameterError", "SordinoError", "Unsupported"),
+    "errors": (
+        "BudgetExceeded",
+        "DataError",
+        "LedgerDamaged",
+        "LedgerError",
+        "ParameterError",
+        "SordinoError",
+        "Unsupported",
+    ),
     "ledger": ("Ledger",),
     "noise.calibration": ("Calibration",),
     "noise.limit": ("lower_bound",),
@@ -41,7 +49,7 @@ _HOMES = {
         "Unit",
         "compose",
     ),
-    "reading.requests": ("Condition",),
+    "reading.condition": ("Condition",),
     "session": ("Session", "open"),
     "session.oneline": (
         "count",

@@ -2,6 +2,7 @@ from sordino import geo, plots, smoothed
 from sordino.errors import (
     BudgetExceeded,
     DataError,
+    LedgerDamaged,
     LedgerError,
     ParameterError,
     SordinoError,
@@ -61,7 +62,7 @@ from sordino.privacy import (
     Unit,
     compose,
 )
-from sordino.reading.requests import Condition
+from sordino.reading.condition import Condition
 from sordino.session import (
     Session,
     open,  # noqa: A004
@@ -137,6 +138,7 @@ __all__ = [
     "LaplaceLogNormal",
     "LaplacePareto",
     "Ledger",
+    "LedgerDamaged",
     "LedgerError",
     "Maximum",
     "MaximumDegree",

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
 from typing import Any
 
+from sordino.calling import EXAMPLES
 from sordino.errors import ParameterError
 
 Number = int | float | Fraction | Decimal
+
 
 LARGEST = 308
 """Decimal places before the point that a float can hold."""
@@ -40,8 +43,10 @@ def exact(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fr
         Traceback (most recent call last):
         ...
         sordino.errors.ParameterError: laplace: epsilon must be a number, got epsilon=True.
+            Hint: epsilon=0.5
     """
     name, value = _single(named)
+    hint = hint or (f"{name}={EXAMPLES[name]}" if name in EXAMPLES else "")
     if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 and not isinstance(value, Rational | float):
         value = value.item()  # a numpy scalar or 0-d array
     if isinstance(value, bool) or not isinstance(value, Rational | float | Decimal):
@@ -136,6 +141,22 @@ def whole(subject: str, /, *, at_least: int = 0, why: str = "", hint: str = "", 
     return number
 
 
+def plain_text(subject: str, /, *, hint: str = "", **named: Any) -> str:
+    """Return a text that every engine and every ledger can hold: no zero byte, no half of a character.
+
+    Example:
+        >>> plain_text("condition", value="north")
+        'north'
+    """
+    name, value = _single(named)
+    if not isinstance(value, str) or "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise ParameterError(
+            subject, f"{name} must be a text without zero bytes and half characters", got={name: value},
+            why="No engine could match it.", hint=hint,
+        )  # fmt: skip
+    return value
+
+
 def one_of(subject: str, options: tuple[str, ...], /, *, why: str = "", hint: str = "", **named: Any) -> str:
     """Return one of a few words."""
     name, value = _single(named)
@@ -144,3 +165,20 @@ def one_of(subject: str, options: tuple[str, ...], /, *, why: str = "", hint: st
             subject, f"{name} must be one of {', '.join(options)}", got={name: value}, why=why, hint=hint
         )
     return value
+
+
+def texts(subject: str, values: Iterable[Any]) -> None:
+    r"""Refuse texts that no table could hold: with a NUL, or with half of a surrogate pair, which is no character.
+
+    Example:
+        >>> texts("keys", ["north", 7])
+        >>> texts("keys", ["north\0"])
+        Traceback (most recent call last):
+        ...
+        sordino.errors.ParameterError: keys: text must be a text without zero bytes and half characters, got ...
+            No engine could match it.
+            Hint: "north"
+    """
+    for value in values:
+        if isinstance(value, str):
+            plain_text(subject, hint='"north"', text=value)

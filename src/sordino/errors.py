@@ -5,7 +5,9 @@
     ├── DataError          the schema does not fit the request: change the source (also a ValueError)
     ├── Unsupported        no theorem covers the combination: take a named alternative
     ├── BudgetExceeded     the ledger refuses: ask for less or raise the ceiling
-    ├── LedgerError        the book is damaged or unreachable
+    ├── LedgerError        the ledger refuses, is absent or cannot be reached
+    │   ├── LedgerDamaged  the ledger is not as it was written: nothing is released from it
+    │   └── Unanswered     paid for, and no answer was drawn: ask again with the token
     ├── AuditFailed        a claim was refuted
     └── MissingExtra       an optional dependency is not installed: install it    (also an ImportError)
 
@@ -15,25 +17,60 @@ It echoes parameters, never data.
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+_PASSWORD = re.compile(r"(?i)([a-z][a-z0-9+.-]*:/+[^/?#\s@:]*):[^\s]*@")
+_ADDRESS = re.compile(
+    r"(?is)(\s*[a-z][a-z0-9+.-]*:/+[^/?#@:]*):.*@"
+)  # the whole text is one: blanks belong to it
+_SECRET = re.compile(r"(?i)((?:ssl)?password\s*=\s*)[^&\s]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def without_secrets(text: str) -> str:
+    r"""A text that may be shown: passwords in addresses are left out, control characters are escaped.
+
+    Example:
+        >>> print(without_secrets("Postgresql://me:secret@host/db?password=secret \x1b[2J"))
+        Postgresql://me@host/db?password=... \x1b[2J
+    """
+    text = _SECRET.sub(r"\1...", _PASSWORD.sub(r"\1@", text))
+    return _CONTROL.sub(
+        lambda found: found[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text
+    )
+
 
 def spell(value: object) -> str:
-    """Write a parameter as a person would type it: exact fractions as short decimals where possible."""
+    """Write a parameter as a person would type it: exact fractions as short decimals where possible.
+
+    Example:
+        >>> spell(Fraction(1, 10)), spell(10**400), spell("x" * 100)[-6:]
+        ('0.1', '1e+400', 'xxx...')
+    """
     if isinstance(value, int | Fraction) and not isinstance(value, bool) and _beyond(value):
         return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.6g}"
     if isinstance(value, Fraction):
-        as_float = float(value)
-        if value.denominator == 1:
-            return str(value.numerator)
-        text = repr(as_float)
-        return text if Fraction(text) == value and len(text) <= 12 else f"{as_float:.6g}"
-    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
-        return repr(value.item())
-    text = repr(value)
+        return _spell_fraction(value)
+    if isinstance(value, str):
+        value = _SECRET.sub(r"\1...", _PASSWORD.sub(r"\1@", _ADDRESS.sub(r"\1@", value)))
+    elif hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        value = value.item()
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001  objects say of themselves what they like
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _spell_fraction(value: Fraction) -> str:
+    if value.denominator == 1:
+        return str(value.numerator)
+    as_float = float(value)
+    text = repr(as_float)
+    return text if Fraction(text) == value and len(text) <= 12 else f"{as_float:.6g}"
 
 
 def _beyond(value: int | Fraction) -> bool:
@@ -69,20 +106,21 @@ class SordinoError(Exception):
         why: str = "",
         hint: str = "",
     ) -> None:
-        self.subject = subject
-        self.rule = rule
+        self.subject, self.rule, self.why, self.hint = map(without_secrets, (subject, rule, why, hint))
         self.got = dict(got or {})
-        self.why = why
-        self.hint = hint
-        head = f"{subject}: {rule}"
+        head = f"{self.subject}: {self.rule}"
         if self.got:
             head += ", got " + ", ".join(f"{name}={spell(value)}" for name, value in self.got.items())
         lines = [head if head.endswith(".") else head + "."]
         if why:
-            lines.append(f"    {why}")
+            lines.append(f"    {self.why}")
         if hint:
-            lines.append(f"    Hint: {hint}")
+            lines.append(f"    Hint: {self.hint}")
         super().__init__("\n".join(lines))
+
+    def bare(self) -> SordinoError:
+        """The same message on a new error, without what the old one was raised from."""
+        return _rebuild(type(self), self.subject, self.rule, self.got, self.why, self.hint)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.subject, self.rule, self.got, self.why, self.hint)
@@ -112,7 +150,15 @@ class BudgetExceeded(SordinoError):
 
 
 class LedgerError(SordinoError):
-    """The ledger is damaged, unreachable or used in a way that would break its promises."""
+    """The ledger is absent, unreachable or used in a way that would break its promises."""
+
+
+class LedgerDamaged(LedgerError):
+    """The ledger is not as it was written: a row was changed, is missing, or an older copy was put back."""
+
+
+class Unanswered(LedgerError):
+    """A release was paid for and has no answer; asked again with its token it costs nothing."""
 
 
 class AuditFailed(SordinoError):

@@ -90,9 +90,13 @@ def save(figure: Any, path: str | Path) -> Path:
     target = Path(path)
     ending = target.suffix.lstrip(".").lower()
     if ending not in FORMATS:
-        raise ParameterError("plot", "the file must end in .svg, .png or .pdf", got={"path": str(path)})
+        raise ParameterError(
+            "plot", "the file must end in .svg, .png or .pdf", got={"path": str(path)}, hint="plot.svg"
+        )
     if not target.parent.exists():
-        raise ParameterError("plot", "the folder of the file must exist", got={"path": str(path)})
+        raise ParameterError(
+            "plot", "the folder of the file must exist", got={"path": str(path)}, hint=target.name
+        )
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]
     with style():
         figure.savefig(target, metadata=metadata)

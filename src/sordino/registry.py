@@ -55,7 +55,7 @@ class Register(Generic[T]):
                 self.kind,
                 f"the name {name!r} is taken",
                 got={"class": ".".join(_place(variant)), "holder": ".".join(_place(holder))},
-                why="A name says in every book and release what was run, so it stays with its first class.",
+                why="A name says in every ledger and release what was run, so it stays with its first class.",
                 hint=f'name = "my-{name}"',
             )
         self.known[name] = variant

@@ -32,7 +32,7 @@ def test_a_file_and_a_number_say_the_same(run):
 def test_what_cannot_be_explained_is_said(run):
     assert run("nothing.json")[0] == 2
     assert "--ledger" in run("1")[2]
-    assert run("2", "--ledger", "people.ledger")[0] == 5
+    assert run("2", "--ledger", "people.ledger")[0] == 2
     Path("other.json").write_text('{"a": 1}')
     code, _, err = run("other.json")
     assert code == 2
@@ -44,5 +44,5 @@ def test_a_paid_question_without_an_answer_is_explained_as_such(run):
         people = sd.open({"age": np.arange(90.0)}, ledger=book)
         book.spend(people.quote(sd.Count("age"), sd.Pure(0.1)), "t")
     code, _, err = run("2", "--ledger", "people.ledger")
-    assert code == 5
+    assert code == 2
     assert "no answer yet" in err

@@ -52,7 +52,7 @@ REFUSED = {
     "a book that is not there": ([*RELEASE, "--data", "plain.csv", "--epsilon", "1", "--ledger", "new.ledger"],
                                  "sordino ledger create new.ledger --epsilon 3"),
     "no reason": (["ledger", "create", "x.ledger"], "sordino ledger create people.ledger --epsilon 3"),
-    "a wrong column": ([*RELEASE[:2], "incom", *RELEASE[3:], "--data", "plain.csv", *PAID], "person, income"),
+    "a wrong column": ([*RELEASE[:2], "incom", *RELEASE[3:], "--data", "plain.csv", *PAID], "cat plain.csv | head -n"),
     "a wrong file": ([*RELEASE, "--data", "plain.cvs", *PAID], "plain.csv"),
     "an address": ([*RELEASE, "--data", "https://host/people.csv", *PAID], "download it first"),
     "no header": ([*RELEASE, "--data", "no header.csv", *PAID], "sed -i '1i income,age,region' no header.csv"),

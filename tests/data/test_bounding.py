@@ -109,18 +109,30 @@ def test_a_row_identifier_orders_the_rows():
     assert len(plain) == 2
 
 
+def test_a_row_without_an_identifier_does_not_round_those_of_others():
+    """Identifiers beyond the doubles stay apart, whoever has none; a row without one comes last in its unit."""
+    for gap in (False, True):
+        rows = np.ma.masked_array([2**60 + 1, 2**60, 5], mask=[False, False, gap])
+        data = {"u": ["a", "a", "b"], "x": [1, 2, 3], "row": rows}
+        source = open_source(data, unit=Unit("u", 1), row="row")
+        assert source.summary(Request("x", GRID))[0].total == 2 + 3
+
+
 @pytest.mark.parametrize(
     ("column", "rows"),
     [
         (np.array(["a", "a", "b", "b"]), 2),
         (np.array(["a", None, "b", "b"], object), 2),
-        (np.array([1.0, 1.0, math.nan, math.nan]), 1),
         (np.array([2**60, 2**60 + 1, 2**60, 2**60 + 2]), 3),
-        (np.array([[1], {}, (1,), None, 3, 3.0][:4], object), 1),
+        (np.ma.masked_array([2**60, 2**60 + 1, 7, 7], mask=[0, 0, 1, 0]), 3),
+        (np.array([[1], {}, (1,), None], object), 0),
+        ([7, 7.0, "7", 1.5], 2),
+        ([2**60, 2**60 + 1, 2.0**60, None], 2),
+        ([True, 1, np.int8(1), math.nan], 1),
     ],
 )
 def test_units_of_every_type(column, rows):
-    """Texts, objects, floats with gaps, and integers beyond the doubles."""
+    """Texts, whole numbers beyond the doubles, and objects by their text or whole number; others have no unit."""
     source = open_source({"u": column, "x": np.ones(4)}, unit=Unit("u", 1))
     assert source.summary(Request("x", GRID))[0].rows == rows
 
@@ -131,8 +143,10 @@ def test_a_unit_that_is_not_there_is_refused():
         open_source({"x": [1.0]}, unit=Unit("u")).check(Request("x", GRID))
     with pytest.raises(DataError, match="dates"):
         open_source({"x": np.array(["2020-01-01"], "datetime64[D]")}, unit=Unit("x")).check()
+    with pytest.raises(DataError, match="floating-point"):
+        open_source({"x": np.array([1.0])}, unit=Unit("x")).check()
     with pytest.raises(DataError, match="row identifier"):
-        open_source({"x": [1.0], "r": np.array(["a"])}, unit=Unit("x"), row="r").check()
+        open_source({"x": [1], "r": np.array(["a"])}, unit=Unit("x"), row="r").check()
 
 
 def test_a_source_keeps_its_own_unit():

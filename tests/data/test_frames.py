@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from array import array
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from sordino.data import open_source
 from sordino.data.numbers import number
 from sordino.data.table import column_of
 from sordino.errors import DataError
+from sordino.privacy import Unit
 from sordino.reading.requests import Cells, Condition, Grid, Request
 
 pd = pytest.importorskip("pandas")
@@ -69,15 +72,96 @@ def test_text_is_no_number_unless_declared_and_dates_never_are(kind):
         open_source(frames()[kind]).check(Cells("int", ("a",)))
 
 
-def test_object_columns_are_declared_or_refused():
-    """A column of Python objects says nothing about what it holds; declared, what is no number is missing."""
-    frame = pd.DataFrame(
-        {"x": pd.Series([1, "2", None, dt.date(2020, 1, 1), Decimal("4.5"), 10**400], dtype=object)}
-    )
-    with pytest.raises(DataError):
-        open_source(frame).check(Request("x", GRID))
-    (summary,) = open_source(frame, numbers=("x",)).summary(Request("x", GRID))
-    assert (summary.rows, summary.total) == (4, 1 + 2 + 4 + 10)
+def test_a_column_of_objects_is_read_value_by_value():
+    """Its numbers are numbers; its texts are so only when declared, and all else is missing."""
+    values = [1, "2", None, dt.date(2020, 1, 1), Decimal("4.5"), 10**400, Fraction(7, 2), [1]]
+    arrays = np.fromiter(values, object, len(values))
+    for data in (
+        {"x": values},
+        {"x": tuple(values)},
+        {"x": arrays},
+        pd.DataFrame({"x": pd.Series(arrays, dtype=object)}),
+        pl.DataFrame({"x": pl.Series(values, dtype=pl.Object)}),
+    ):
+        open_source(data).check(Request("x", GRID))
+        (summary,) = open_source(data).summary(Request("x", GRID))
+        assert (summary.rows, summary.total) == (4, 1 + 4 + 10 + 4)
+        (summary,) = open_source(data, numbers=("x",)).summary(Request("x", GRID))
+        assert (summary.rows, summary.total) == (5, 1 + 2 + 4 + 10 + 4)
+    with pytest.raises(DataError, match="Python objects"):
+        open_source(pl.LazyFrame({"x": pl.Series(values, dtype=pl.Object)})).check(Request("x", GRID))
+
+
+@pytest.mark.parametrize("first", ["a", 1, None])
+def test_what_a_column_of_objects_is_does_not_follow_from_its_first_values(first):
+    """Narwhals would call it text, or not, by the first hundred."""
+    frame = pd.DataFrame({"x": pd.Series([first, *"bcd"], dtype=object)})
+    open_source(frame).check(Request("x", GRID), Cells("x", ("a",)), Cells("x", (1,)))
+
+
+def test_categories_are_read_by_what_they_are():
+    """Of whole numbers, of texts, of both."""
+    for values, keys, counts in (([1, 2, 1, None], (1, 2), (2, 1)), (["a", 1, "1", None], (1,), (2,))):
+        frame = pd.DataFrame({"x": pd.Categorical(values)})
+        assert open_source(frame).counts("x", keys) == counts
+    coded = pa.table({"x": pa.array([1, 2, 1, None]).dictionary_encode()})
+    assert open_source(coded).counts("x", (1, 2)) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame([[1, 2]], columns=["a", "a"]),
+        pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])),
+        pd.DataFrame([[1, 2]], columns=[1, "1"]),
+        pa.table([[1], [2]], names=["a", "a"]),
+    ],
+)
+def test_names_that_do_not_tell_columns_apart_are_refused(frame):
+    """In three lines, with what to type."""
+    with pytest.raises(DataError, match=r"name.*\n    .*\n    Hint: frame"):
+        open_source(frame)
+
+
+def test_names_that_are_no_texts_become_texts():
+    source = open_source(pd.DataFrame([[1, 2], [3, 4]]))
+    assert source.summary(Request("1", GRID))[0].total == 6
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series([1, None, 3]),
+        pd.Series([1, None, 3], dtype="Int64"),
+        pd.Index([1, 3]),
+        pd.array([1, None, 3], dtype="Int64"),
+        pa.array([1, None, 3]),
+        pa.chunked_array([[1], [None, 3]]),
+        np.array([1, 3], ">i2"),
+        array("d", [1, math.nan, 3]),
+        np.array(["1", "3"], np.longdouble),
+        range(1, 4, 2),
+    ],
+)
+def test_one_column_comes_in_any_array(column):
+    (summary,) = open_source({"x": column}).summary(Request("x", GRID))
+    assert (summary.rows, summary.total) == (2, 4)
+
+
+@pytest.mark.parametrize("column", ["text", b"bytes", 5, None, (i for i in range(3)), {1, 2}])
+def test_what_is_no_column_is_refused_by_its_type(column):
+    with pytest.raises(DataError, match="a column must be"):
+        open_source({"x": column})
+
+
+def test_a_number_beyond_the_doubles_warns_of_nothing():
+    """Warnings are errors here, and one would tell of a single value."""
+    column = np.array(["1e4000", "-1e4000", "3"], np.longdouble)
+    source = open_source({"x": column, "n": [1, 2, 3]})
+    assert source.summary(Request("x", GRID))[0].total == 10 + 0 + 3
+    assert source.where(Condition("x", ">", 1)).rows == 2
+    ordered = open_source({"x": column, "u": [1, 1, 1], "n": [1, 2, 3]}, unit=Unit("u", 1), row="x")
+    assert ordered.summary(Request("n", GRID))[0].total == 2
 
 
 def test_decimals_are_rounded_correctly():

@@ -11,11 +11,12 @@ import pandas as pd
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from data_columns import COLUMNS, TEXTS, arrow, asked, defined, fine, shown, spelled
 
 from sordino.data import expressions, grouped, open_source
+from sordino.errors import DataError
 from sordino.privacy import Unit
 from sordino.reading.requests import RAISED, Bundle, Cells, Columns, Condition, Grid, Rank, Request, Window
+from tests.support.data_columns import COLUMNS, TEXTS, arrow, asked, defined, fine, shown, spelled
 
 
 def csv_file(path, header, rows):
@@ -82,7 +83,7 @@ def test_a_csv_file_reads_alike(ending, column, tmp_path):
     """All fields are text, and nothing is guessed from them."""
     _, values, grid = COLUMNS[column]
     path = csv_file(tmp_path / f"table.{ending}", ["row", "x"], enumerate(spelled(column)))
-    source = open_source(path)
+    source = open_source(path, quoted_line_breaks=True)
     (summary,) = source.summary(asked(grid))
     assert shown(summary) == defined(values, asked(grid))
     assert source.rows == len(values)
@@ -190,12 +191,37 @@ def test_keys_are_held_some_at_a_time(source, tmp_path, monkeypatch):
 @pytest.mark.parametrize("source", ENGINES)
 def test_both_zeros_are_one_key(source, tmp_path):
     """Engines may group them apart; both are 0, for counts, groups and conditions."""
-    table = pl.DataFrame({"x": [0.0, -0.0, 1.0, None, float("nan")]}).to_arrow()
+    table = pl.DataFrame(
+        {"x": [0.0, -0.0, 1.0, None, float("nan")], "t": ["0", "-0", "1", None, "nan"]}
+    ).to_arrow()
     opened = open_source(ENGINES[source](table, tmp_path))
     request = Request("x", Grid(0, 2, step=1, missing="drop"))
-    assert opened.counts("x", (1, 0)) == (1, 2)
-    assert [group[0].rows for group in opened.summaries("x", (1, 0), request)] == [1, 2]
+    assert opened.counts("t", (1, 0)) == (1, 2)
+    assert [group[0].rows for group in opened.summaries("t", (1, 0), request)] == [1, 2]
     assert opened.where(Condition("x", "==", 0)).rows == 2
     assert opened.where(Condition("x", "in", (0, 1))).rows == 3
     with pytest.raises(ValueError, match="NaN"):
         opened.where(Condition("x", "!=", float("nan")))
+
+
+@pytest.mark.parametrize("source", ENGINES)
+def test_a_text_is_one_key_even_where_doubles_are_shared(source, tmp_path):
+    """Texts read as doubles; of two keys that share one, the first has the row, and no row counts twice."""
+    table = pl.DataFrame({"x": [1.0, 1.0], "t": [str(2**53), str(2**53 + 1)]}).to_arrow()
+    opened = open_source(ENGINES[source](table, tmp_path))
+    request = Request("x", Grid(0, 2, step=1))
+    for keys, counts in (((2**53, 2**53 + 1), (2, 0)), ((2**53 + 1, 2**53), (2, 0))):
+        assert opened.counts("t", keys) == counts
+        assert tuple(group[0].rows for group in opened.summaries("t", keys, request)) == counts
+    assert opened.counts("t", (2**53 + 1,)) == (2,)
+
+
+@pytest.mark.parametrize("source", ENGINES)
+def test_floating_columns_are_no_keys_and_no_units(source, tmp_path):
+    """By their type: nine people near 2^60 would be one."""
+    table = pl.DataFrame({"x": [1.0, 2.0], "row": [1, 2]}).to_arrow()
+    data = ENGINES[source](table, tmp_path)
+    with pytest.raises(DataError, match="floating-point"):
+        open_source(data).check(Cells("x", (1,)))
+    with pytest.raises(DataError, match="floating-point"):
+        open_source(data, unit=Unit("x"), row="row").check()

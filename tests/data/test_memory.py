@@ -196,13 +196,14 @@ def test_where_and_summaries():
     [
         ({"x": [1.0]}, Request("y", Grid(0, 1))),
         ({"x": np.array(["a"])}, Request("x", Grid(0, 1))),
-        ({"x": np.array([1.0], object)}, Request("x", Grid(0, 1))),
+        ({"x": np.array([b"1"])}, Request("x", Grid(0, 1))),
+        ({"x": np.array([1.0])}, Cells("x", (1,))),
         ({"x": np.array(["2020-01-01"], "datetime64[D]")}, Request("x", Grid(0, 1))),
         ({"x": [1.0]}, Bundle((Cells("k", ("a",)),))),
     ],
 )
 def test_a_schema_that_does_not_fit_is_refused_before_reading(columns, request_):
-    """Missing columns, text, objects and dates raise in `check`, and say nothing of the values."""
+    """Missing columns, text, bytes, dates and floats as keys raise in `check`, and say nothing of the values."""
     with pytest.raises(DataError):
         Memory(columns).check(request_)
 

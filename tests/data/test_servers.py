@@ -7,7 +7,6 @@ import math
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from data_columns import COLUMNS, arrow, asked, defined, fine, shown
 
 import sordino as sd
 from sordino.data import grouped, open_source, passes
@@ -15,6 +14,7 @@ from sordino.data.lazy import Lazy
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
 from sordino.reading.requests import Cells, Columns, Condition, Grid, Rank, Request, Window
+from tests.support.data_columns import COLUMNS, arrow, asked, defined, fine, shown
 
 NUMBERS = [name for name in COLUMNS if not name.startswith("text")]
 TYPES = {
@@ -168,7 +168,7 @@ def test_a_session_asks_all_its_questions_of_one_state(postgres, postgres_server
     honest = Lazy.summary
 
     def observed(self, *requests):
-        connection = self._state._connection
+        connection = self._home._backend.con
         states.append(
             connection.execute(
                 "select pg_current_snapshot()::text, current_setting('transaction_read_only')"

@@ -7,11 +7,11 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from plain_or_cut_worlds import columns, small_plan, weighed_rows, worst
 
 from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.whole_or_interval import outweighs
 from sordino.privacy import Neighbors
+from tests.support.plain_or_cut_worlds import columns, small_plan, weighed_rows, worst
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 SLACK = 1e-9

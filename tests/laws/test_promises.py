@@ -10,7 +10,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from promise_pairs import PLAIN, SMOOTH, built, cases, exceeded, small, tables
 
 import sordino as sd
 from sordino import catalogue
@@ -30,6 +29,7 @@ from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 from sordino.session.quote import prepare
 from sordino.statistics import Case
+from tests.support.promise_pairs import PLAIN, SMOOTH, built, cases, exceeded, small, tables
 
 CASES = list(cases())
 MECHANISMS = catalogue.mechanisms()
@@ -215,9 +215,8 @@ def test_statistics_are_what_they_say(case):
 # The lattice of every published number -------------------------------------------------------------------------------
 
 AWKWARD = [
-    {"low": -0.1, "high": 1000.3, "step": None},
     {"low": 0.05, "high": 80.05, "step": Fraction(1, 100)},
-    {"low": -3, "high": 1e6, "step": None},
+    {"low": -0.1, "high": 1e6 + 0.3, "step": None},
 ]
 
 
@@ -233,7 +232,7 @@ def questions(case):
     yield statistic, columns
     names = {field.name for field in dataclasses.fields(statistic)}
     if {"low", "high", "step", "column"} <= names:
-        values = np.random.default_rng(8).lognormal(3, 0.7, 300).tolist()
+        values = np.random.default_rng(8).lognormal(3, 0.7, 120).tolist()
         for change in AWKWARD:
             more = {"centre": change["low"]} if "centre" in names else {}
             yield dataclasses.replace(statistic, **change, **more), {"x": values}
@@ -263,6 +262,8 @@ def test_every_published_number_is_on_the_stated_lattice(case):
         check(session.release(statistic, Pure(4), **hints))
         with contextlib.suppress(Unsupported):
             check(session.release(statistic, Pure(4), interval=0.9, **hints))
+        if getattr(statistic, "step", None) == 1:
+            continue  # a lattice of whole numbers tells nothing apart
         for kind in MECHANISMS.values():
             for mechanism in built(kind, statistic):
                 if mechanism.refusal(statistic) is None:
@@ -270,7 +271,7 @@ def test_every_published_number_is_on_the_stated_lattice(case):
 
 
 def _rows(statistic):
-    return 300 if statistic.neighbors is Neighbors.ADD_REMOVE_ONE else None
+    return 120 if statistic.neighbors is Neighbors.ADD_REMOVE_ONE else None
 
 
 def test_a_batch_states_one_lattice_per_statistic_and_groups_the_same_for_all():

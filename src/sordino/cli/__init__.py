@@ -1,40 +1,64 @@
-"""The command line: one small file per verb, found by its name.
+"""The command line: one small file per verb.
 
-A file ``verb.py`` in this folder holds a click command called ``command``; the first line of its docstring is
+A file of this folder is a verb if it declares a click command called ``command``; the first line of its docstring is
 its line in ``sordino --help``. Nothing is imported before it is needed, so help stays fast.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
+import io
+import re
 import sys
+import traceback
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import click
 
 from sordino import __version__
-from sordino.errors import AuditFailed, BudgetExceeded, LedgerError, MissingExtra, SordinoError
+from sordino.errors import (
+    AuditFailed,
+    BudgetExceeded,
+    LedgerDamaged,
+    ParameterError,
+    SordinoError,
+    Unanswered,
+    without_secrets,
+)
 
-NOT_VERBS = {"__init__", "__main__", "render", "options", "hints", "demo", "plan_budget"}
+COMMAND = re.compile(r"^(?:def command\(|command\b[^(\n]*=)", re.MULTILINE)
+"""How a file declares that it is a verb."""
 
-# Exit codes of the architecture, section 8.
+# What a shell sees; docs/howto/release.md says when.
 EXIT_BUG, EXIT_USAGE, EXIT_BUDGET, EXIT_AUDIT, EXIT_LEDGER = 1, 2, 3, 4, 5
+
+
+@functools.cache
+def _own() -> tuple[str, ...]:
+    """The verbs of this folder."""
+    files = Path(__file__).parent.glob("*.py")
+    return tuple(sorted(path.stem for path in files if COMMAND.search(path.read_text(encoding="utf-8"))))
 
 
 class Verbs(click.Group):
     """A group whose commands are the files of this folder, imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Name the verbs without importing them."""
-        folder = Path(__file__).parent
-        return sorted(path.stem for path in folder.glob("*.py") if path.stem not in NOT_VERBS)
+        """Name the verbs without importing them: our own, and those of installed plug-ins."""
+        return sorted({*_own(), *(plugin.name for plugin in entry_points(group=__name__))})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one verb."""
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name in _own():
+            command = importlib.import_module(f"{__name__}.{cmd_name}").command
+        elif cmd_name in self.list_commands(ctx):
+            (plugin,) = list(entry_points(group=__name__, name=cmd_name))[:1]
+            command = plugin.load()
+        else:
             return None
-        command = importlib.import_module(f"sordino.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
 
@@ -43,8 +67,13 @@ class Verbs(click.Group):
         folder = Path(__file__).parent
         rows = []
         for verb in self.list_commands(ctx):
-            tree = ast.parse((folder / f"{verb}.py").read_text(encoding="utf-8"))
-            rows.append((verb, (ast.get_docstring(tree) or "").split("\n")[0]))
+            if verb in _own():
+                tree = ast.parse((folder / f"{verb}.py").read_text(encoding="utf-8"))
+                words = ast.get_docstring(tree) or ""
+            else:
+                found = self.get_command(ctx, verb)
+                words = "" if found is None else found.help or ""
+            rows.append((verb, words.split("\n")[0]))
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
@@ -60,33 +89,84 @@ def program() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; errors a user can act on are shown without a traceback."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = program.main(args=arguments, standalone_mode=False)
+        _check_words(words)
+        code = program.main(args=words, standalone_mode=False)
     except click.exceptions.Abort:
         click.echo("Stopped; nothing was released.", err=True)
         sys.exit(130)
     except click.ClickException as error:
         from sordino.cli.hints import example
 
-        error.show()
-        if words := example(error):
-            click.echo(f"    Hint: {words}", err=True)
+        shown = io.StringIO()
+        error.show(file=shown)
+        for line in shown.getvalue().splitlines():
+            click.echo(without_secrets(line), err=True)
+        if words_of := example(error):
+            click.echo(f"    Hint: {words_of}", err=True)
         sys.exit(error.exit_code)
     except SordinoError as error:
         from sordino.cli.hints import spoken
 
         click.echo(spoken(error), err=True)
         sys.exit(exit_code(error))
+    except BrokenPipeError:  # the reader of our output has gone: ``sordino ... | head``
+        sys.stdout = None
+        sys.exit(EXIT_USAGE)
+    except OSError as error:
+        click.echo(str(_of_a_file(error)), err=True)
+        sys.exit(EXIT_USAGE)
+    except Exception as error:  # noqa: BLE001  a bug of ours; its words may hold what was read
+        click.echo(str(_bug(error)), err=True)
+        sys.exit(EXIT_BUG)
     if isinstance(code, int) and code:  # what a verb said to ``ctx.exit``: click hands it back as a value
         sys.exit(code)
 
 
+def _check_words(words: list[str]) -> None:
+    """Refuse arguments that are no text: they can be neither stored nor printed."""
+    for place, word in enumerate(words, start=1):
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise ParameterError(
+                "sordino", "arguments must be UTF-8", got={"argument": place},
+                why="They are written into the book and into messages.",
+                hint="rename the file, or type the name of the column as the header has it",
+            ) from None  # fmt: skip
+
+
+def _of_a_file(error: OSError) -> ParameterError:
+    """A file that cannot be read or written; the name of a file is a parameter."""
+    named = {"file": error.filename} if isinstance(error.filename, str) else {}
+    return ParameterError(
+        "sordino", (error.strerror or "a file cannot be used").lower(), got=named,
+        why="The file could not be read or written.", hint="check the path, its folder and their rights",
+    )  # fmt: skip
+
+
+def _bug(error: Exception) -> SordinoError:
+    """What is told of a bug: where it happened in our files, and nothing of its words."""
+    home = Path(__file__).parent.parent
+    ours = [
+        f"{Path(frame.filename).relative_to(home)}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).is_relative_to(home)
+    ]
+    return SordinoError(
+        "sordino", "this is a bug of ours", got={"error": type(error).__name__, "at": ours[-1] if ours else "?"},
+        why="Its own words are not shown: they may hold what was read.",
+        hint="report the line above with the command that you typed",
+    )  # fmt: skip
+
+
 def exit_code(error: SordinoError) -> int:
-    """Say which exit code an error has."""
+    """Say which exit code an error has: 5 for a damaged book alone."""
     if isinstance(error, BudgetExceeded):
         return EXIT_BUDGET
     if isinstance(error, AuditFailed):
         return EXIT_AUDIT
-    if isinstance(error, LedgerError):
+    if isinstance(error, LedgerDamaged):
         return EXIT_LEDGER
-    return EXIT_BUG if isinstance(error, MissingExtra) else EXIT_USAGE
+    return EXIT_BUG if isinstance(error, Unanswered) else EXIT_USAGE

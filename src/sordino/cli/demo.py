@@ -21,7 +21,7 @@ from sordino.errors import MissingExtra
 
 TABLE = "--data flights.csv --ledger flights.ledger --yes"
 COMMANDS = (
-    ("Begin a book: everything ever said about these aeroplanes may cost epsilon 4.",
+    ("Begin a ledger: everything ever said about these aeroplanes may cost epsilon 4.",
      'sordino ledger create flights.ledger --epsilon 4 --unit tailnum --max-rows 10 --reason "departures 2013"'),
     ("The median delay at departure, in minutes.",
      f"sordino release median dep_delay --low -60 --high 1440 --step 1 --epsilon 1 {TABLE}"),
@@ -31,7 +31,7 @@ COMMANDS = (
     ("The median distance from each airport; the keys are public.",
      ("sordino release median distance --low 0 --high 6000 --step 1 --epsilon 1 "
      f"--by origin --by-keys EWR,JFK,LGA {TABLE}")),
-    ("What is left, and does the book hold?", "sordino ledger show flights.ledger"),
+    ("What is left, and does the ledger hold?", "sordino ledger show flights.ledger"),
     ("", "sordino ledger verify flights.ledger"),
     ("What did the first release promise?", "sordino explain 1 --ledger flights.ledger"),
     ("Asking for more than is left.", f"sordino release median arr_delay --low -120 --high 1440 --epsilon 3 {TABLE}"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sordino.address import check_path, pasted
 from sordino.cli import render
 from sordino.cli.options import json_option
 from sordino.errors import LedgerError, ParameterError
@@ -14,32 +15,42 @@ from sordino.errors import LedgerError, ParameterError
 if TYPE_CHECKING:
     from sordino.session.release import Release
 
+MALFORMED = (ValueError, KeyError, TypeError, AttributeError, IndexError)
+"""What reading a record raises that is none."""
+
 
 @click.command(
     name="explain",
     epilog="Example: sordino explain release.json, or: sordino explain 17 --ledger people.ledger",
 )
 @click.argument("release", metavar="FILE|NUMBER")
-@click.option("--ledger", "location", metavar="LEDGER", help="The book in which NUMBER stands.")
+@click.option("--ledger", "location", metavar="LEDGER", help="The ledger in which NUMBER stands.")
 @json_option
 def command(release: str, location: str | None, as_json: bool) -> None:
-    """Say in plain words what a release promises. RELEASE is a JSON file, or its number in a book."""
-    found = _from_book(int(release), location) if release.isdigit() and location else _from_file(release)
+    """Say in plain words what a release promises. RELEASE is a JSON file, or its number in a ledger."""
+    numbered = release.isascii() and release.isdigit()
+    found = _from_book(release, location) if numbered and location else _from_file(release)
     if as_json:
         render.as_json({"release": found.to_dict(), "explanation": found.explain()})
         return
     click.echo(found.explain())
 
 
-def _from_book(number: int, location: str) -> Release:
+def _from_book(text: str, location: str) -> Release:
     from sordino.ledger import Ledger
     from sordino.session.release import Release
 
+    if len(text) > 15:
+        raise ParameterError(
+            "explain", "no ledger has so many releases", got={"number": text},
+            hint=f"sordino ledger show {pasted(location)}",
+        )  # fmt: skip
+    number = int(text)
     with Ledger(location) as book:
-        entry = book.entry(number)
+        name, entry = book.name, book.entry(number)
     if entry.release is None:
         raise LedgerError(
-            f"ledger {location}",
+            f"ledger {name}",
             "this release was paid for and has no answer yet",
             got={"number": number},
             hint="ask again with its token: it costs nothing",
@@ -50,12 +61,24 @@ def _from_book(number: int, location: str) -> Release:
 def _from_file(name: str) -> Release:
     from sordino.session.release import Release
 
+    check_path("explain", name, hint="sordino explain release.json")
     path = Path(name)
     if not path.is_file():
+        numbered = name.isascii() and name.isdigit() and len(name) <= 15
         raise ParameterError(
             "explain",
             "there is no such file",
             got={"file": name},
-            hint=f"sordino explain {name if name.isdigit() else 1} --ledger people.ledger",
+            hint=f"sordino explain {name if numbered else 1} --ledger people.ledger",
         )
-    return Release.from_json(path.read_text(encoding="utf-8"))
+    try:
+        return Release.from_json(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, RecursionError, *MALFORMED):
+        pass
+    raise ParameterError(
+        "explain",
+        "the file is not a release",
+        got={"file": name},
+        why="It is what `sordino release ... --json` prints.",
+        hint=f"sordino explain 1 --ledger {pasted(name)}, if it is a ledger",
+    )

@@ -20,13 +20,14 @@ _PRICES = (
     (r"budget=(--\w+)", r"\1"),
 )
 _CALLS = (
+    (r'where\("([^"]*)"\)', r"--where '\1'"),
     (r"sd\.open\(\.\.\., ", "("),
     (r'sd\.open\("([^"]*)", \.\.\.\)(?: or sd\.open\(.*)?', r"--data \1"),
     (r'release_by\("(\w+)", \[([^\]]*)\], \.\.\.\)', r"by=\1 by_keys=(\2)"),
     (r'sd\.([A-Z][a-z]+)\("(\w+)", ([^)]*)\)', r"sordino release \1 \2 \3"),
 )
 _NEIGHBORS = re.compile(r"(?:sd\.)?Neighbors\.(\w+)")
-_OPTION = re.compile(r"\(?\b([a-z_]+)=(\([^()]*\)|\"[^\"]*\"|'[^']*'|<[^>]*>|[\w./-]+)\)?")
+_OPTION = re.compile(r"(?<![?&])\(?\b(?<![?&])([a-z_]+)=(\([^()]*\)|\"[^\"]*\"|'[^']*'|<[^>]*>|[\w./-]+)\)?")
 
 
 def typed(hint: str) -> str:

@@ -1,26 +1,33 @@
-"""Keep the book of a budget: create, show, verify, raise, export."""
+"""Keep the ledger of a budget: create, show, verify, raise, lower, freeze, close, export."""
 
 from __future__ import annotations
 
-import json
+import contextlib
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from sordino.address import pasted
 from sordino.cli import render
 from sordino.cli.options import guarantee, json_option, price_options
-from sordino.errors import LedgerError
+from sordino.errors import LedgerDamaged, ParameterError
 
 if TYPE_CHECKING:
-    from sordino.ledger import Ledger
+    from collections.abc import Callable, Iterator, Mapping
+
+    from sordino.ledger import Entry, Ledger
 
 NEIGHBORS = ("replace-one", "add-remove-one", "edge", "metric")
 place = click.argument("location", metavar="LEDGER")
+user_option = click.option("--user", metavar="NAME", help="Who does it; by default the login name.")
+why_option = click.option("--reason", required=True, help="Why; it stays in the ledger.")
 
 
 @click.group(name="ledger")
 def command() -> None:
-    """Keep the book of a budget. LEDGER is a file, or postgresql://host/db?ledger=people."""
+    """Keep the ledger of a budget. LEDGER is a file, or postgresql://host/db?ledger=people."""
 
 
 @command.command(
@@ -28,7 +35,7 @@ def command() -> None:
 )
 @place
 @price_options
-@click.option("--reason", required=True, help="What the book is for; it stays in the book.")
+@click.option("--reason", required=True, help="What the ledger is for; it stays in it.")
 @click.option(
     "--unit", metavar="COLUMN", help="Whose rows belong together; without it one row is one person."
 )
@@ -41,6 +48,7 @@ def command() -> None:
     show_default=True,
     help="How an approximate budget is counted.",
 )
+@user_option
 @json_option
 def create(
     location: str,
@@ -49,10 +57,11 @@ def create(
     max_rows: int,
     neighbors: str,
     counting: str,
+    user: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Begin a book with a ceiling for everything that will ever be released about these people."""
+    """Begin a ledger with a ceiling for everything that will ever be released about these people."""
     from sordino.ledger import Ledger
     from sordino.privacy import Neighbors, Unit
 
@@ -63,60 +72,117 @@ def create(
         neighbors=Neighbors(neighbors),
         unit=Unit(unit, max_rows=max_rows),
         counting=counting,
-    ) as book:
-        _state(book, as_json)
+        user=user,
+    ) as ledger:
+        _state(ledger, as_json)
+        name = ledger.name
     render.note(
-        f"next: sordino release median COLUMN --low L --high H --epsilon E --data FILE --ledger {location}"
+        f"next: sordino release median COLUMN --low L --high H --epsilon E --data FILE --ledger {pasted(name)}"
     )
 
 
 @command.command()
 @place
+@click.option("--by", type=click.Choice(("user",)), help="Add up what each user has spent.")
+@click.option("--last", type=click.IntRange(min=0), default=100, show_default=True, metavar="N",
+              help="List the last N releases; 0 lists all.")  # fmt: skip
 @json_option
-def show(location: str, as_json: bool) -> None:
-    """Show what was promised, spent and released."""
-    from sordino.explain import asked, shown
+def show(location: str, by: str | None, last: int, as_json: bool) -> None:
+    """Show what was promised, spent and released, by whom, and why the ledger was changed."""
     from sordino.ledger import Ledger
-    from sordino.session.release import Event, Release
 
-    with Ledger(location) as book:
-        history = book.history
-        if as_json:
-            render.as_json({**_facts(book), "releases": [entry.to_dict() for entry in history]})
+    with Ledger(location) as ledger:
+        if by is not None:
+            _by_user(ledger, as_json)
             return
-        _state(book, as_json=False)
-        rows = []
-        for entry in history:
-            value = (
-                "no answer yet" if entry.release is None else shown(Release.from_dict(entry.release).value)
-            )
-            rows.append(
-                [str(entry.number), entry.at, asked(Event.from_dict(entry.event)), repr(entry.cost), value]
-            )
-        if rows:
-            render.table(["release", "paid", "asked", "cost", "answer"], rows)
+        before = max(0, ledger.releases - last) if last else 0
+        changes = ledger.changes
+        if as_json:
+            entries = [entry.to_dict() for entry in ledger.entries(before)]
+            told = [change.to_dict() for change in changes]
+            render.as_json({**_facts(ledger), "changes": told, "releases": entries})
+            return
+        _state(ledger, as_json=False)
+        if len(changes) > 1:
+            click.echo()
+            rows = [[change.at, _DONE[change.kind], repr(change.ceiling), _person(change.who), change.reason]
+                    for change in changes]  # fmt: skip
+            _table(["when", "ledger", "ceiling", "by", "reason"], rows)
+        click.echo()
+        listed = [_listed(entry) for entry in ledger.entries(before)]
+        if before:
+            render.note(f"the last {last}; {before} earlier: --last 0")
+        if listed:
+            _table(["release", "paid", "who", "data", "asked", "cost", "answer"], listed)
         else:
             render.note("nothing was released yet")
+
+
+_DONE = {
+    "open": "begun", "raise": "raised", "lower": "lowered", "freeze": "frozen", "unfreeze": "unfrozen",
+    "close": "closed",
+}  # fmt: skip
+
+
+def _listed(entry: Entry) -> list[str]:
+    from sordino.explain import asked, shown
+    from sordino.session.release import Event, Release
+
+    value = "no answer yet" if entry.release is None else shown(Release.from_dict(entry.release).value)
+    data = (entry.event.get("data") or {}).get("name", "-")
+    what = asked(Event.from_dict(entry.event))
+    if purpose := entry.who.get("purpose"):
+        what += f" ({purpose})"
+    return [str(entry.number), entry.at, _person(entry.who), data, what, repr(entry.cost), value]
+
+
+def _person(who: Mapping[str, str]) -> str:
+    return f"{who['user']}@{who['host']}" if who else "-"
+
+
+def _table(header: list[str], rows: list[list[str]]) -> None:
+    from sordino.ledger.who import visible
+
+    render.table(header, [[visible(cell) for cell in row] for row in rows])
+
+
+def _by_user(ledger: Ledger, as_json: bool) -> None:
+    """Add up what each user has spent."""
+    from sordino.ledger.account import nothing
+
+    sums: dict[str, list[Any]] = {}
+    for entry in ledger.entries():
+        line = sums.setdefault(entry.who.get("user", "-"), [0, nothing(ledger.budget), ""])
+        line[0] += 1
+        line[1] += entry.cost
+        line[2] = entry.at
+    rows = sorted(sums.items())
+    if as_json:
+        render.as_json(
+            [
+                {"user": user, "releases": count, "spent": spent.to_dict(), "last": at}
+                for user, (count, spent, at) in rows
+            ]
+        )
+    elif rows:
+        listed = [[user, str(count), repr(spent), at] for user, (count, spent, at) in rows]
+        _table(["user", "releases", "spent", "last paid"], listed)
+    else:
+        render.note("nothing was released yet")
 
 
 @command.command()
 @place
 @click.option(
-    "--known", metavar="ROW:HASH", help="A row noted earlier: notices a book put back to an older state."
+    "--known", metavar="ROW:HASH", help="A row noted earlier: notices a ledger put back to an older state."
 )
 @json_option
 def verify(location: str, known: str | None, as_json: bool) -> None:
     """Check the file, the chain of hashes, the totals and the tokens; exit code 5 if anything is wrong."""
     from sordino.ledger import Ledger
 
-    noted = None
-    if known is not None:
-        number, _, text = known.partition(":")
-        if not number.isdigit() or not text:
-            raise click.BadParameter("write it as ROW:HASH, as verify prints them", param_hint="--known")
-        noted = (int(number), text)
-    with Ledger(location) as book:
-        report = book.verify(known=noted)
+    with Ledger(location) as ledger:
+        report = ledger.verify(known=known)
     if as_json:
         render.as_json(report.to_dict())
     else:
@@ -125,14 +191,14 @@ def verify(location: str, known: str | None, as_json: bool) -> None:
                 ("ledger", report.name),
                 ("rows", report.rows),
                 ("last row", f"{report.rows}:{report.head}" if report.head else "-"),
-                ("verdict", "the book holds" if report.holds else "the book is damaged"),
-                *(("fault", fault) for fault in report.faults),
+                ("verdict", "the ledger holds" if report.holds else "the ledger is damaged"),
+                *(("fault", fault) for fault in report.faults[:20]),
             ]
         )
     if not report.holds:
-        raise LedgerError(
+        raise LedgerDamaged(
             f"ledger {report.name}",
-            f"the book is damaged: {report.faults[0]}",
+            f"the ledger is damaged: {report.faults[0]}",
             why="Nothing should be released from it.",
             hint="restore the newest backup; releases since then are spent all the same",
         )
@@ -141,67 +207,148 @@ def verify(location: str, known: str | None, as_json: bool) -> None:
 @command.command(name="raise")
 @place
 @price_options
-@click.option("--reason", required=True, help="Why; it stays in the book.")
+@why_option
+@user_option
 @json_option
-def raise_(location: str, reason: str, as_json: bool, **options: Any) -> None:
+def raise_(location: str, reason: str, user: str | None, as_json: bool, **options: Any) -> None:
     """Raise the ceiling, with a reason."""
-    from sordino.ledger import Ledger
-
-    with Ledger(location) as book:
-        book.raise_to(guarantee(options), reason=reason)
-        _state(book, as_json)
+    budget = guarantee(options)
+    _change(location, user, as_json, lambda ledger: ledger.raise_to(budget, reason=reason))
 
 
 @command.command()
 @place
-@click.argument("file", required=False, type=click.Path(dir_okay=False, writable=True))
-def export(location: str, file: str | None) -> None:
-    """Write the whole book as JSON, to FILE or to stdout."""
-    from pathlib import Path
+@price_options
+@why_option
+@user_option
+@json_option
+def lower(location: str, reason: str, user: str | None, as_json: bool, **options: Any) -> None:
+    """Lower the ceiling, not below what is spent, with a reason."""
+    budget = guarantee(options)
+    _change(location, user, as_json, lambda ledger: ledger.lower_to(budget, reason=reason))
 
+
+@command.command()
+@place
+@why_option
+@user_option
+@json_option
+def freeze(location: str, reason: str, user: str | None, as_json: bool) -> None:
+    """Refuse every release until it is unfrozen; stored answers still come back by their tokens."""
+    _change(location, user, as_json, lambda ledger: ledger.freeze(reason=reason))
+
+
+@command.command()
+@place
+@why_option
+@user_option
+@json_option
+def unfreeze(location: str, reason: str, user: str | None, as_json: bool) -> None:
+    """Take releases again."""
+    _change(location, user, as_json, lambda ledger: ledger.unfreeze(reason=reason))
+
+
+@command.command()
+@place
+@why_option
+@user_option
+@json_option
+def close(location: str, reason: str, user: str | None, as_json: bool) -> None:
+    """Close the ledger for good: nothing will ever be spent from it again."""
+    _change(location, user, as_json, lambda ledger: ledger.seal(reason=reason))
+
+
+def _change(location: str, user: str | None, as_json: bool, change: Callable[[Ledger], Any]) -> None:
     from sordino.ledger import Ledger
 
-    with Ledger(location) as book:
-        document = book.export()
+    with Ledger(location, user=user) as ledger:
+        change(ledger)
+        _state(ledger, as_json)
+
+
+@command.command()
+@place
+@click.argument("file", required=False, type=click.Path(dir_okay=False))
+@click.option("--csv", "table", is_flag=True, help="A table for people; so is a FILE that ends in .csv.")
+def export(location: str, file: str | None, table: bool) -> None:
+    """Write the whole ledger as JSON or CSV, to FILE or to stdout."""
+    from sordino.ledger import Ledger
+
+    if file is not None and Path(file).exists() and Path(location).exists() and Path(file).samefile(location):
+        raise ParameterError(
+            "ledger export", "the ledger cannot be overwritten by its export", got={"file": file},
+            hint=f"sordino ledger export {pasted(location)} {pasted(file + '.json')}",
+        )  # fmt: skip
+    table = table or (file or "").lower().endswith(".csv")
+    with Ledger(location) as ledger, _written(file) as output:
+        ledger.export_to(output, table=table)
+    if file is not None:
+        render.note(f"wrote {file}")
+
+
+@contextlib.contextmanager
+def _written(file: str | None) -> Iterator[Any]:
+    """A file to write to, or stdout."""
     if file is None:
-        render.as_json(document)
+        yield sys.stdout
         return
-    Path(file).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    render.note(f"wrote {file}")
+    try:
+        output = Path(file).open("w", encoding="utf-8", newline="")  # noqa: SIM115  closed below
+    except (OSError, ValueError):
+        output = None
+    if output is None:
+        raise ParameterError(
+            "export",
+            "the file cannot be written",
+            got={"file": file},
+            hint="name a file in a folder that exists",
+        )
+    with output:
+        yield output
 
 
-def _facts(book: Ledger) -> dict[str, Any]:
-    opening = book.opening
+def _facts(ledger: Ledger) -> dict[str, Any]:
+    opening = ledger.opening
     return {
-        "ledger": book.name,
+        "ledger": ledger.name,
         "reason": opening["reason"],
+        "state": ledger.state,
         "neighbors": opening["neighbors"],
         "unit": opening["unit"],
-        "budget": book.budget.to_dict(),
+        "budget": ledger.budget.to_dict(),
         "stated": opening["stated"],
-        "spent": book.spent.to_dict(),
-        "remaining": book.remaining.to_dict(),
+        "spent": ledger.spent.to_dict(),
+        "remaining": ledger.remaining.to_dict(),
     }
 
 
-def _state(book: Ledger, as_json: bool) -> None:
+def _state(ledger: Ledger, as_json: bool) -> None:
     """Print where the budget stands."""
     if as_json:
-        render.as_json(_facts(book))
+        render.as_json(_facts(ledger))
         return
     from sordino.explain import whom
+    from sordino.ledger.who import visible
     from sordino.privacy import Guarantee
 
-    opening, budget = book.opening, book.budget
+    opening, budget, state = ledger.opening, ledger.budget, ledger.state
     stated = Guarantee.from_dict(opening["stated"])
     ceiling = repr(budget) if type(stated) is type(budget) else f"{budget!r}, within {stated!r}"
-    render.block(
-        [
-            ("ledger", book.name),
-            ("for", opening["reason"]),
-            ("protects", whom(book.unit, book.neighbors)),
-            ("budget", ceiling),
-            ("spent", repr(book.spent)),
-            ("left", repr(book.remaining)),
-        ]
-    )
+    lines = [
+        ("ledger", ledger.name),
+        ("for", visible(opening["reason"])),
+        ("protects", whom(ledger.unit, ledger.neighbors)),
+        ("budget", ceiling),
+        ("spent", repr(ledger.spent)),
+        ("left", repr(ledger.remaining)),
+    ]
+    if state != "open":
+        told = [change for change in ledger.changes if change.kind in ("freeze", "close")][-1]
+        lines.insert(1, ("state", f"{state}: {visible(told.reason)}"))
+    render.block(lines)
+
+
+def _quoted(name: str) -> str:
+    import shlex
+
+    return shlex.quote(name)

@@ -6,6 +6,7 @@ No option list is written twice: the options of a statistic are the fields of it
 from __future__ import annotations
 
 import dataclasses
+import re
 import shlex
 from abc import abstractmethod
 from dataclasses import fields
@@ -26,6 +27,9 @@ _EXAMPLES = {
     "keys": "north,south", "edges": "0,18,65,120", "threshold": "50000", "vertices": "100",
 }  # fmt: skip
 """What stands for a field in an example."""
+
+UNTYPED = ("interval", "measure")
+"""Hints that are no option of their own here: the one has its own, the other is an object."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 plot_option = click.option("--plot", metavar="FILE", help="Draw a picture into FILE (.svg, .png or .pdf).")
@@ -76,17 +80,26 @@ def number(name: str, text: str | None) -> Any:
 
     if text is None:
         return None
-    try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
+    if not re.search(r"(?i)e\s*[+-]?\s*0*[1-9][\d_]{3,}|\d{1000}", text):  # 1e999999999 would fill the memory
         try:
-            return float(text)  # nan, inf: let the checks say what is wrong with them
-        except ValueError:
-            raise ParameterError(
-                "option", f"--{name} must be a number", got={name: text},
-                why="Numbers are written with a point, without units or separators.",
-                hint=f"--{name.replace('_', '-')} {_EXAMPLES.get(name, '0.5')}",
-            ) from None  # fmt: skip
+            return Fraction(text)
+        except (ValueError, ZeroDivisionError):
+            try:
+                return float(text)  # nan, inf: let the checks say what is wrong with them
+            except ValueError:
+                pass
+    raise ParameterError(
+        "option", f"--{name.replace('_', '-')} must be a number", got={name: text},
+        why="Numbers are written with a point, without units or separators, and are at most 1e300.",
+        hint=f"--{name.replace('_', '-')} {_EXAMPLES.get(name, '0.5')}",
+    )  # fmt: skip
+
+
+def real(name: str, text: str) -> float:
+    """Read a number that is used as a double."""
+    from sordino import checks
+
+    return float(checks.exact("option", **{name: number(name, text)}))
 
 
 class Statistics(click.Group):
@@ -227,7 +240,9 @@ def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
         return None
     kind = str(field.type)
     if kind.startswith("tuple[tuple"):
-        return tuple(tuple(int(end) for end in pair.split("-")) for pair in text.split(","))
+        return tuple(
+            tuple(_read_one("int", field.name, end) for end in pair.split("-")) for pair in text.split(",")
+        )
     if kind.startswith("tuple"):
         return tuple(_read_one(kind, field.name, item.strip()) for item in text.split(","))
     return _read_one(kind, field.name, text)
@@ -239,13 +254,15 @@ def _read_one(kind: str, name: str, text: str) -> Any:
     if "float" in kind:
         if "str" in kind and text == "drop":
             return text
-        return float(number(name, text))
+        return real(name, text)
     if "int" in kind:
         try:
             return int(text)
         except ValueError:
             if "str" not in kind:
-                raise ParameterError("option", f"--{name} must be a whole number", got={name: text}) from None
+                raise ParameterError(
+                    "option", f"--{name} must be a whole number", got={name: text}, hint=f"--{name} 1000"
+                ) from None
     return text
 
 
@@ -255,7 +272,7 @@ def hint_options(taken: set[str]) -> list[Callable[..., Any]]:
 
     hints = []
     for field in fields(Hints):
-        if field.name == "interval" or field.name in taken:
+        if field.name in UNTYPED or field.name in taken:
             continue
         flag = f"--{field.name}"
         about = f"Public hint for choosing: {field.name}."
@@ -272,7 +289,7 @@ def hints_of(options: dict[str, Any]) -> dict[str, Any]:
 
     found = {}
     for field in dataclasses.fields(Hints):
-        value = options.get(field.name) if field.name != "interval" else None
+        value = None if field.name in UNTYPED else options.get(field.name)
         if value is not None:
             found[field.name] = (
                 value if isinstance(value, bool) else _read_one(str(field.type), field.name, value)

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sordino.address import pasted
 from sordino.cli import render
 from sordino.cli.options import Statistics, guarantee, hint_options, hints_of, json_option
 from sordino.errors import ParameterError
+from sordino.reading.condition import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,12 +83,25 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
             default=".",
             help="Decimal sign of numbers in a CSV file.",
         ),
+        click.option(
+            "--quoted-line-breaks", is_flag=True, help="Quoted fields of a CSV file hold line breaks."
+        ),
         click.option("--neighbors", type=click.Choice(NEIGHBORS), help="By default as the book says."),
         click.option("--where", multiple=True, metavar="COND", help="Only rows with, e.g., 'age>=18'."),
         click.option("--by", metavar="COLUMN", help="Answer for every group of a column; needs --by-keys."),
         click.option("--by-keys", metavar="A,B,...", help="The public keys of --by."),
         click.option("--interval", type=float, metavar="P", help="Buy an error bar, e.g. 0.95."),
         *hint_options(taken),
+        click.option(
+            "--data-name", metavar="NAME", help="What the data are called in public: else the file's name."
+        ),
+        click.option("--user", metavar="NAME", help="Who asks, for the ledger; by default the login name."),
+        click.option("--purpose", metavar="TEXT", help="What it is for; it stays in the ledger."),
+        click.option(
+            "--known",
+            metavar="ROW:HASH",
+            help="A row of the ledger noted earlier: an older copy put back is refused.",
+        ),
         click.option("--token", help="Asked again with it, the stored answer comes back and costs nothing."),
         click.option("--yes", is_flag=True, help="Do not ask."),
         click.option(
@@ -100,7 +115,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     """Quote, ask, release, print."""
     hints = hints_of(options)
     by = _split(options["by"], options["by_keys"])
-    conditions = tuple(_condition(text) for text in options["where"])
+    conditions = tuple(Condition.of(text) for text in options["where"])
     asking = {"interval": options["interval"], "by": by, **hints}
     if options["dry_run"]:
         _dry(statistic, price, conditions, asking, options)
@@ -115,7 +130,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     from sordino.ledger import Ledger
     from sordino.privacy import Neighbors
 
-    with Ledger(options["location"]) as book:
+    with Ledger(options["location"], user=options["user"], known=options["known"]) as book:
         unit = _unit(options, book)
         neighbors = Neighbors(options["neighbors"]) if options["neighbors"] else None
         people = session.open(
@@ -127,16 +142,23 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
             row=options["row_order"],
             numbers=options["numbers"].split(",") if options["numbers"] else (),
             decimal=options["decimal"],
+            quoted_line_breaks=options["quoted_line_breaks"],
+            data_name=options["data_name"],
         )
         asking.pop("rows", None)
         if conditions:
             people = people.where(*conditions)
         event = people.quote(statistic, price, **asking)
         _preview(event, book, options["token"])
-        _reading(options["data"], options["decimal"])
+        _reading(options["data"], options["decimal"], quoted=options["quoted_line_breaks"])
         if not options["yes"]:
             click.confirm("release?", abort=True, err=True)
-        bought = {"interval": options["interval"], "token": options["token"], **hints}
+        bought = {
+            "interval": options["interval"],
+            "token": options["token"],
+            "purpose": options["purpose"],
+            **hints,
+        }
         if by is None:
             answer = people.release(statistic, price, **bought)
         else:
@@ -162,7 +184,7 @@ def _dry(
         statistic,
         price,
         neighbors=Neighbors(options["neighbors"] or "replace-one"),
-        unit=Unit(options["unit"], max_rows=options["max_rows"] or 1),
+        unit=Unit(options["unit"], max_rows=1 if options["max_rows"] is None else options["max_rows"]),
         rows=rows,
         where=conditions,
         by=None if by is None else (by[0], public_keys(*by)),
@@ -205,8 +227,8 @@ def _preview(event: Event, book: Ledger, token: str | None) -> None:
     render.note(f"  leaves      {left(remaining, cost)!r} of {book.budget!r}")
 
 
-def _reading(data: str, decimal: str) -> None:
-    """Say how the numbers of a text file are read: whether a field is one is private, so nobody will say it later."""
+def _reading(data: str, decimal: str, *, quoted: bool) -> None:
+    """Say how a text file is read: whether a field is a number is private, so nobody will say it later."""
     if data.endswith(TEXT):
         like, other = ("1234,5", "1.234") if decimal == "," else ("1234.5", "1,234")
         render.note(
@@ -214,6 +236,10 @@ def _reading(data: str, decimal: str) -> None:
         )
         if decimal == ".":
             render.note("              with decimal commas: --decimal ,")
+        if not quoted:
+            render.note(
+                "              every line is a record; with line breaks in quotes: --quoted-line-breaks"
+            )
 
 
 def _print(answer: Release, book: Ledger, as_json: bool) -> None:
@@ -252,7 +278,7 @@ def _print(answer: Release, book: Ledger, as_json: bool) -> None:
             lines.append(("error bar", f"{ends[0]}, {100 * bars[0].level:g} times in 100"))
         render.block(lines)
     render.note(f"  release {answer.ledger_id}, token {answer.token}")
-    render.note(f"  next: sordino explain {answer.ledger_id} --ledger {book.name}")
+    render.note(f"  next: sordino explain {answer.ledger_id} --ledger {pasted(book.name)}")
 
 
 def _split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None:
@@ -269,39 +295,11 @@ def _split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None
     return column, given
 
 
-def _condition(text: str) -> Any:
-    """Read a condition: ``age>=18``, ``region==north``, ``region in north|south``."""
-    from sordino.reading.requests import Condition
-
-    if " in " in text:
-        column, _, values = text.partition(" in ")
-        return Condition(column.strip(), "in", tuple(_literal(value) for value in values.split("|")))
-    for op in ("==", "!=", ">=", "<=", ">", "<"):
-        column, found, value = text.partition(op)
-        if found:
-            return Condition(column.strip(), op, _literal(value))
-    column, found, value = text.partition("=")
-    raise ParameterError(
-        "release", "a condition compares a column with a value", got={"where": text},
-        hint=f"--where '{column.strip()}=={value.strip()}'" if found else "--where 'age>=18'",
-    )  # fmt: skip
-
-
-def _literal(text: str) -> Any:
-    text = text.strip()
-    try:
-        return int(text)
-    except ValueError:
-        try:
-            return float(text)
-        except ValueError:
-            return text.strip("'\"")
-
-
 def _unit(options: dict[str, Any], book: Ledger) -> Any:
     from sordino.privacy import Unit
 
     if options["unit"] is None and options["max_rows"] is None:
         return None
     kept = book.unit
-    return Unit(options["unit"] or kept.column, max_rows=options["max_rows"] or kept.max_rows)
+    rows = kept.max_rows if options["max_rows"] is None else options["max_rows"]
+    return Unit(options["unit"] or kept.column, max_rows=rows)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sordino.errors import without_secrets
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -29,7 +31,7 @@ def number(value: Any, digits: int = 4) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool | str):
-        return str(value)
+        return without_secrets(str(value))  # names and reasons are people's own: no control characters
     if isinstance(value, int):
         return f"{value:,}"
     as_float = float(value)
@@ -130,7 +132,7 @@ def as_json(value: Any) -> None:
 
 def note(text: str) -> None:
     """Say something beside the result, on stderr."""
-    click.echo(text, err=True)
+    click.echo("\n".join(map(without_secrets, text.split("\n"))), err=True)
 
 
 @contextmanager

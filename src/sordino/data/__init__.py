@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sordino.address import check_path, is_server
 from sordino.errors import DataError
 from sordino.reading.requests import Source
 
@@ -21,8 +22,6 @@ ENGINES = ("duckdb", "ibis", "pyspark")
 FAR = ("ibis", "pyspark")
 """Engines that may run elsewhere: no rows are fetched from them."""
 
-SERVERS = ("postgresql://", "postgres://")
-
 _HINT = 'sd.open("people.parquet", ...) or sd.open({"income": values}, ...)'
 
 
@@ -33,6 +32,7 @@ def open_source(
     row: str | None = None,
     numbers: tuple[str, ...] = (),
     decimal: str = ".",
+    quoted_line_breaks: bool = False,
 ) -> Source:
     """Turn data into a source.
 
@@ -43,8 +43,10 @@ def open_source(
         unit: Whom to protect: of each value of its column at most ``max_rows`` rows are used.
         row: Column of numbers, different for the rows of a unit, that orders them. Without one the order of the table
             does; engines have none, so they need it when there is a unit.
-        numbers: Columns of text or objects that are to be read as numbers; without it they are refused as numbers.
+        numbers: Columns whose texts are to be read as numbers; without it a column of text is refused as numbers, and a
+            text in a list is none.
         decimal: What separates the decimals of numbers in a CSV file: ``"."`` or ``","``.
+        quoted_line_breaks: Whether quoted fields of a CSV file hold line breaks.
 
     Raises:
         DataError: This is nothing that can be read.
@@ -56,14 +58,22 @@ def open_source(
     from sordino.data.memory import Memory
     from sordino.data.table import FRAMES
 
-    if isinstance(data, str | os.PathLike) and not str(data).startswith(SERVERS):
+    if isinstance(data, str | os.PathLike) and not is_server(data):
         from sordino.data.files import open_files
 
-        return open_files(data, unit=unit, row=row, numbers=tuple(numbers), decimal=decimal)
-    if decimal != ".":
+        check_path("open", data, hint='sd.open("people.csv", ...)')
+        return open_files(
+            data,
+            unit=unit,
+            row=row,
+            numbers=tuple(numbers),
+            decimal=decimal,
+            quoted_line_breaks=quoted_line_breaks,
+        )
+    if decimal != "." or quoted_line_breaks:
         raise DataError(
-            "open", "decimal is for CSV files; other data know their numbers", got={"decimal": decimal},
-            hint="leave it out",
+            "open", "decimal and quoted_line_breaks are for CSV files", hint="leave them out",
+            got={"decimal": decimal, "quoted_line_breaks": quoted_line_breaks},
         )  # fmt: skip
     if isinstance(data, Source) and not isinstance(data, Mapping):
         other = unit is not None and unit.column is not None and getattr(data, "unit", None) != unit
@@ -84,9 +94,14 @@ def open_source(
         from sordino.data.lazy import Lazy
 
         nearby = package not in FAR
+        if package == "pyspark":
+            from sordino.data.spark import quieten
+
+            quieten(data)
         return Lazy(data, unit=unit, row=row, numbers=numbers, name=package, nearby=nearby)
     if package in FRAMES:
-        return Memory(data, unit=unit, row=row, numbers=numbers)
+        frame = hasattr(data, "columns") or hasattr(data, "column_names")
+        return Memory(data if frame else {"x": data}, unit=unit, row=row, numbers=numbers)
     raise DataError(
         "open", "data must be columns, a frame or a source", got={"type": type(data).__name__}, hint=_HINT
     )

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sordino.data.objects import double_places, key_places
+from sordino.data.schema import NUMBERS
 from sordino.reading.requests import RAISED, Grid, Request, Run, Summary
 
 if TYPE_CHECKING:
@@ -36,34 +38,64 @@ def key_index(column: Column, keys: tuple[str | int, ...]) -> NDArray[np.intp]:
     Whole-number keys are found in text too, by what the text reads as: columns of a CSV file are all text.
     """
     values = column.values
-    if not keys or (column.kind == "number" and isinstance(keys[0], str)):
+    texts = bool(keys) and isinstance(keys[0], str)
+    if not keys or (texts and column.kind in NUMBERS):
         return np.full(len(values), -1, np.intp)
-    if values.dtype.kind == "O" and (column.kind == "object" or isinstance(keys[0], str)):
-        places: dict[object, int] = {key: place for place, key in enumerate(keys)}
-        found = (
-            places.get(value, -1) if isinstance(value, str | int | float) else -1 for value in values.tolist()
-        )
-        return np.fromiter(found, np.intp, len(values))
-    if column.kind != "number" and not isinstance(keys[0], str):
-        values = column.numeric()
-    wanted = np.array(keys)
-    place = _dense_index(values, wanted)
-    if place is None:
-        order = np.argsort(wanted, kind="stable")
-        near = np.minimum(np.searchsorted(wanted[order], values), len(keys) - 1)
-        place = np.where(wanted[order][near] == values, order[near], -1)
+    if column.kind == "object":
+        return key_places(values.tolist(), keys)
+    if column.kind not in NUMBERS and texts:
+        return _text_index(values, keys)
+    exact = column.kind in NUMBERS and values.dtype.kind in "iub"
+    place = _whole_index(values, keys) if exact else _double_index(column.numeric(), keys)
     return place if column.absent is None else np.where(column.absent, -1, place)
 
 
-def _dense_index(values: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp] | None:
+def _text_index(values: NDArray[Any], keys: tuple[str | int, ...]) -> NDArray[np.intp]:
+    """The place of texts among texts; what stands for nothing in a column of a frame is no text."""
+    if values.dtype.kind != "O":
+        return _found(values, np.array(keys), np.arange(len(keys)))
+    places: dict[Any, int] = {key: place for place, key in enumerate(keys)}
+    found = (places.get(value, -1) if type(value) is str else -1 for value in values.tolist())
+    return np.fromiter(found, np.intp, len(values))
+
+
+def _double_index(values: NDArray[Any], keys: tuple[str | int, ...]) -> NDArray[np.intp]:
+    """The place of doubles among whole numbers, by the double nearest to each."""
+    places = double_places(keys)
+    return _found(values, np.array(list(places), np.float64), np.array(list(places.values()), np.intp))
+
+
+def _whole_index(values: NDArray[Any], keys: tuple[str | int, ...]) -> NDArray[np.intp]:
+    """The place of whole numbers among whole numbers, exactly: keys beyond the type of the column are nobody's."""
+    if values.dtype.kind == "b":
+        values = values.view(np.int8)
+    ends = np.iinfo(values.dtype)
+    places = [place for place, key in enumerate(keys) if ends.min <= int(key) <= ends.max]
+    wanted, place = np.array([keys[place] for place in places], values.dtype), np.array(places, np.intp)
+    dense = _dense_index(values, wanted, place)
+    return _found(values, wanted, place) if dense is None else dense
+
+
+def _found(values: NDArray[Any], wanted: NDArray[Any], place: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The place of each value in a list of different ones, by a search."""
+    if not len(wanted):
+        return np.full(len(values), -1, np.intp)
+    order = np.argsort(wanted, kind="stable")
+    near = np.minimum(np.searchsorted(wanted[order], values), len(wanted) - 1)
+    return np.where(wanted[order][near] == values, place[order[near]], -1)
+
+
+def _dense_index(
+    values: NDArray[Any], wanted: NDArray[Any], place: NDArray[np.intp]
+) -> NDArray[np.intp] | None:
     """The place of whole numbers in a list of keys that lie close together, by a table; None where they do not."""
-    if wanted.dtype != np.int64 or values.dtype.kind != "i":
+    if not len(wanted) or values.dtype.kind != "i":
         return None
     low, high = int(wanted.min()), int(wanted.max())
     if high - low > 4 * len(wanted) + len(values):
         return None
     table = np.full(high - low + 2, -1, np.intp)  # the last place is for all other numbers
-    table[wanted - low] = np.arange(len(wanted))
+    table[wanted.astype(np.int64) - low] = place
     wide = values.astype(np.int64, copy=False)
     inside = (wide >= low) & (wide <= high)
     return table[np.where(inside, wide - low, -1)]

@@ -6,9 +6,8 @@ Which rows count, and what is asked of the engine; the group-bys are in `sordino
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -16,11 +15,12 @@ import narwhals as nw
 from sordino.data import grouped
 from sordino.data.bounding import hashed
 from sordino.data.expressions import code, fulfils, key, number, present
-from sordino.data.kernel import groups_in_order, summarise_groups
+from sordino.data.home import Caller, Home
+from sordino.data.kernel import groups_in_order, key_index, summarise_groups
 from sordino.data.memory import Memory
 from sordino.data.passes import CODE, ROWS, collected, summarise_frame
 from sordino.data.schema import by_column, check_condition, check_requests, drops, needed, parts
-from sordino.data.table import kind_of
+from sordino.data.table import column_of, kind_in_engine
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
 from sordino.reading.requests import Bundle, Cells, Columns, Condition, Grid, Links, Request, Summary
@@ -50,7 +50,8 @@ class Lazy:
         name: What messages call the source.
         nearby: Whether the engine runs in this process, so that a column of codes may be fetched from it.
         guard: Called before and after reading; raises when the data have changed.
-        state: Makes the context within which an engine shows one state of the table.
+        kinds: What columns hold by a declaration that the engine does not see.
+        home: Where the engine runs, and who uses it; the caller's engines share one.
 
     Example:
         >>> import polars
@@ -71,14 +72,24 @@ class Lazy:
         name: str = "table",
         nearby: bool = True,
         guard: Callable[[], None] | None = None,
-        state: Callable[[], AbstractContextManager[None]] | None = None,
+        kinds: Mapping[str, str] | None = None,
+        home: Home | None = None,
     ) -> None:
-        self._frame: Frame = nw.from_native(frame).lazy()
+        self._home = home or Caller(name)
+        self.assumptions: tuple[str, ...] = ()
         self.unit, self._row = unit or Unit(), row
         self._numbers = numbers if nearby else ()  # servers raise where a text is too large a number
-        self._name, self._nearby, self._guard, self._state = name, nearby, guard, state
-        self._schema = dict(self._frame.collect_schema())
-        self._kinds = {column: kind_of(dtype) for column, dtype in self._schema.items() if column != ROW}
+        self._name, self._nearby, self._guard = name, nearby, guard
+        with self._home():
+            self._frame: Frame = nw.from_native(frame).lazy()
+            self._schema = dict(self._frame.collect_schema())
+            self._shape = self._columns()
+        self._declared = dict(kinds or {})
+        self._kinds = {
+            column: self._declared.get(column) or kind_in_engine(dtype)
+            for column, dtype in self._schema.items()
+            if column != ROW
+        }
         self._split: nw.Expr | None = None
         self._counted: int | None = None
 
@@ -86,11 +97,39 @@ class Lazy:
         return f"<{self._name} with columns {', '.join(self._kinds)}>"
 
     @property
+    def kinds(self) -> Mapping[str, str]:
+        """What each column holds, by its declared type."""
+        return self._kinds
+
+    @property
     def rows(self) -> int:
         """The number of rows, before missing ones are dropped and units bounded; counted once."""
         if self._counted is None:
-            self._counted = self._count(self._frame)
+            with self.snapshot():
+                self._counted = self._count(self._frame)
         return self._counted
+
+    def ready(self) -> None:
+        """Refuse when no answer can come: in another process, from a lost server, from files that have changed."""
+        self._home.ready()
+        self._unchanged()
+        try:
+            with self.snapshot():
+                there = self._columns() == self._shape
+        except Exception:  # noqa: BLE001  engines raise what they like
+            there = False
+        if not there:
+            raise DataError(
+                self._name, "the table must be there as it was opened",
+                why="Its connection is closed, or it was dropped or altered; nothing was spent.",
+                hint="open it again",
+            )  # fmt: skip
+
+    def _columns(self) -> dict[str, Any]:
+        """What a query would find now, from an engine that plans it without reading a row."""
+        if not self._frame.implementation.is_duckdb():
+            return {}
+        return dict(self._frame.head(0).collect(backend="pyarrow").schema)
 
     def check(self, *requests: Ask) -> None:
         """Refuse what the schema cannot answer, before anything is spent."""
@@ -136,8 +175,8 @@ class Lazy:
         return answers
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Within it, all that is read belongs to one state of the table, in engines that can promise it."""
-        return nullcontext() if self._state is None else self._state()
+        """Within it this thread alone reads, and one state of the table in engines that can promise it."""
+        return self._home()
 
     def summaries(
         self, by: str, keys: tuple[str | int, ...], *requests: Ask
@@ -160,11 +199,12 @@ class Lazy:
     def where(self, *conditions: Condition) -> Lazy:
         """The rows that fulfil all conditions; missing values fulfil none."""
         frame = self._frame
-        for condition in conditions:
-            text = check_condition(self._name, self._kinds, condition) == "text"
-            self._no_text(condition.column, number=not text)
-            frame = frame.filter(fulfils(condition, self._schema[condition.column], text=text))
-        return self._copy(frame)
+        with self.snapshot():
+            for condition in conditions:
+                text = check_condition(self._name, self._kinds, condition) == "text"
+                self._no_text(condition.column, number=not text)
+                frame = frame.filter(fulfils(condition, self._schema[condition.column], text=text))
+            return self._copy(frame)
 
     def counts(self, column: str, keys: tuple[str | int, ...]) -> tuple[int, ...]:
         """How often each public key occurs."""
@@ -189,7 +229,8 @@ class Lazy:
             name=self._name,
             nearby=self._nearby,
             guard=self._guard,
-            state=self._state,
+            kinds=self._declared,
+            home=self._home,
         )
 
     def _unchanged(self) -> None:
@@ -215,8 +256,6 @@ class Lazy:
     def _bounded(self, frame: Frame, unit: str) -> Frame:
         """At most so many rows of each unit, by the rule of `sordino.data.bounding`."""
         there = ~nw.col(unit).is_null()
-        if self._schema[unit].is_float():
-            there &= ~nw.col(unit).is_nan()
         count = nw.col(_ONE).cum_sum()  # cum_count forgets the order in some engines
         assert self._row is not None
         return (
@@ -231,7 +270,7 @@ class Lazy:
     def _matches(self, by: str, keys: tuple[str | int, ...]) -> nw.Expr:
         """Whether a row has one of the keys."""
         text = isinstance(keys[0], str)
-        if text and self._kinds[by] == "number":
+        if text and self._kinds[by] != "text":
             return nw.col(by).is_null() & ~nw.col(by).is_null()  # no number is a text
         value, there = key(by, self._schema[by], text=text)
         if not text and self._schema[by].is_integer():
@@ -290,7 +329,9 @@ class Lazy:
         value, _ = key(request.column, self._schema[request.column], text=isinstance(request.keys[0], str))
         listed = frame.filter(self._matches(request.column, request.keys)).select(value.alias(_KEY))
         found = collected(listed.group_by(_KEY).agg(nw.len().alias(ROWS)))
-        counts: Counter[Any] = Counter()  # adds up 0.0 and -0.0, which engines group apart
-        for one, many in zip(found[_KEY].tolist(), found[ROWS].tolist(), strict=True):
-            counts[one] += int(many)
-        return Summary(request, rows, counts=tuple(counts[one] for one in request.keys))
+        places = key_index(column_of(found[_KEY]), request.keys)
+        counts = [0] * len(request.keys)
+        for place, many in zip(places.tolist(), found[ROWS].tolist(), strict=True):
+            if place >= 0:
+                counts[place] += int(many)  # 0.0 and -0.0, which engines group apart, have one place
+        return Summary(request, rows, counts=tuple(counts))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from sordino.data.kernel import (
     summarise_groups,
     summarise_together,
 )
-from sordino.data.schema import by_column, check_condition, check_requests, drops
+from sordino.data.schema import Unlisted, by_column, check_condition, check_requests, drops
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
 from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request, Summary
@@ -51,7 +52,9 @@ class Memory:
         columns: Name to array, all of one length; or a frame of pandas, polars or pyarrow.
         unit: Whom to protect; rows beyond its ``max_rows`` are left out.
         row: Column that orders the rows of a unit; without one the order of the table does.
-        numbers: Columns of text or objects that are to be read as numbers.
+        numbers: Columns whose texts are to be read as numbers.
+        name: What messages call the source.
+        assumptions: What every release of these data rests on, in sentences.
 
     Example:
         >>> from sordino.statistics.median import Median
@@ -62,15 +65,39 @@ class Memory:
     """
 
     def __init__(
-        self, columns: Any, *, unit: Unit | None = None, row: str | None = None, numbers: tuple[str, ...] = ()
+        self,
+        columns: Any,
+        *,
+        unit: Unit | None = None,
+        row: str | None = None,
+        numbers: tuple[str, ...] = (),
+        name: str = "memory",
+        assumptions: tuple[str, ...] = (),
     ) -> None:
         self._table = table_of(columns)
         self.unit, self._row, self._numbers = unit or Unit(), row, numbers
-        self._chosen: Rows | None = None
+        self._name, self.assumptions = name, assumptions
+        self._filters: tuple[tuple[Condition, str], ...] = ()
+        self._passing: Rows | None = None
         self._kept: dict[tuple[str, ...], Rows | None] = {}
 
     def __repr__(self) -> str:
-        return f"<Memory source with columns {', '.join(self._table)}>"
+        if isinstance(self._table.kinds, Unlisted):
+            return f"<{self._name} source with {len(self._table)} columns>"
+        return f"<{self._name.capitalize()} source with columns {', '.join(self._table)}>"
+
+    def ready(self) -> None:
+        """Refuse to convert columns of an engine that has threads in another process."""
+        self._table.ready()
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """What is in memory is in one state, and all threads may read it at once."""
+        return nullcontext()
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """What each column holds, by its declared type."""
+        return self._table.kinds
 
     @property
     def rows(self) -> int:
@@ -83,7 +110,7 @@ class Memory:
 
     def _check(self, requests: tuple[Ask, ...], *, keys: bool = False) -> None:
         check_requests(
-            "memory",
+            self._name,
             self._table.kinds,
             requests,
             unit=self.unit,
@@ -167,15 +194,31 @@ class Memory:
         return split
 
     def where(self, *conditions: Condition) -> Memory:
-        """The rows that fulfil all conditions; missing values fulfil none."""
-        keep = np.ones(self.rows, bool)
-        for condition in conditions:
-            kind = check_condition("memory", self._table.kinds, condition)
-            keep &= _fulfilled(self._column(condition.column), condition, kind)
-        chosen = Memory(self._table, unit=self.unit, row=self._row, numbers=self._numbers)
-        rows = np.flatnonzero(keep)
-        chosen._chosen = rows if self._chosen is None else self._chosen[rows]
+        """The rows that fulfil all conditions; missing values fulfil none. Nothing is looked at before it is read."""
+        asked = [(one, check_condition(self._name, self._table.kinds, one)) for one in conditions]
+        chosen = Memory(
+            self._table,
+            unit=self.unit,
+            row=self._row,
+            numbers=self._numbers,
+            name=self._name,
+            assumptions=self.assumptions,
+        )
+        chosen._filters = (*self._filters, *asked)
         return chosen
+
+    @property
+    def _chosen(self) -> Rows | None:
+        """The rows that `where` has left, found when they are first needed; None for all."""
+        if self._filters and self._passing is None:
+            keep = np.ones(self._table.rows, bool)
+            for condition, kind in self._filters:
+                if kind == "text":
+                    keep &= _same_text(self._table[condition.column], condition)
+                else:
+                    keep &= _compared(self._table.numeric(condition.column, text=True), condition)
+            self._passing = np.flatnonzero(keep)
+        return self._passing
 
     def counts(self, column: str, keys: tuple[str | int, ...]) -> tuple[int, ...]:
         """How often each public key occurs."""
@@ -188,9 +231,9 @@ class Memory:
         return column if self._chosen is None else column[self._chosen]
 
     def _numeric(self, name: str, rows: Rows | None) -> NDArray[Any]:
-        if rows is None:
-            return self._column(name).numeric()
-        return self._table[name][rows if self._chosen is None else self._chosen[rows]].numeric()
+        if self._chosen is not None:
+            rows = self._chosen if rows is None else self._chosen[rows]
+        return self._table.numeric(name, rows, text=name in self._numbers)
 
     def _rows_of(self, dropping: tuple[str, ...]) -> Rows | None:
         """The rows that count once missing ones are dropped and units bounded; None for all."""
@@ -199,7 +242,7 @@ class Memory:
             if dropping:
                 gone = np.zeros(self.rows, bool)
                 for name in dropping:
-                    gone |= np.isnan(self._column(name).numeric().astype(np.float64))
+                    gone |= np.isnan(self._numeric(name, None).astype(np.float64))
                 rows = np.flatnonzero(~gone)
             if self.unit.column is not None:
                 rows = self._bounded(rows)
@@ -209,7 +252,7 @@ class Memory:
     def _bounded(self, rows: Rows | None) -> Rows:
         assert self.unit.column is not None
         units = self._column(self.unit.column).identities()
-        order = None if self._row is None else self._column(self._row).numeric()
+        order = None if self._row is None else self._column(self._row).order(text=self._row in self._numbers)
         if rows is None:
             return bounded(units, self.unit.max_rows, order)
         inner = bounded(units[rows], self.unit.max_rows, None if order is None else order[rows])
@@ -274,15 +317,20 @@ class Memory:
         return Summary(request, len(public), codes=codes)
 
 
-def _fulfilled(column: Column, condition: Condition, kind: str) -> NDArray[np.bool_]:
-    """Which rows fulfil a condition; missing values never do. Numbers are compared as doubles, as engines do."""
-    wanted = condition.value if isinstance(condition.value, tuple | list) else (condition.value,)
-    if kind == "text":
-        found = key_index(column, tuple(str(value) for value in wanted)) >= 0
-        text = np.fromiter((isinstance(value, str) for value in column.values.tolist()), bool, len(column))
-        return text & ~found if condition.op == "!=" else found
-    values = column.numeric().astype(np.float64)
-    numbers = [float(value) for value in wanted]
+def _wanted(condition: Condition) -> tuple[Any, ...]:
+    return tuple(condition.value) if isinstance(condition.value, tuple | list) else (condition.value,)
+
+
+def _same_text(column: Column, condition: Condition) -> NDArray[np.bool_]:
+    """Which rows fulfil a condition on text; what is no text never does."""
+    found = key_index(column, _wanted(condition)) >= 0
+    return column.texts() & ~found if condition.op == "!=" else found
+
+
+def _compared(values: NDArray[Any], condition: Condition) -> NDArray[np.bool_]:
+    """Which rows fulfil a condition on numbers, compared as doubles as engines do; missing ones never do."""
+    values = values.astype(np.float64)
+    numbers = [float(value) for value in _wanted(condition)]
     if condition.op == "in":
         return np.isin(values, numbers) & ~np.isnan(values)
     return np.asarray(_COMPARE[condition.op](values, numbers[0])) & ~np.isnan(values)

@@ -7,15 +7,6 @@ text (``nan``, ``inf``, ``0x10``, ``1_000``, ``1,5``, a line break at its end, d
 from __future__ import annotations
 
 import re
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
 
 STRANGE = r"[^0-9eE+. -]"
 """A character that no number holds. Tested first: in some engines ``$`` matches before a last line break."""
@@ -36,21 +27,3 @@ def number(text: str) -> float:
     if _STRANGE.search(text) or not _NUMBER.search(text):
         return float("nan")
     return float(text)
-
-
-def numbers(values: Iterable[Any]) -> NDArray[np.float64]:
-    """Numbers of mixed Python values: numbers as they are, texts by the grammar, NaN for all else."""
-    return np.fromiter((_number(value) for value in values), np.float64)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, str):
-        return number(value)
-    if isinstance(value, Decimal):
-        return float(value) if value.is_finite() else float("nan")
-    if isinstance(value, bool | int | float | np.integer | np.floating | np.bool_):
-        try:
-            return float(value)
-        except OverflowError:  # a Python integer beyond the doubles
-            return float("inf") if value > 0 else float("-inf")
-    return float("nan")

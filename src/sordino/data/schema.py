@@ -1,7 +1,7 @@
 """What is refused by the schema alone, before anything is spent: the same rules for every source.
 
-A column is a word by its declared type (`sordino.data.table.kind_of`): numbers (booleans count as 0 and 1), decimals,
-text, objects, or something else. Text and objects are numbers only when they were declared to be.
+A column is a word by its declared type (`sordino.data.table.kind_of`): ``"number"`` for whole numbers (booleans count
+as 0 and 1), floating-point numbers, decimals, text, objects, or something else. Text is a number only when declared so.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from sordino import checks
 from sordino.errors import DataError, ParameterError
 from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request
 
@@ -17,6 +18,25 @@ if TYPE_CHECKING:
     from sordino.reading.requests import Ask, Grid
 
 Kinds = Mapping[str, str]
+
+FLOATS = "floating-point numbers"
+NUMBERS = frozenset({"number", FLOATS})
+"""Columns of numbers in a type of their own."""
+
+IDENTITIES = frozenset({"number", "text", "object"})
+"""Columns whose values can be keys and units."""
+
+_HOLDS = {"number": "whole numbers", "decimal": "decimals", "object": "Python objects"}
+
+
+class Unlisted(dict[str, str]):
+    """Columns whose names are not shown to help: the first line of a file may be somebody's record.
+
+    Attributes:
+        hint: How to see the names.
+    """
+
+    hint: str = ""
 
 
 def parts(requests: tuple[Ask, ...]) -> list[Request | Columns | Cells | Links]:
@@ -73,25 +93,44 @@ def check_requests(
             check_number(subject, kinds, name, numbers)
         if isinstance(part, Cells):
             check_keys(subject, kinds, part if keys else Cells(part.column, ()))
-    if unit.column is not None and exists(subject, kinds, unit.column) not in {"number", "text", "object"}:
-        raise DataError(
-            subject, "the unit must be a column of whole numbers or text", got={"column": unit.column},
-            why=f"It holds {kinds[unit.column]}.",
-        )  # fmt: skip
-    if row is not None and exists(subject, kinds, row) != "number":
+    if unit.column is not None and exists(subject, kinds, unit.column) not in IDENTITIES:
+        raise _no_identity(subject, "the unit must be a column of whole numbers or text", kinds, unit.column)
+    if row is not None and exists(subject, kinds, row) not in {*NUMBERS, "object"}:
         raise DataError(
             subject, "the row identifier must be a column of numbers", got={"row": row},
             why="Texts are ordered differently by different engines.",
         )  # fmt: skip
 
 
+def holds(kind: str) -> str:
+    """What a column holds, in words."""
+    return _HOLDS.get(kind, kind)
+
+
+def _no_identity(subject: str, rule: str, kinds: Kinds, name: str) -> DataError:
+    """Refuse a column whose values cannot tell people or groups apart."""
+    kind = kinds[name]
+    why = (
+        " From 2^53 on several whole numbers share one, so different people may be one."
+        if kind == FLOATS
+        else ""
+    )
+    hint = ""
+    if kind in {FLOATS, "decimal"}:
+        hint = f"cast({name} as bigint), or text, in a query or a view"
+        if subject == "memory":
+            hint = f'read it as whole numbers or text: pd.read_csv(..., dtype={{"{name}": "Int64"}})'
+    return DataError(subject, rule, got={"column": name}, why=f"It holds {holds(kind)}.{why}", hint=hint)
+
+
 def exists(subject: str, kinds: Kinds, name: str) -> str:
     """What a column holds; refuse one that is not there."""
+    checks.texts("column", (name,))
     if name not in kinds:
-        shown = list(kinds)[:20]
+        listed = "one of " + ", ".join(list(kinds)[:20]) + (", ..." if len(kinds) > 20 else "")
         raise DataError(
             subject, "the column must exist", got={"column": name},
-            hint="one of " + ", ".join(shown) + (", ..." if len(kinds) > 20 else ""),
+            hint=kinds.hint if isinstance(kinds, Unlisted) else listed,
         )  # fmt: skip
     return kinds[name]
 
@@ -99,28 +138,24 @@ def exists(subject: str, kinds: Kinds, name: str) -> str:
 def check_number(subject: str, kinds: Kinds, name: str, numbers: tuple[str, ...]) -> None:
     """Refuse a column that holds no numbers."""
     kind = exists(subject, kinds, name)
-    if kind in {"number", "decimal"} or (kind in {"text", "object"} and name in numbers):
+    if kind in NUMBERS or kind in {"decimal", "object"} or (kind == "text" and name in numbers):
         return
     hints = {
         "text": f"numbers=({name!r},) reads its text as numbers; what is no number counts as missing",
-        "object": f"numbers=({name!r},), or convert it to float first; what is no number becomes NaN",
         "dates": "convert it to days or seconds since a date of your choice first",
         "durations": "convert it to seconds first",
     }
     raise DataError(
-        subject, "the column must hold numbers", got={"column": name}, why=f"It holds {kind}.",
+        subject, "the column must hold numbers", got={"column": name}, why=f"It holds {holds(kind)}.",
         hint=hints.get(kind, "convert it to float first"),
     )  # fmt: skip
 
 
 def check_keys(subject: str, kinds: Kinds, cells: Cells) -> None:
-    """Refuse a column of dates, and text keys for a column of numbers: no row would ever match."""
+    """Refuse columns of dates and floats, and text keys for a column of numbers: no row would ever match."""
     kind = exists(subject, kinds, cells.column)
-    if kind not in {"number", "text", "object"}:
-        raise DataError(
-            subject, "a column of keys must hold text or whole numbers", got={"column": cells.column},
-            why=f"It holds {kind}.",
-        )  # fmt: skip
+    if kind not in IDENTITIES:
+        raise _no_identity(subject, "a column of keys must hold text or whole numbers", kinds, cells.column)
     if kind == "number" and any(isinstance(key, str) for key in cells.keys):
         raise DataError(
             subject, "keys must be of the type of their column", got={"column": cells.column},
@@ -150,10 +185,10 @@ def check_condition(subject: str, kinds: Kinds, condition: Condition) -> str:
             "condition", "texts are compared by ==, != and in only", got={"op": condition.op},
             why="Their order differs from engine to engine.",
         )  # fmt: skip
-    fits = kind in {"text", "object"} or (kind in {"number", "decimal"} and not text)
+    fits = kind in {"text", "object"} or (kind in {*NUMBERS, "decimal"} and not text)
     if not fits:
         raise DataError(
             subject, "the condition must fit its column", got={"column": condition.column},
-            why=f"It holds {kind}.",
+            why=f"It holds {holds(kind)}.",
         )  # fmt: skip
     return "text" if text else "number"

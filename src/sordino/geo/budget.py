@@ -6,15 +6,14 @@ new one always costs, also at the same place, or the pattern of new reports woul
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
+import threading
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sordino.errors import BudgetExceeded, LedgerError, ParameterError
+from sordino.geo.budget_file import BudgetFile
 from sordino.geo.reporting import Reports, draw
 from sordino.privacy import Geo
 
@@ -31,8 +30,10 @@ class DeviceBudget:
     """What one device may reveal in total.
 
     Args:
-        total: The ceiling.
-        path: A file that survives restarts; without one the budget lives as long as the object.
+        total: The ceiling. A file keeps the one it was begun with: a larger one is refused later, a smaller one holds
+            for this object.
+        path: A file that survives restarts and that several processes may share; without one the budget lives as long
+            as the object.
 
     Example:
         >>> from sordino.geo import Mechanism, Threshold
@@ -47,6 +48,8 @@ class DeviceBudget:
     path: Path | None = None
     spent: Fraction = field(default=Fraction(0))
     log: list[dict[str, str]] = field(default_factory=list)
+    _file: BudgetFile | None = field(default=None, init=False, repr=False)
+    _one: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.total, Geo):
@@ -55,28 +58,44 @@ class DeviceBudget:
             )
         if self.path is not None:
             self.path = Path(self.path)
-            if self.path.exists():
-                self._load()
+            self._file = BudgetFile(self.path)
+            self._file.begin(self.total)
+            self._read()
 
     @property
     def left(self) -> Geo:
-        """What is left, per the same distance."""
-        return Geo(self.total.epsilon - self.spent * self.total.per, self.total.per)
+        """What is left, per the same distance, as the file has it now."""
+        if self._file is not None:
+            self._read()
+        return self._left()
 
     def spend(self, price: Geo, what: str) -> None:
         """Debit a price, or raise; written to disk before it returns."""
+        if not isinstance(price, Geo):
+            raise ParameterError("budget", "price must be Geo", got={"price": price}, hint="Geo(1, per=200)")
+        if self._file is None:
+            with self._one:
+                self._debit(price, what)
+            return
+        with self._file.alone() as kept:  # nobody else reads or writes between here and the new file
+            self._take(kept.total, kept.log)
+            self._debit(price, what)
+            kept.save(self.log)
+
+    def _debit(self, price: Geo, what: str) -> None:
         if self.spent + price.rate > self.total.rate:
             raise BudgetExceeded(
                 "budget",
                 "the device has not enough left for this report",
-                got={"price": price, "left": self.left},
+                got={"price": price, "left": self._left()},
                 why="Losses per metre add up over all reports of one device.",
                 hint="a smaller price, or send the stored report again",
             )
         self.spent += price.rate
         self.log.append({"what": what, "rate": str(price.rate)})
-        if self.path is not None:
-            self._save()
+
+    def _left(self) -> Geo:
+        return Geo(max(Fraction(0), self.total.epsilon - self.spent * self.total.per), self.total.per)
 
     def report(
         self, point: ArrayLike, made: Mechanism | BlockMechanism, *, bits: Bits | None = None
@@ -90,32 +109,20 @@ class DeviceBudget:
         self.spend(made.price, made.id)
         return draw(made, at, bits=bits)
 
-    def _save(self) -> None:
-        assert self.path is not None
-        record = {"total": self.total.to_dict(), "spent": str(self.spent), "log": self.log}
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=self.path.name)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(record, file)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(self.path)
+    def _read(self) -> None:
+        assert self._file is not None
+        kept = self._file.read()
+        self._take(kept.total, kept.log)
 
-    def _load(self) -> None:
-        assert self.path is not None
-        try:
-            record: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
-            spent = Fraction(record["spent"])
-            entries = [{"what": str(e["what"]), "rate": str(e["rate"])} for e in record["log"]]
-            whole = sum((Fraction(e["rate"]) for e in entries), Fraction(0))
-        except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+    def _take(self, total: Geo, log: list[dict[str, str]]) -> None:
+        """Go on from what the file says."""
+        if self.total.rate > total.rate:
             raise LedgerError(
                 "budget",
-                "the device's budget file cannot be read",
-                got={"path": str(self.path)},
-                why="Without it the total spent is unknown, so nothing may be reported.",
-            ) from error
-        if spent != whole or spent < 0:
-            raise LedgerError(
-                "budget", "the device's budget file does not add up", got={"path": str(self.path)}
+                "the device's budget was begun with a smaller total",
+                got={"total": self.total, "begun": total, "path": str(self.path)},
+                why="What a device may reveal is decided once: a larger total later would undo the promise.",
+                hint=f"total={total!r}",
             )
-        self.spent, self.log = spent, entries
+        self.log = log
+        self.spent = sum((Fraction(entry["rate"]) for entry in log), Fraction(0))

@@ -11,6 +11,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import TypeVar
 
+from sordino.address import pasted
 from sordino.errors import BudgetExceeded, ParameterError, Unsupported, spell
 from sordino.privacy import (
     Approx,
@@ -49,14 +50,14 @@ def counted(price: Guarantee, budget: Guarantee) -> Guarantee:
             "an approximate budget that adds epsilons and deltas does not count concentrated prices",
             got={"price": price, "budget": budget},
             why="Concentrated prices are cheap because they are added before they are converted.",
-            hint="open the book with counting='concentrated', or ask for a pure or approximate price",
+            hint="open the ledger with counting='concentrated', or ask for a pure or approximate price",
         )
     if isinstance(budget, Geo) != isinstance(price, Geo):
         raise Unsupported(
             "ledger",
             "a budget per distance and a budget per person do not count each other's prices",
             got={"price": price, "budget": budget},
-            hint="keep one book for each",
+            hint="keep one ledger for each",
         )
     extra = {"omega": budget.omega} if isinstance(budget, TruncatedConcentrated) else {}
     try:
@@ -76,9 +77,9 @@ def counted(price: Guarantee, budget: Guarantee) -> Guarantee:
 
 
 def person_price(price: Guarantee, asked: Neighbors, kept: Neighbors) -> Guarantee:
-    """Turn a promise under the relation of a question into one under the relation of the book.
+    """Turn a promise under the relation of a question into one under the relation of the ledger.
 
-    A replacement is a removal and an addition, so an add/remove price counts for two people in a replace-one book.
+    A replacement is a removal and an addition, so an add/remove price counts for two people in a replace-one ledger.
     """
     if asked is kept:
         return price
@@ -86,10 +87,10 @@ def person_price(price: Guarantee, asked: Neighbors, kept: Neighbors) -> Guarant
         return price.for_group(2)
     raise Unsupported(
         "ledger",
-        "the question protects against other neighbours than the book",
-        got={"asked": asked.value, "book": kept.value},
+        "the question protects against other neighbours than the ledger",
+        got={"asked": asked.value, "ledger": kept.value},
         why="Prices about different neighbours do not add up.",
-        hint=f"open the data with neighbors=sd.{kept}, or keep another book",
+        hint=f"open the data with neighbors=sd.{kept}, or keep another ledger",
     )
 
 
@@ -174,7 +175,7 @@ def _no_budget(budget: BoundedRange) -> Unsupported:
 
 
 def short(name: str, asked: Guarantee, left: Guarantee, budget: Guarantee) -> BudgetExceeded:
-    """The book has not enough left."""
+    """The ledger has not enough left."""
     ceiling = budget + asked
     options = " ".join(f"--{f.name} {spell(getattr(ceiling, f.name))}" for f in fields(ceiling))
     return BudgetExceeded(
@@ -182,7 +183,7 @@ def short(name: str, asked: Guarantee, left: Guarantee, budget: Guarantee) -> Bu
         "there is not enough left",
         got={"asked": asked, "left": left, "of": budget},
         why="Nothing was read and nothing was spent.",
-        hint=f"ask for less, or: sordino ledger raise {name} {options} --reason 'why'",
+        hint=f"ask for less, or: sordino ledger raise {pasted(name)} {options} --reason 'why'",
     )
 
 

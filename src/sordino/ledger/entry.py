@@ -1,4 +1,4 @@
-"""What the book gives out and is told: a paid question with its answer, the report of a verification, tokens, reasons.
+"""What the ledger gives out: a paid question with its answer, a change of the ledger itself, the report of a check.
 
 Plain records; where they are kept is in `sqlite` and `postgres`.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sordino.errors import ParameterError
+from sordino.ledger.chain import amount
 from sordino.privacy import Guarantee
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ class Entry:
         token: Names the question: asked again with it, the stored answer comes back and costs nothing.
         event: What was asked.
         cost: What it cost in the terms of the budget.
-        at: When it was paid.
+        at: When it was paid; its answer is recorded under the same time, so that nobody sees how long it took.
         release: The stored answer as JSON; None while there is none.
+        who: User, host, program, version and the stated purpose; empty in entries of the first format.
     """
 
     number: int
@@ -35,6 +36,7 @@ class Entry:
     cost: Guarantee
     at: str
     release: Mapping[str, Any] | None = field(default=None)
+    who: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record."""
@@ -42,9 +44,39 @@ class Entry:
             "number": self.number,
             "token": self.token,
             "at": self.at,
+            "who": dict(self.who),
             "cost": self.cost.to_dict(),
             "event": dict(self.event),
             "release": None if self.release is None else dict(self.release),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the ledger itself.
+
+    Attributes:
+        kind: ``open``, ``raise``, ``lower``, ``freeze``, ``unfreeze`` or ``close``.
+        at: When.
+        reason: Why, in the words that were given.
+        ceiling: The ceiling from then on.
+        who: User, host, program and version; empty in rows of the first format.
+    """
+
+    kind: str
+    at: str
+    reason: str
+    ceiling: Guarantee
+    who: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain record."""
+        return {
+            "kind": self.kind,
+            "at": self.at,
+            "reason": self.reason,
+            "ceiling": self.ceiling.to_dict(),
+            "who": dict(self.who),
         }
 
 
@@ -53,9 +85,9 @@ class Report:
     """What verification found.
 
     Attributes:
-        name: Where the book is.
+        name: Where the ledger is.
         rows: Number of rows.
-        head: Hash of the last row; note it elsewhere to notice a book that was put back to an earlier state.
+        head: Hash of the last row; note it elsewhere to notice a ledger that was put back to an earlier state.
         faults: What is wrong, in words; empty when all holds.
     """
 
@@ -84,26 +116,11 @@ def entry_of(paid: Row, answer: Row | None) -> Entry:
     """Read a paid row and the row of its answer."""
     body = paid.content
     release = None if answer is None else answer.content["release"]
-    return Entry(paid.paid, paid.token, body["event"], Guarantee.from_dict(body["cost"]), paid.at, release)
+    cost = Guarantee.from_dict(body["cost"])
+    return Entry(paid.paid, paid.token, body["event"], cost, paid.at, release, body.get("who", {}))
 
 
-def check_reason(reason: str) -> None:
-    """Refuse a change of the book without a reason."""
-    if not isinstance(reason, str) or not reason.strip():
-        raise ParameterError(
-            "ledger",
-            "a reason must be given",
-            why="It stays in the book.",
-            hint='reason="2026 income tables"',
-        )
-
-
-def check_token(token: str | None) -> None:
-    """Refuse a token that is no short text."""
-    if token is not None and (not isinstance(token, str) or not token.strip() or len(token) > 200):
-        raise ParameterError(
-            "ledger",
-            "a token is a text of 1 to 200 characters",
-            got={"token": token},
-            hint='token="tables-2026-1"',
-        )
+def change_of(row: Row) -> Change:
+    """Read a row that changed the ledger."""
+    body = row.content
+    return Change(row.kind, row.at, body["reason"], amount(row.ceiling), body.get("who", {}))

@@ -1,7 +1,7 @@
-"""The shape of the tables, version by version: a list of functions, each taking a book from one version to the next.
+"""The shape of the tables, version by version: a list of functions, each taking a ledger from one version to the next.
 
-Every later version reads old books: a book is brought up to date when it is opened for writing.
-Version 1 is the first; append to the list, never change an entry.
+Every later version reads old ledgers: one is brought up to date when it is next written to, never by reading.
+Version 1 is the first; append to the list, never change an entry: texts of triggers are compared to the letter.
 """
 
 from __future__ import annotations
@@ -81,10 +81,42 @@ FOR EACH STATEMENT EXECUTE FUNCTION append_only()""",
 )
 
 
-def rows_and_head(book: Runs) -> None:
+KINDS = "('open', 'spend', 'record', 'raise', 'lower', 'freeze', 'unfreeze', 'close')"
+STATES = "('open', 'frozen', 'closed')"
+
+SQLITE_STATES = (
+    # SQLite cannot change what a column may hold: the rows move to a new table.
+    ROWS.replace("TABLE entries", "TABLE entries_2")
+    .replace("('open', 'spend', 'record', 'raise')", KINDS)
+    .replace("hash TEXT NOT NULL,", f"hash TEXT NOT NULL,\n    state TEXT CHECK (state IN {STATES}),")
+    + " STRICT",
+    "INSERT INTO entries_2 SELECT *, NULL FROM entries ORDER BY number",
+    "DROP TABLE entries",
+    "ALTER TABLE entries_2 RENAME TO entries",
+    PAID,
+    *(statement for statement in SQLITE if statement.startswith("CREATE TRIGGER entries")),
+)
+
+POSTGRES_STATES = (
+    "ALTER TABLE entries DROP CONSTRAINT entries_kind_check",
+    f"ALTER TABLE entries ADD CONSTRAINT entries_kind_check CHECK (kind IN {KINDS})",
+    f"ALTER TABLE entries ADD COLUMN state TEXT CHECK (state IN {STATES})",
+)
+
+
+def rows_and_head(ledger: Runs) -> None:
     """Version 1: the rows, the mark of the last one, and triggers that let both only grow."""
-    for statement in SQLITE if book.dialect == "sqlite" else POSTGRES:
-        book.run(statement)
+    for statement in SQLITE if ledger.dialect == "sqlite" else POSTGRES:
+        ledger.run(statement)
 
 
-MIGRATIONS: list[Callable[[Runs], None]] = [rows_and_head]
+def states(ledger: Runs) -> None:
+    """Version 2: a row says whether the ledger is open, frozen or closed; rows that freeze, close or lower it."""
+    for statement in SQLITE_STATES if ledger.dialect == "sqlite" else POSTGRES_STATES:
+        ledger.run(statement)
+
+
+MIGRATIONS: list[Callable[[Runs], None]] = [rows_and_head, states]
+
+STATES_SINCE = 2
+"""The version whose rows have a state."""

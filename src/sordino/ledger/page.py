@@ -1,19 +1,16 @@
-"""The book inside one transaction, in the SQL that both databases speak; they differ in how a value is marked.
+"""The ledger inside one transaction, in the SQL that both databases speak; they differ in how a value is marked.
 
 Transactions, connections and errors are in `sqlite` and `postgres`. Nothing is counted here.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sordino.ledger.chain import Row
+from sordino.ledger.migrations import STATES_SINCE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-COLUMNS = ("number", "paid", "kind", "token", "body", "spent", "ceiling", "at", "before", "hash")
-SELECT = f"SELECT {', '.join(COLUMNS)} FROM entries"  # noqa: S608
+COLUMNS = ("number", "paid", "kind", "token", "body", "spent", "ceiling", "at", "before", "hash", "state")
 
 
 class TablePage:
@@ -21,39 +18,51 @@ class TablePage:
 
     Args:
         connection: An open connection within a transaction.
+        version: The version of the tables.
     """
 
     dialect: str
     mark: str
     """What stands for a value in a statement."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, version: int = STATES_SINCE) -> None:
         self._connection = connection
+        self._columns = COLUMNS if version >= STATES_SINCE else COLUMNS[:-1]
 
     def run(self, statement: str) -> None:
         """Run a statement of a migration."""
         self._connection.execute(statement)
 
-    def last(self) -> Row | None:
-        """The newest row."""
-        return self._one("ORDER BY number DESC LIMIT 1")
+    def tail(self, count: int) -> list[Row]:
+        """The newest rows, in order."""
+        return self._all("ORDER BY number DESC LIMIT ?", count)[::-1]
 
     def find(self, kind: str, token: str) -> Row | None:
         """The row of a kind with a token."""
         return self._one("WHERE kind = ? AND token = ?", kind, token)
 
-    def first(self) -> Row | None:
-        """The row with which the book was begun."""
-        return self._one("WHERE number = 1")
+    def at(self, number: int) -> Row | None:
+        """The row with a number."""
+        return self._one("WHERE number = ?", number)
 
     def release(self, paid: int) -> Row | None:
         """The spend that was paid as the so-manieth."""
         return self._one("WHERE kind = 'spend' AND paid = ?", paid)
 
-    def rows(self) -> Iterator[Row]:
-        """All rows in order."""
-        for found in self._connection.execute(f"{SELECT} ORDER BY number"):
-            yield Row(*found)
+    def rows(self, after: int, count: int) -> list[Row]:
+        """The rows after a number, in order."""
+        return self._all("WHERE number > ? ORDER BY number LIMIT ?", after, count)
+
+    def paid(self, after: int, count: int) -> list[tuple[Row, Row | None]]:
+        """The spends after a row, in order, each with its record."""
+        # Not by the index on kinds: every stretch would sort all spends.
+        spends = self._all("WHERE number > ? AND kind || '' = 'spend' ORDER BY number LIMIT ?", after, count)
+        return [(row, self.find("record", row.token)) for row in spends]
+
+    def changes(self) -> list[Row]:
+        """The rows that were neither paid nor recorded: begun, raised, lowered, frozen, closed."""
+        kinds = ("open", "raise", "lower", "freeze", "unfreeze", "close")
+        return self._all(f"WHERE kind IN ({', '.join('?' for _ in kinds)}) ORDER BY number", *kinds)
 
     def head(self) -> tuple[int, str] | None:
         """The mark of the last row."""
@@ -62,19 +71,25 @@ class TablePage:
 
     def append(self, row: Row) -> None:
         """Write one row and move the mark."""
-        marks = ", ".join("?" for _ in COLUMNS)
-        self._write(
-            f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({marks})",  # noqa: S608
-            *(getattr(row, name) for name in COLUMNS),
+        marks = ", ".join("?" for _ in self._columns)
+        self._run(
+            f"INSERT INTO entries ({', '.join(self._columns)}) VALUES ({marks})",  # noqa: S608
+            *(getattr(row, name) for name in self._columns),
         )
         if row.number == 1:
-            self._write("INSERT INTO head VALUES (1, ?, ?)", row.number, row.hash)
+            self._run("INSERT INTO head VALUES (1, ?, ?)", row.number, row.hash)
         else:
-            self._write("UPDATE head SET number = ?, hash = ?", row.number, row.hash)
+            self._run("UPDATE head SET number = ?, hash = ?", row.number, row.hash)
 
     def _one(self, condition: str, *values: Any) -> Row | None:
-        found = self._write(f"{SELECT} {condition}", *values).fetchone()
+        found = self._select(condition, *values).fetchone()
         return None if found is None else Row(*found)
 
-    def _write(self, statement: str, *values: Any) -> Any:
+    def _all(self, condition: str, *values: Any) -> list[Row]:
+        return [Row(*found) for found in self._select(condition, *values).fetchall()]
+
+    def _select(self, condition: str, *values: Any) -> Any:
+        return self._run(f"SELECT {', '.join(self._columns)} FROM entries {condition}", *values)  # noqa: S608
+
+    def _run(self, statement: str, *values: Any) -> Any:
         return self._connection.execute(statement.replace("?", self.mark), values)

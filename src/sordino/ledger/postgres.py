@@ -1,21 +1,19 @@
-"""The book in a PostgreSQL database, for several machines that share one budget. Needs the extra ``postgres``.
+"""The ledger in a PostgreSQL database, for several machines that share one budget. Needs the extra ``postgres``.
 
-One schema per book (``postgresql://host/db?ledger=people``); a writer locks the mark of the last row, so spends queue.
+One schema per ledger (``postgresql://host/db?ledger=people``); writers lock the mark of the last row and queue.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import threading
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from sordino.errors import LedgerError, MissingExtra, ParameterError
-from sordino.ledger.chain import Row
+from sordino.errors import LedgerError, MissingExtra
+from sordino.ledger.address import read_address
 from sordino.ledger.migrations import MIGRATIONS
-from sordino.ledger.page import SELECT, TablePage
+from sordino.ledger.page import TablePage
 from sordino.ledger.store import absent, damaged, later, taken
 
 if TYPE_CHECKING:
@@ -23,49 +21,33 @@ if TYPE_CHECKING:
 
     import psycopg
 
+    from sordino.ledger.chain import Row
     from sordino.ledger.store import Page
 
-SCHEMES = ("postgresql", "postgres")
+TRIGGERS = {"entries_keep", "entries_stay", "head_forward", "head_stays", "head_whole"}
 
 
 class PostgresPage(TablePage):
-    """The book inside one transaction."""
+    """The ledger inside one transaction."""
 
     dialect, mark = "postgres", "%s"
 
-    def rows(self) -> Iterator[Row]:
-        """All rows in order, fetched as they are asked for."""
-        with self._connection.cursor(name="rows") as cursor:
-            cursor.execute(f"{SELECT} ORDER BY number")
-            for found in cursor:
-                yield Row(*found)
-
 
 class PostgresStore:
-    """A book in a schema of a database."""
+    """A ledger in a schema of a database."""
+
+    lasting = True
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        options = dict(parse_qsl(parts.query))
-        self.schema = options.pop("ledger", "sordino")
-        if not re.fullmatch(r"[a-z_][a-z0-9_]{0,50}", self.schema):
-            raise ParameterError(
-                "ledger",
-                "the name of a book in PostgreSQL has small letters, digits and underscores",
-                got={"ledger": self.schema},
-                hint="postgresql://host/db?ledger=people",
-            )
-        self._where = urlunsplit(parts._replace(scheme="postgresql", query=urlencode(options)))
-        # A message must not carry the password.
-        host = parts.netloc.rsplit("@", 1)[-1]
-        self.name = f"{parts.scheme}://{host}{parts.path}?ledger={self.schema}"
+        address = read_address(url)
+        self.schema, self.name, self._where = address.schema, address.name, address.server
         self._mine = threading.local()
         self._opened_here: list[
             tuple[int, Any]
         ] = []  # a fork keeps its parent's alive, so as not to end them
 
     def exists(self) -> bool:
-        """Whether the schema holds a book."""
+        """Whether the schema holds a ledger."""
         with self._translated():
             connection = self._connection()
             with connection.transaction():
@@ -73,24 +55,17 @@ class PostgresStore:
 
     def create(self, first: Row) -> None:
         """Make the schema, the tables and the first row in one transaction."""
-        from psycopg import errors
-
-        try:
-            with self._translated():
-                connection = self._connection()
-                with connection.transaction():
-                    if self._there(connection):
-                        raise taken(self.name)
-                    connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"')
-                    page = PostgresPage(connection)
-                    for number, step in enumerate(MIGRATIONS, start=1):
-                        step(page)
-                        connection.execute("UPDATE version SET version = %s", (number,))
-                    page.append(first)
-        except LedgerError as problem:
-            if isinstance(problem.__cause__, errors.UniqueViolation | errors.DuplicateTable):
-                raise taken(self.name) from None
-            raise
+        with self._translated(creating=True):
+            connection = self._connection()
+            with connection.transaction():
+                if self._there(connection):
+                    raise taken(self.name)
+                connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"')
+                page = PostgresPage(connection)
+                for number, step in enumerate(MIGRATIONS, start=1):
+                    step(page)
+                    connection.execute("UPDATE version SET version = %s", (number,))
+                page.append(first)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Page]:
@@ -99,8 +74,7 @@ class PostgresStore:
             connection = self._connection()
             with connection.transaction():
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                self._ready(connection)
-                yield PostgresPage(connection)
+                yield PostgresPage(connection, self._ready(connection))
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Page]:
@@ -112,24 +86,27 @@ class PostgresStore:
                 if self._ready(connection) < len(MIGRATIONS):
                     self._migrate(connection)
                 connection.execute("SELECT number FROM head FOR UPDATE").fetchone()
+                if not self._guarded(connection):
+                    raise damaged(self.name, "its tables or triggers are not those of a ledger")
                 yield PostgresPage(connection)
 
     def damage(self) -> list[str]:
-        """Check that the triggers that keep the book append-only are there and enabled."""
+        """Check that the triggers that keep the ledger append-only are there and enabled."""
         with self._translated():
             connection = self._connection()
             with connection.transaction():
                 self._ready(connection)
-                found = connection.execute(
-                    "SELECT tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
-                    "JOIN pg_namespace n ON n.oid = c.relnamespace "
-                    "WHERE n.nspname = %s AND NOT tgisinternal AND tgenabled IN ('O', 'A')",
-                    (self.schema,),
-                ).fetchall()
-        kept = {"entries_keep", "entries_stay", "head_forward", "head_stays", "head_whole"}
-        return (
-            [] if kept <= {name for (name,) in found} else ["its tables or triggers are not those of a book"]
-        )
+                guarded = self._guarded(connection)
+        return [] if guarded else ["its tables or triggers are not those of a ledger"]
+
+    def _guarded(self, connection: psycopg.Connection[Any]) -> bool:
+        found = connection.execute(
+            "SELECT tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
+            "JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = %s AND NOT tgisinternal AND tgenabled IN ('O', 'A')",
+            (self.schema,),
+        ).fetchall()
+        return {name for (name,) in found} >= TRIGGERS
 
     def close(self) -> None:
         """Close the connections of this process, of all its threads; a parent's are left alone."""
@@ -156,6 +133,20 @@ class PostgresStore:
 
     def _migrate(self, connection: psycopg.Connection[Any]) -> None:
         """Bring the tables to the newest version inside the caller's transaction."""
+        from psycopg import errors
+
+        refused = False
+        try:
+            self._migrate_as_owner(connection)
+        except errors.InsufficientPrivilege:
+            refused = True
+        if refused:
+            raise LedgerError(
+                f"ledger {self.name}", "has an older format, which only its owner can bring up to date",
+                why="Nothing was spent.", hint="let the owner of its tables write to it once, e.g. raise its ceiling",
+            )  # fmt: skip
+
+    def _migrate_as_owner(self, connection: psycopg.Connection[Any]) -> None:
         found = connection.execute("SELECT version FROM version FOR UPDATE").fetchone()
         assert found is not None
         for number in range(found[0], len(MIGRATIONS)):
@@ -180,28 +171,35 @@ class PostgresStore:
         return fresh
 
     @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Say in the project's words what went wrong with the database."""
+    def _translated(self, *, creating: bool = False) -> Iterator[None]:
+        """Say in the project's words what went wrong with the database.
+
+        The driver's own words may repeat the address with its password: they are taken out of the chain of causes.
+        """
         try:
             yield
         except Exception as problem:
             if type(problem).__module__.split(".")[0] != "psycopg":
                 raise
-            raise self._in_words(problem) from problem
+            said = self._in_words(problem, creating=creating)
+            problem.args, problem.__cause__, problem.__context__ = ("not shown",), None, None
+            raise said from None
 
-    def _in_words(self, problem: Exception) -> LedgerError:
+    def _in_words(self, problem: Exception, *, creating: bool) -> LedgerError:
         from psycopg import errors
 
-        subject, why = f"ledger {self.name}", "Nothing is released unless its price is safely in the book."
+        subject, why = f"ledger {self.name}", "Nothing is released unless its price is safely in the ledger."
         again = "try again with the same token: what was paid is not paid twice"
+        if creating and isinstance(problem, errors.UniqueViolation | errors.DuplicateTable):
+            return taken(self.name)
         if isinstance(problem, errors.InsufficientPrivilege | errors.ReadOnlySqlTransaction):
             return LedgerError(
-                subject, "the book cannot be written", why=why, hint="GRANT INSERT, SELECT, UPDATE"
+                subject, "the ledger cannot be written", why=why, hint="GRANT INSERT, SELECT, UPDATE"
             )
         if isinstance(problem, errors.DiskFull):
             return LedgerError(subject, "the disk is full", why=why, hint="make room, then " + again)
         if isinstance(problem, errors.OperationalError):
             return LedgerError(subject, "the database cannot be reached", why=why, hint=again)
         if isinstance(problem, errors.UndefinedTable | errors.UndefinedColumn | errors.DataError):
-            return damaged(self.name, "its tables are not those of a book")
+            return damaged(self.name, "its tables are not those of a ledger")
         return LedgerError(subject, f"the database refused ({type(problem).__name__})", why=why, hint=again)

@@ -1,10 +1,11 @@
-"""What a database must do for the book: four small operations inside a transaction. No accounting here."""
+"""What a database must do for the ledger: a few operations inside a transaction. No accounting here."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from sordino.errors import LedgerError
+from sordino.address import pasted
+from sordino.errors import LedgerDamaged, LedgerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,24 +13,33 @@ if TYPE_CHECKING:
 
     from sordino.ledger.chain import Row
 
+STRETCH = 256
+"""Rows that are read in one transaction: long readings are made of short ones, so that nobody waits for them."""
+
 
 class Page(Protocol):
-    """The book inside one transaction."""
+    """The ledger inside one transaction."""
 
-    def last(self) -> Row | None:
-        """The newest row."""
+    def tail(self, count: int) -> list[Row]:
+        """The newest rows, in order."""
 
     def find(self, kind: str, token: str) -> Row | None:
         """The row of a kind with a token."""
 
-    def first(self) -> Row | None:
-        """The row with which the book was begun."""
+    def at(self, number: int) -> Row | None:
+        """The row with a number."""
 
     def release(self, paid: int) -> Row | None:
         """The spend that was paid as the so-manieth."""
 
-    def rows(self) -> Iterator[Row]:
-        """All rows in order."""
+    def rows(self, after: int, count: int) -> list[Row]:
+        """The rows after a number, in order."""
+
+    def paid(self, after: int, count: int) -> list[tuple[Row, Row | None]]:
+        """The spends after a row, in order, each with its record."""
+
+    def changes(self) -> list[Row]:
+        """The rows that were neither paid nor recorded."""
 
     def head(self) -> tuple[int, str] | None:
         """Number and hash of the row that was written last."""
@@ -39,21 +49,23 @@ class Page(Protocol):
 
 
 class Store(Protocol):
-    """A place where one book is kept."""
+    """A place where one ledger is kept."""
 
     name: str
+    lasting: bool
+    """Whether the ledger is there for the next process."""
 
     def exists(self) -> bool:
-        """Whether a book is there."""
+        """Whether a ledger is there."""
 
     def create(self, first: Row) -> None:
-        """Make the book with its first row, all or nothing; raises `LedgerError` when there is one."""
+        """Make the ledger with its first row, all or nothing; raises `LedgerError` when there is one."""
 
     def read(self) -> AbstractContextManager[Page]:
         """A consistent view."""
 
     def write(self) -> AbstractContextManager[Page]:
-        """A transaction that is alone with the book until it commits."""
+        """A transaction that is alone with the ledger until it commits."""
 
     def damage(self) -> list[str]:
         """Faults of the file or the tables themselves, in words."""
@@ -62,37 +74,62 @@ class Store(Protocol):
         """Let go of connections."""
 
 
+class Walk:
+    """All rows in order, in short readings; afterwards the mark of the last row as it was at the end.
+
+    Rows only grow and name each other, so that readings one after the other are as good as one.
+    """
+
+    def __init__(self, store: Store, until: int | None = None) -> None:
+        self._store, self._until = store, until
+        self.head: tuple[int, str] | None = None
+
+    def __iter__(self) -> Iterator[Row]:
+        after = 0
+        while True:
+            with self._store.read() as page:
+                rows, self.head = page.rows(after, STRETCH), page.head()
+            for row in rows:
+                if self._until is not None and row.number > self._until:
+                    return
+                yield row
+            if len(rows) < STRETCH:
+                return
+            after = rows[-1].number
+
+
 def taken(name: str) -> LedgerError:
-    """A book is already there."""
+    """A ledger is already there."""
     return LedgerError(
         f"ledger {name}",
-        "there is a book already",
-        why="A second book about the same people would forget what the first one has spent.",
-        hint=f"open it without a budget, or raise its ceiling: sordino ledger raise {name} --epsilon 4 --reason 'why'",
+        "there is a ledger already",
+        why="A second ledger about the same people would forget what the first one has spent.",
+        hint="open it without a budget, or raise its ceiling: "
+        f"sordino ledger raise {pasted(name)} --epsilon 4 --reason 'why'",
     )
 
 
 def absent(name: str) -> LedgerError:
-    """No book is there."""
+    """No ledger is there."""
     return LedgerError(
         f"ledger {name}",
-        "there is no book here",
-        hint=f'sordino ledger create {name} --epsilon 3 --reason "what it is for"',
+        "there is no ledger here",
+        hint=f'sordino ledger create {pasted(name)} --epsilon 3 --reason "what it is for"',
     )
 
 
-def damaged(name: str, what: str) -> LedgerError:
+def damaged(name: str, what: str) -> LedgerDamaged:
     """The database itself cannot be read."""
-    return LedgerError(
+    return LedgerDamaged(
         f"ledger {name}",
-        f"the book is damaged: {what}",
-        why="Nothing is released from a book that cannot be trusted.",
+        f"the ledger is damaged: {what}",
+        why="Nothing is released from a ledger that cannot be trusted.",
         hint="restore the newest backup; releases since then are spent all the same",
     )
 
 
 def later(name: str, version: int, known: int) -> LedgerError:
-    """The book was written by a later version of this library."""
+    """The ledger was written by a later version of this library."""
     return LedgerError(
         f"ledger {name}",
         f"was written by a later version (its format is {version}, known are 1 to {known})",

@@ -47,7 +47,7 @@ def expected_error(
         >>> round(expected_error(Count("x"), Concentrated(0.005), rows=100))
         10
     """
-    relation = neighbors or statistic.neighbors
+    relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
     shape = assumed(assume, statistic)
     count = size(statistic, rows, shape)
     (default,) = candidates(

@@ -30,6 +30,7 @@ MANY = (
     256  # tables over which simulated answers go: those of one table tell less than those of as many tables
 )
 SLOPES = 6_000_000  # pairs of rows on which exact laws are averaged
+MOST = 1_000_000  # tables or simulated answers that anybody may ask for
 WORK = 400_000  # rows read by simulated answers, so that a table takes seconds
 
 
@@ -86,10 +87,10 @@ def plan(
     count = size(statistic, rows, shape)
     subject = Subject.of(statistic)
     many = SLOPES // count**2 if subject.paired and count else TABLES
-    tables = min(max(many, 3), TABLES) if tables is None else checks.whole("plan", at_least=1, tables=tables)
+    tables = min(max(many, 3), TABLES) if tables is None else _bounded(1, tables=tables)
     if draws is not None:
-        checks.whole("plan", at_least=2, draws=draws)
-    relation = neighbors or statistic.neighbors
+        _bounded(2, draws=draws)
+    relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
     found = candidates(
         statistic, price, rows=count, neighbors=relation, hints=hints, only_default=only_default
     )
@@ -146,6 +147,17 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
         default=candidate.default,
         trusted=candidate.mechanism.trusted,
     )
+
+
+def _bounded(least: int, **named: Any) -> int:
+    """A number of repetitions that ends within a lifetime."""
+    (name,) = named
+    count = checks.whole("plan", at_least=least, hint=f"{name}=100", **named)
+    if count > MOST:
+        raise ParameterError(
+            "plan", f"{name} must be at most {MOST:,}", got=named, why="Each is computed.", hint=f"{name}=100"
+        )
+    return count
 
 
 def _draws(candidate: Candidate, rows: int | None) -> int:

@@ -17,6 +17,7 @@ from sordino.session.quote import columns
 if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
+MOST = 100_000_000  # rows of a column that fits into memory
 PAIRS = 4_000  # rows of a statistic that holds all pairs of rows in memory
 
 
@@ -101,6 +102,12 @@ class Subject:
                 hint="rows=20_000",
             )
         count = checks.whole("plan", at_least=1, rows=given)
+        if count > MOST:
+            raise Unsupported(
+                "plan", f"is made for at most {MOST:,} rows", got={"rows": count},
+                why="It draws tables of that many rows.",
+                hint=f"rows={MOST}; with more rows the error falls about as 1/rows",
+            )  # fmt: skip
         if self.paired and count > PAIRS:
             raise Unsupported(
                 statistic.name, f"is planned for at most {PAIRS:,} rows", got={"rows": count},

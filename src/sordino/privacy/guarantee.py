@@ -6,13 +6,14 @@ and ``docs/proofs/guarantees.md``; nothing here knows of mechanisms or data.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, Self, TypeVar
 
 from sordino import checks
+from sordino.calling import Explained
 from sordino.errors import ParameterError, Unsupported, spell
 
 G = TypeVar("G", bound="Guarantee")
@@ -21,7 +22,7 @@ RANGE_DIGITS = 60  # binary digits of a bounded range found by bisection; the lo
 
 
 @dataclass(frozen=True, slots=True)
-class Guarantee(ABC):
+class Guarantee(metaclass=Explained):
     """A promise. ``a + b`` composes, ``a.to(Approx, delta=...)`` converts, ``a.within(b)`` compares.
 
     All arithmetic of prices is here: parts (`share`), rows (`for_group`, `per_row`), repetition (`times`), what a score

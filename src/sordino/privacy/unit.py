@@ -18,6 +18,22 @@ class Neighbors(enum.Enum):
     EDGE = "edge"
     METRIC = "metric"
 
+    @classmethod
+    def of(cls, given: Neighbors | str) -> Neighbors:
+        """A relation, also by its name in words.
+
+        Example:
+            >>> Neighbors.of("add-remove-one") is Neighbors.ADD_REMOVE_ONE
+            True
+        """
+        if isinstance(given, Neighbors):
+            return given
+        names = {one.value: one for one in cls}
+        name = given.strip().lower().replace("_", "-") if isinstance(given, str) else given
+        return names[
+            checks.one_of("neighbors", tuple(names), hint='neighbors="add-remove-one"', neighbors=name)
+        ]
+
     @property
     def words(self) -> str:
         """Say it in a sentence."""
@@ -27,6 +43,10 @@ class Neighbors(enum.Enum):
             Neighbors.EDGE: "one edge of the graph is added or removed",
             Neighbors.METRIC: "one point moves, and the promise weakens with the distance",
         }[self]
+
+
+MOST_ROWS = 10**9
+"""Rows of one person beyond which no answer could be of use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +63,27 @@ class Unit:
     column: str | None = None
     max_rows: int = 1
 
+    @classmethod
+    def checked(cls, given: Any) -> Unit | None:
+        """A unit, or None; the bare name of a column is refused, since how many rows count is part of the promise."""
+        if given is None or isinstance(given, Unit):
+            return given
+        column = given if isinstance(given, str) else "person_id"
+        raise ParameterError(
+            "unit",
+            "a unit has a column and a number of rows",
+            got={"unit": given},
+            why="How many rows of each person are used is part of the promise, and nobody can guess it.",
+            hint=f'unit=sd.Unit("{column}", max_rows=1)',
+        )
+
     def __post_init__(self) -> None:
-        checks.whole("unit", at_least=1, max_rows=self.max_rows)
+        hint = f'sd.Unit("{self.column or "person_id"}", max_rows=3)'
+        if checks.whole("unit", at_least=1, hint=hint, max_rows=self.max_rows) > MOST_ROWS:
+            raise ParameterError(
+                "unit", "max_rows must be at most 1e9", got={"max_rows": self.max_rows},
+                why="The noise grows with it.", hint=hint,
+            )  # fmt: skip
         if self.column is not None and not isinstance(self.column, str):
             raise ParameterError("unit", "column must be the name of a column", got={"column": self.column})
         if self.column is None and self.max_rows != 1:

@@ -16,10 +16,12 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.exact.grid import raise_rows
+from sordino.reading.condition import Condition as Condition  # noqa: PLC0414, TC001  sources and callers find it here
 from sordino.reading.profile import Units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
@@ -240,6 +242,9 @@ class Cells:
     keys: tuple[str | int, ...]
     depth: int = 0
 
+    def __post_init__(self) -> None:
+        checks.texts("keys", self.keys)
+
 
 @dataclass(frozen=True, slots=True)
 class Links:
@@ -340,29 +345,24 @@ class Summary:
     parts: tuple[Summary, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A filter that an event can store: ``Condition("age", ">=", 18)``; missing rows never pass."""
-
-    column: str
-    op: str
-    value: float | str | tuple[str | int, ...]
-
-    OPS = ("==", "!=", "<", "<=", ">", ">=", "in")
-
-    def __post_init__(self) -> None:
-        checks.one_of("condition", ("==", "!=", "<", "<=", ">", ">=", "in"), op=self.op)
-
-
 @runtime_checkable
 class Source(Protocol):
     """Where data come from. Order, fixed: where, missing, contribution bounding, split, summary.
 
-    A source whose data may change can have a method ``snapshot()``: a context within which one state is read.
+    Attributes:
+        assumptions: What every release of these data rests on beyond the promise, in sentences; public.
     """
+
+    assumptions: tuple[str, ...]
 
     def check(self, *requests: Ask) -> None:
         """Raise `DataError` or `Unsupported` from the schema alone, before anything is spent."""
+
+    def ready(self) -> None:
+        """Raise `DataError` when no answer can come now (another process, a lost server), before anything is spent."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Within it this thread alone reads, and one state of the data in engines that can promise it."""
 
     def summary(self, *requests: Ask) -> tuple[Summary, ...]:
         """Answer all requests in a public number of passes; no value raises."""

@@ -1,4 +1,4 @@
-"""`Session`: data, mechanism and book meet only here. `release` is the one door: it spends, draws and returns.
+"""`Session`: data, mechanism and ledger meet only here. `release` is the one door: it spends, draws and returns.
 
 Everything that can be refused is refused before the debit (`sordino.session.quote`); after it nothing that depends on a
 value may come out but the answer.
@@ -6,17 +6,21 @@ value may come out but the answer.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sordino import __version__
-from sordino.errors import DataError, LedgerError, ParameterError, SordinoError
-from sordino.reading.requests import Cells, Condition, Source
+from sordino import __version__, checks
+from sordino.calling import explained
+from sordino.errors import DataError, ParameterError, SordinoError, Unanswered
+from sordino.reading.condition import Condition
+from sordino.reading.requests import Cells, Source
+from sordino.reading.room import inside, unreadable
 from sordino.session.groups import converse, follow_up, groups_together
+from sordino.session.provenance import provenance
 from sordino.session.quote import Question, prepare
 from sordino.session.release import Interval, Release, real
 
@@ -30,14 +34,15 @@ Key = str | int
 
 
 class Session:
-    """Data and the book that is debited for them.
+    """Data and the ledger that is debited for them.
 
     Args:
         source: Where summaries come from.
-        ledger: The book.
-        unit: Whom to protect; the book's own unit unless its ``max_rows`` is to differ.
-        neighbors: Which datasets the promise compares; the book's own by default.
+        ledger: The ledger.
+        unit: Whom to protect; the ledger's own unit unless its ``max_rows`` is to differ.
+        neighbors: Which datasets the promise compares; the ledger's own by default.
         rows: The number of rows: public under replace-one, else a rough public guess.
+        data: Which data these are (`sordino.session.provenance`).
     """
 
     def __init__(
@@ -49,8 +54,10 @@ class Session:
         neighbors: Neighbors | None = None,
         rows: int | None = None,
         conditions: tuple[Condition, ...] = (),
+        data: Mapping[str, str] | None = None,
     ) -> None:
         self._source = source
+        self._data = provenance(None, source) if data is None else data
         self.ledger = ledger
         self.unit = unit or ledger.unit
         self.neighbors = neighbors or ledger.neighbors
@@ -70,8 +77,8 @@ class Session:
             for entry in self.ledger.history
         )
 
-    def where(self, *conditions: Condition | tuple[str, str, Any]) -> Session:
-        """The same data, only the rows that fulfil public conditions.
+    def where(self, *conditions: Condition | tuple[str, str, Any] | str) -> Session:
+        """The same data, only the rows that fulfil public conditions: tuples, or texts as the command line reads them.
 
         Example:
             >>> import sordino as sd
@@ -79,17 +86,20 @@ class Session:
             >>> grown = people.where(("age", ">=", 30))
             >>> grown.quote(sd.Count("age"), sd.Pure(1)).rows_moved
             2
+            >>> old = people.where("age >= 65")
         """
-        asked = tuple(one if isinstance(one, Condition) else Condition(*one) for one in conditions)
+        asked = tuple(Condition.of(one) for one in conditions)
         return Session(
-            self._source.where(*asked),
+            inside(lambda: self._source.where(*asked), otherwise=unreadable),
             self.ledger,
             unit=self.unit,
             neighbors=self.neighbors,
             rows=self._rows,
             conditions=(*self._conditions, *asked),
+            data=self._data,
         )
 
+    @explained("people.quote")
     def quote(
         self,
         statistic: Statistic | Sequence[Statistic],
@@ -105,6 +115,7 @@ class Session:
         """
         return self._question(statistic, price, **options).event
 
+    @explained("people.release")
     def release(
         self,
         statistic: Statistic | Sequence[Statistic],
@@ -112,25 +123,28 @@ class Session:
         *,
         interval: float | None = None,
         token: str | None = None,
+        purpose: str | None = None,
         mechanism: Mechanism | None = None,
         **hints: Any,
     ) -> Release:
         """Release a statistic, or several as one priced batch.
 
         Args:
-            statistic: What is asked; a list is answered from one pass and stands as one entry in the book.
+            statistic: What is asked; a list is answered from one pass and stands as one entry in the ledger.
             price: What it may cost one person in all, or one price per statistic.
             interval: Probability of an error bar; it is paid from the same price.
             token: Names the question: asked again with the same token, the stored answer comes back and costs nothing.
+            purpose: What it is for, in a few words that stay in the ledger.
             mechanism: Instead of the default one.
             hints: Public options of the choice: ``rows``, ``centre``, ``spread``, ``tight``, ``smoothing``, ...
 
         Raises:
-            BudgetExceeded: The book has not enough left; nothing was read.
+            BudgetExceeded: The ledger has not enough left; nothing was read.
         """
         question = self._question(statistic, price, interval=interval, mechanism=mechanism, **hints)
-        return self._door(question, token)
+        return self._door(question, token, purpose)
 
+    @explained("people.release_by")
     def release_by(
         self,
         column: str,
@@ -140,6 +154,7 @@ class Session:
         *,
         interval: float | None = None,
         token: str | None = None,
+        purpose: str | None = None,
         mechanism: Mechanism | None = None,
         **hints: Any,
     ) -> Release:
@@ -155,13 +170,14 @@ class Session:
             price: What it may cost one person in all.
             interval: As for `release`: one error bar per group.
             token: As for `release`.
+            purpose: As for `release`.
             mechanism: As for `release`.
             hints: As for `release`.
         """
         question = self._question(
             statistic, price, by=(column, keys), interval=interval, mechanism=mechanism, **hints
         )
-        return self._door(question, token)
+        return self._door(question, token, purpose)
 
     def _question(
         self,
@@ -185,14 +201,22 @@ class Session:
             mechanism=mechanism,
             hints=hints,
         )
+        question = replace(
+            question,
+            event=replace(question.event, data=self._data),
+            assumptions=question.assumptions + self._source.assumptions,
+        )
         self._source.check(*question.requests)
         if question.event.by is not None:
             self._source.check(Cells(question.event.by["column"], tuple(question.event.by["keys"])))
         return question
 
-    def _door(self, question: Question, token: str | None) -> Release:
+    def _door(self, question: Question, token: str | None, purpose: str | None) -> Release:
         """Debit, read, draw, record: in this order; everything else was checked before."""
-        entry = self.ledger.spend(question.event, token)
+        paid = None if token is None else self.ledger.paid(token)
+        if paid is None or paid.release is None:  # a stored answer needs no source
+            self._source.ready()
+        entry = self.ledger.spend(question.event, token, purpose=purpose)
         if entry.release is not None:
             return Release.from_dict(entry.release)
         answers = self._closed_room(question, entry)
@@ -200,25 +224,22 @@ class Session:
 
     def _closed_room(self, question: Question, entry: Entry) -> list[list[Answer]]:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told."""
-        problem: SordinoError | None = None
-        try:
-            with getattr(self._source, "snapshot", contextlib.nullcontext)():
+
+        def work() -> list[list[Answer]]:
+            with self._source.snapshot():
                 return self._answers(question)
-        except (
-            DataError
-        ) as error:  # sources raise these about the schema alone: the data changed while being read
-            problem = error
-        except Exception:  # noqa: BLE001  the error itself stays in the room
-            problem = LedgerError(
+
+        def unanswered() -> SordinoError:
+            return Unanswered(
                 "release",
                 "the answer could not be drawn",
                 got={"token": entry.token},
                 why="It was paid for and nothing was published; the cause may depend on the data and is not shown.",
                 hint="ask again with the same token: it costs nothing",
             )
-        problem.__context__ = problem.__cause__ = None
-        problem.__traceback__ = None
-        raise problem
+
+        # A source may say after the debit, of the schema alone, that the data changed while they were read.
+        return inside(work, otherwise=unanswered, passing=(DataError,))
 
     def _answers(self, question: Question) -> list[list[Answer]]:
         """The answers of every part, for every group (one group without a split)."""
@@ -313,6 +334,7 @@ def public_keys(column: str, keys: Sequence[Key]) -> tuple[Key, ...]:
         () if isinstance(keys, str) else tuple(key.item() if hasattr(key, "item") else key for key in keys)
     )
     fine = all(isinstance(key, str | int) and not isinstance(key, bool) for key in given)
+    checks.texts("groups", given)
     if not given or not fine or len(set(given)) != len(given) or len({type(key) for key in given}) > 1:
         raise ParameterError(
             "groups",
@@ -320,4 +342,7 @@ def public_keys(column: str, keys: Sequence[Key]) -> tuple[Key, ...]:
             why="Keys are public: they must be known before the data are seen, never taken from them.",
             hint='release_by("region", ["north", "south"], ...)',
         )
+    for key in given:
+        if isinstance(key, str):
+            checks.plain_text("groups", hint='release_by("region", ["north", "south"], ...)', key=key)
     return given

@@ -1,4 +1,4 @@
-"""One-line releases for notebooks: ``sd.median(x, low=0, high=1, privacy=sd.Pure(1))``. In memory, in no book.
+"""One-line releases for notebooks: ``sd.median(x, low=0, high=1, privacy=sd.Pure(1))``. In memory, in no ledger.
 
 Nobody adds these up; the release says so. For anything that leaves the notebook use `sordino.open` and a ledger.
 """
@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from sordino import session
+from sordino.calling import explained
 from sordino.errors import ParameterError
 from sordino.statistics import Statistic, kinds
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sordino.session.release import Release
 
 
+@explained("sd.count")
 def count(x: Any, *, privacy: Guarantee, **options: Any) -> Release:
     """How many rows hold a number.
 
@@ -28,11 +30,13 @@ def count(x: Any, *, privacy: Guarantee, **options: Any) -> Release:
     return _once("count", x, privacy, options)
 
 
+@explained("sd.mean")
 def mean(x: Any, *, low: float, high: float, privacy: Guarantee, **options: Any) -> Release:
     """The mean of a column with public bounds; see `count` for the arguments."""
     return _once("mean", x, privacy, {"low": low, "high": high, **options})
 
 
+@explained("sd.median")
 def median(x: Any, *, low: float, high: float, privacy: Guarantee, **options: Any) -> Release:
     """The median of a column with public bounds; see `count` for the arguments.
 
@@ -45,16 +49,19 @@ def median(x: Any, *, low: float, high: float, privacy: Guarantee, **options: An
     return _once("median", x, privacy, {"low": low, "high": high, **options})
 
 
+@explained("sd.quantile")
 def quantile(x: Any, q: float, *, low: float, high: float, privacy: Guarantee, **options: Any) -> Release:
     """A quantile of a column with public bounds; see `count` for the arguments."""
     return _once("quantile", x, privacy, {"q": q, "low": low, "high": high, **options})
 
 
+@explained("sd.standard_deviation")
 def standard_deviation(x: Any, *, low: float, high: float, privacy: Guarantee, **options: Any) -> Release:
     """The standard deviation of a column with public bounds; see `count` for the arguments."""
     return _once("standard-deviation", x, privacy, {"low": low, "high": high, **options})
 
 
+@explained("sd.trimmed_mean")
 def trimmed_mean(
     x: Any, trim: float, *, low: float, high: float, privacy: Guarantee, **options: Any
 ) -> Release:
@@ -62,20 +69,21 @@ def trimmed_mean(
     return _once("trimmed-mean", x, privacy, {"trim": trim, "low": low, "high": high, **options})
 
 
+@explained("sd.variance")
 def variance(x: Any, *, low: float, high: float, privacy: Guarantee, **options: Any) -> Release:
     """The variance of a column with public bounds; see `count` for the arguments."""
     return _once("variance", x, privacy, {"low": low, "high": high, **options})
 
 
 def _once(name: str, x: Any, privacy: Guarantee, options: dict[str, Any]) -> Release:
-    """Release one statistic of one column from a book that is thrown away."""
+    """Release one statistic of one column from a ledger that is thrown away."""
     kind: type[Statistic] = kinds()[name]
     own = {field.name for field in fields(kind) if field.init}  # type: ignore[arg-type]
     asked = {key: options.pop(key) for key in list(options) if key in own and key != "neighbors"}
     neighbors = options.pop("neighbors", None)
     if "token" in options:
         raise ParameterError(
-            name, "has no token without a book", hint="sd.open(data, ledger=..., budget=...)"
+            name, "has no token without a ledger", hint="sd.open(data, ledger=..., budget=...)"
         )
     statistic = kind("x", **asked)  # type: ignore[call-arg]
     people = session.open({"x": x}, budget=privacy, neighbors=neighbors, reason="a notebook")

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sordino.errors import ParameterError, SordinoError, Unsupported
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
@@ -82,7 +80,7 @@ def prepare(
     """Decide everything about a release that does not need data.
 
     Args:
-        statistics: What is asked; several share one pass and one entry in the book.
+        statistics: What is asked; several share one pass and one entry in the ledger.
         price: What it may cost one person in all (shared equally by several statistics), or one price each.
         neighbors: The relation of the session.
         unit: Whom it protects.
@@ -94,6 +92,7 @@ def prepare(
         hints: Further options of `choose`.
 
     Example:
+        >>> from sordino.privacy import Pure
         >>> from sordino.statistics.median import Median
         >>> asked = prepare(Median("income", low=0, high=500_000), Pure(0.5), neighbors=Neighbors.REPLACE_ONE,
         ...                 unit=Unit(), rows=20_000)
@@ -105,6 +104,14 @@ def prepare(
     prices = _prices(price, asked)
     if mechanism is not None and len(asked) != 1:
         raise ParameterError("release", "a mechanism can be given for one statistic at a time")
+    if mechanism is not None and not isinstance(mechanism, Mechanism):
+        raise ParameterError(
+            "release",
+            "mechanism is a mechanism, not its name",
+            got={"mechanism": mechanism},
+            why="Without one the mechanism is chosen by the statistic and the price, and its noise with it.",
+            hint="leave mechanism out; sd.plan(statistic, price, rows=1000) compares what could answer",
+        )
     parts, forms = [], []
     for statistic, cost in zip(asked, prices, strict=True):
         form = _form(statistic, neighbors, unit, filtered=bool(where), split=by is not None)
@@ -288,7 +295,7 @@ def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contributio
 
     def ask(request: Ask) -> Summary:
         asked.append(request)
-        nothing = {name: np.empty(0) for name in columns(request)}
+        nothing: dict[str, list[Any]] = {name: [] for name in columns(request)}  # may hold numbers and keys
         return Memory(nothing).summary(request)[0]
 
     try:
@@ -300,7 +307,7 @@ def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contributio
             statistic.name,
             f"cannot be answered by {mechanism.name}",
             why="The rehearsal on an empty table failed; nothing was spent.",
-            hint="leave mechanism= out",
+            hint="another price, such as sd.Pure(0.5), or another mechanism",
         ) from problem
     return asked[0]
 

@@ -37,6 +37,7 @@ class Event:
         where: Public conditions on the rows.
         by: Public keys of a split: ``{"column": ..., "keys": [...]}``.
         rows_moved: How many rows one person's change can move in the sense of the statistic's own neighbours.
+        data: Which data were asked: a public name and a fingerprint of the schema (`sordino.session.provenance`).
     """
 
     statistic: Mapping[str, Any]
@@ -47,10 +48,11 @@ class Event:
     where: tuple[Mapping[str, Any], ...] = ()
     by: Mapping[str, Any] | None = None
     rows_moved: int = 1
+    data: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record; `from_dict` reads it back."""
-        return {
+        described = {
             "statistic": plain(self.statistic),
             "mechanism": plain(self.mechanism),
             "neighbors": self.neighbors.value,
@@ -60,6 +62,7 @@ class Event:
             "by": plain(self.by),
             "rows_moved": self.rows_moved,
         }
+        return described if self.data is None else {**described, "data": plain(self.data)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Event:
@@ -73,6 +76,7 @@ class Event:
             where=tuple(record["where"]),
             by=record["by"],
             rows_moved=record["rows_moved"],
+            data=record.get("data"),
         )
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sordino.calling import Explained
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Reading, Units
@@ -63,7 +64,7 @@ class Case:
     places: tuple[tuple[tuple[Any, ...], ...], ...] = ()
 
 
-class Statistic(ABC):
+class Statistic(metaclass=Explained):
     """A public description of what is asked.
 
     Subclasses are frozen dataclasses with keyword-only options and these class attributes:
@@ -193,7 +194,8 @@ class Statistic(ABC):
         """Tiny worlds in which the laws enumerate every dataset and every neighbour."""
 
     def check_relation(self) -> None:
-        """Refuse a neighbour relation for which no envelope is known."""
+        """Refuse a neighbour relation for which no envelope is known; its name as a text becomes the relation."""
+        object.__setattr__(self, "neighbors", Neighbors.of(self.neighbors))
         if self.neighbors not in self.relations:
             raise Unsupported(
                 self.name,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import checks
 from sordino.errors import SordinoError, Unsupported
 from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms.parts.draws import Draws
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -215,17 +216,15 @@ class Additive(Mechanism):
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
         """Draw value plus noise, exactly rounded to the grid, then clip to the public range."""
-        from sordino.exact.sampler import draw
-
         opened = reading.open()
         if isinstance(opened.value, tuple):
             raise Unsupported(self.name, "adds noise to single numbers", hint="RadialLaplace answers vectors")
-        point = draw(
-            self.calibration.noise.recipe(),
+        point = Draws.of(bits).noise(
+            self.calibration.noise,
             location=opened.units.real(opened.value),
             scale=self._scale(opened),
             grid=grid,
-            bits=bits,
+            price=self.guarantee,
         )
         value = grid.step * point
         if self.clip and opened.bottom is not None and opened.top is not None:

@@ -27,6 +27,7 @@ from sordino.mechanisms.clip.auto_clip_plan import (
     search_margin,
 )
 from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, Interval, count_part
+from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
@@ -276,7 +277,8 @@ class AutoClip(Mechanism):
 
         slope = self.price.bounded_range / contribution
         test = FitTest(Fraction(plan.fit_rows), slope * plan.fit_share, slope * plan.loose_share)
-        return test.passes(at_ends, bits=bits)
+        prices = {True: self.price.share(plan.fit_share), False: self.price.share(plan.loose_share)}
+        return Draws.of(bits).passes(test, at_ends, prices=prices)
 
     def _adapt(self, plan: AutoClipPlan, votes: float) -> tuple[Fraction, Fraction, Fraction]:
         """Share, exponent and floor of the radius once the number of rows away from the centre has been released."""

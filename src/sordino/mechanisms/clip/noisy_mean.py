@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sordino.mechanisms.parts.drawing import draw_noise
+from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
@@ -71,19 +71,14 @@ class Summand:
 
     def draw(self, grid: Grid, bits: Bits | None) -> Fraction:
         """The value with noise, and the answer from it."""
-        noisy, _ = draw_noise(
-            self.value, sensitivity=self.sensitivity, price=self.price, grid=grid, bits=bits
-        )
+        noisy, _ = Draws.of(bits).noisy(self.value, sensitivity=self.sensitivity, price=self.price, grid=grid)
         return self.finish(noisy, grid, bits)
 
     def finish(self, noisy: Fraction, grid: Grid, bits: Bits | None) -> Fraction:
         """The answer from a value with noise: over a noisy count where rows are private, cut to what is possible."""
         if self.counting is not None:
-            count, _ = draw_noise(
-                Fraction(self.sums.rows),
-                sensitivity=Fraction(self.contribution),
-                price=self.counting,
-                bits=bits,
+            count, _ = Draws.of(bits).noisy(
+                Fraction(self.sums.rows), sensitivity=Fraction(self.contribution), price=self.counting
             )
             noisy = self.origin + noisy / max(count, Fraction(1))
         if self.factor is None:

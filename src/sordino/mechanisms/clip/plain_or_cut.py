@@ -13,19 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.exact.bits import Bits
 from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
 from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.interval import Interval, count_part
 from sordino.mechanisms.clip.noisy_mean import Summand
 from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, plan_cut
-from sordino.mechanisms.clip.whole_or_interval import (
-    Valued,
-    draw_apart,
-    draw_flat_topped,
-    draw_interval,
-    draw_jointly,
-)
+from sordino.mechanisms.clip.whole_or_interval import Valued
+from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.profile import Units
 from sordino.reading.requests import Grid as Codes
@@ -34,6 +28,7 @@ from sordino.reading.traits import Trait
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
@@ -209,36 +204,33 @@ class PlainOrCut(Mechanism):
         self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Choose the whole range or an interval, then add noise."""
-        source = Bits() if bits is None else bits
         family = self.family(column.grid, contribution)
         plan, top = family.plan, column.grid.top
         if not plan.searches or not self.shortens(column.grid):
             sums = column.clipped(0, top)
-            value = self.summand(sums, self.price, contribution).draw(grid, source)
+            value = self.summand(sums, self.price, contribution).draw(grid, bits)
             return self._answer(value, column.grid, 0, top, None)
         ends, sums = column.ends(family.reach)
-        weighed = family.weigh(ends)
+        draws, prices = Draws.of(bits), {"whole": self.price, "interval": self.price}
         whole = self.summand(sums, plan.whole, contribution)
+        valued = self._valued(whole, grid) if plan.joint else None
+        found = draws.whole_or_interval(family, family.weigh(ends), valued, prices=prices)
+        if isinstance(found, Fraction):
+            return self._answer(whole.finish(found, grid, bits), column.grid, 0, top, None)
+        if found is None:
+            return self._answer(whole.draw(grid, bits), column.grid, 0, top, None)
+        inside = self.summand(column.clipped(found.low, found.high), plan.cut, contribution)
         if plan.joint:
-            valued = Valued(whole.value, whole.sensitivity, self.rate(whole.price), grid)
-            outcome = draw_jointly(weighed, valued, plan.slope * contribution, bits=source)
-            if isinstance(outcome, Fraction):
-                return self._answer(whole.finish(outcome, grid, source), column.grid, 0, top, None)
-            cell: int | None = outcome
+            noisy = draws.flat_topped(self._valued(inside, grid), found.charge, price=inside.price)
+            value = inside.finish(noisy, grid, bits)
         else:
-            cell = draw_apart(weighed, bits=source)
-            if cell is None:
-                return self._answer(whole.draw(grid, source), column.grid, 0, top, None)
-        assert cell is not None
-        level, low, high = draw_interval(family, weighed, cell, bits=source)
-        inside = self.summand(column.clipped(low, high), plan.cut, contribution)
-        if plan.joint:
-            valued = Valued(inside.value, inside.sensitivity, self.rate(inside.price), grid)
-            flat = Fraction(weighed.charges[cell], weighed.unit)
-            value = inside.finish(draw_flat_topped(valued, flat, bits=source), grid, source)
-        else:
-            value = inside.draw(grid, source)
-        return self._answer(value, column.grid, low, high, plan.rows_beyond(level, FAILURE))
+            value = inside.draw(grid, bits)
+        beyond = plan.rows_beyond(found.level, FAILURE)
+        return self._answer(value, column.grid, found.low, found.high, beyond)
+
+    def _valued(self, part: Summand, grid: Grid) -> Valued:
+        """What a joint draw publishes beside its outcome."""
+        return Valued(part.value, part.sensitivity, self.rate(part.price), grid)
 
     def shortens(self, codes: Codes) -> bool:
         """Whether a cut can lessen the noise: not of a sum of a private number of rows that are all far from zero."""

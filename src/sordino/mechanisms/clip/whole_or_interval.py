@@ -44,6 +44,23 @@ class Valued:
     grid: Grid
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Chosen:
+    """A drawn interval.
+
+    Attributes:
+        level: Its level; public once it is published.
+        low: First code; public likewise.
+        high: Last code; public likewise.
+        charge: Nats that its rows charge it, which flatten the top of its value's noise; private.
+    """
+
+    level: int
+    low: int
+    high: int
+    charge: Fraction
+
+
 def flatness(rate: Fraction, slope: Fraction) -> Fraction:
     """The exponent g with which the top of the whole range's noise flattens: ``min(r / k, 2 / c0)``.
 
@@ -185,10 +202,32 @@ def draw_flat_topped(part: Valued, flat: Fraction, *, bits: Bits) -> Fraction:
     return part.grid.step * point
 
 
-def draw_apart(weighed: Weighed, *, bits: Bits) -> int | None:
-    """Choose the whole range (None) or a cell of intervals by the exponential mechanism (concentrated prices)."""
-    cell = choice.choose(_weights(weighed, whole=True), bits=bits)
-    return cell - 1 if cell else None
+def draw_outcome(
+    family: Family, weighed: Weighed, whole: Valued | None, *, bits: Bits
+) -> Fraction | Chosen | None:
+    """Draw the whole range or an interval of the family.
+
+    Args:
+        family: All intervals; public.
+        weighed: Their weights on the column; private.
+        whole: What is published with the whole range in a joint draw (pure prices); None draws the interval alone, by
+            the exponential mechanism (concentrated prices).
+        bits: A source of random words.
+
+    Returns:
+        The value of the whole range, None for the whole range without a value, or an interval.
+    """
+    if whole is not None:
+        outcome = draw_jointly(weighed, whole, family.plan.slope * family.plan.contribution, bits=bits)
+        if isinstance(outcome, Fraction):
+            return outcome
+        cell = outcome
+    else:
+        cell = choice.choose(_weights(weighed, whole=True), bits=bits) - 1
+        if cell < 0:
+            return None
+    level, low, high = draw_interval(family, weighed, cell, bits=bits)
+    return Chosen(level, low, high, Fraction(weighed.charges[cell], weighed.unit))
 
 
 def draw_interval(family: Family, weighed: Weighed, cell: int, *, bits: Bits) -> tuple[int, int, int]:

@@ -1,0 +1,52 @@
+"""What Parquet files declare about their columns: the types that an engine would not see, and that all files agree.
+
+Schemas alone are read here. Durations are stored as whole numbers beside a note of what they are, which an engine does
+not read; and where files of one table differ in a type, an engine casts value by value and fails on the first that does
+not fit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sordino.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def declared(paths: list[str]) -> dict[str, str]:
+    """The columns that are not what an engine takes them for, as words of `sordino.data.schema`.
+
+    Raises:
+        DataError: Files that are read together differ in the names or types of their columns.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    first: dict[str, pa.DataType] = {}
+    for path in paths:
+        try:
+            schema = parquet.read_schema(path)
+        except (OSError, pa.ArrowException):
+            return {}  # no Parquet file: the engine refuses it
+        types = {field.name: _stored(field.type) for field in schema}
+        different = [name for name in first | types if first and str(first.get(name)) != str(types.get(name))]
+        if different:
+            raise DataError(
+                "open", "Parquet files that are read together must have the same columns",
+                got={"path": path, "columns": different[:3]},
+                why="Names or types differ from those in the first file, and no value is cast to fit.",
+                hint="open them one by one, or write the columns anew in one type",
+            )  # fmt: skip
+        first = first or types
+    return {name: "durations" for name, kind in first.items() if pa.types.is_duration(kind)}
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    """The type of the values, however they are packed."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _stored(kind.value_type)
+    return pa.string() if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) else kind

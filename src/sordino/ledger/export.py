@@ -1,0 +1,127 @@
+"""The whole ledger as a document, written row by row: JSON that `verify_export` checks, or CSV for a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import json
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TextIO
+
+from sordino.ledger.chain import Row, amount, canonical
+from sordino.ledger.who import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+FORMAT, VERSION = "sordino-ledger", 2
+PLAIN = ("number", "paid", "kind", "token", "at", "before", "hash", "state")
+COLUMNS = (
+    "row", "release", "kind", "at", "user", "host", "program", "version", "purpose", "reason", "data", "asked", "cost",
+    "spent", "ceiling", "state", "token", "answer", "hash",
+)  # fmt: skip
+
+FREE = {"user", "host", "purpose", "reason", "data", "asked", "token", "answer"}
+"""Columns in which a person's own words stand."""
+
+
+def header(last: Row) -> dict[str, Any]:
+    """What stands before the rows."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "budget": amount(last.ceiling).to_dict(),
+        "spent": amount(last.spent).to_dict(),
+    }
+
+
+def plain_row(row: Row) -> dict[str, Any]:
+    """A row as JSON."""
+    return {name: getattr(row, name) for name in PLAIN} | {
+        "body": row.content,
+        "spent": amount(row.spent).to_dict(),
+        "ceiling": amount(row.ceiling).to_dict(),
+    }
+
+
+def write_json(rows: Iterable[Row], last: Row, file: TextIO) -> None:
+    """Write a JSON document, one line per row; what a row holds as JSON goes in as it is."""
+    file.write(json.dumps(header(last))[:-1] + ', "rows": [')
+    comma = "\n"
+    for row in rows:
+        texts = json.dumps({name: getattr(row, name) for name in PLAIN})
+        file.write(
+            f'{comma}{texts[:-1]}, "body": {row.body}, "spent": {row.spent}, "ceiling": {row.ceiling}}}'
+        )
+        comma = ",\n"
+    file.write("\n]}\n")
+
+
+def write_csv(rows: Iterable[Row], file: TextIO) -> None:
+    """Write a table, one line per row of the ledger, for people: control characters are escaped."""
+    table = csv.writer(file, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for row in rows:
+        told = _told(row)
+        for name in FREE.intersection(told):
+            told[name] = _cell(told[name])
+        table.writerow([told.get(name, "") for name in COLUMNS])
+
+
+def _told(row: Row) -> dict[str, Any]:
+    body: Mapping[str, Any] = row.content
+    told = {
+        "row": row.number,
+        "kind": row.kind,
+        "at": row.at,
+        "reason": body.get("reason", ""),
+        "spent": _shown(row.spent),
+        "ceiling": _shown(row.ceiling),
+        "state": row.standing,
+        "token": row.token,
+        "hash": row.hash,
+        **body.get("who", {}),
+    }
+    if row.kind in ("spend", "record"):
+        event = body["event"] if row.kind == "spend" else body["release"]["event"]
+        told |= {
+            "release": row.paid if row.kind == "spend" else body["release"].get("ledger_id") or "",
+            "data": (event.get("data") or {}).get("name", ""),
+            "asked": _asked(canonical([event["statistic"], event["by"]])),
+        }
+        if row.kind == "spend":
+            told["cost"] = _shown(canonical(body["cost"]))
+        else:
+            told["answer"] = json.dumps(body["release"]["value"])
+    return told
+
+
+@functools.lru_cache(64)
+def _shown(text: str) -> str:
+    return repr(amount(text))
+
+
+@functools.lru_cache(64)
+def _asked(text: str) -> str:
+    """What an event asks, in a few words; many rows ask the same."""
+    from sordino.explain import asked
+
+    statistic, by = json.loads(text)
+    event: Any = SimpleNamespace(statistic=statistic, by=by)  # all that the words need of it
+    return asked(event)
+
+
+def _cell(value: Any) -> Any:
+    """A cell that a spreadsheet shows and does not run."""
+    if not isinstance(value, str) or not value:
+        return value
+    text = visible(value)
+    return "'" + text if text[:1] in ("=", "+", "@") or (text[:1] == "-" and not _number(text)) else text
+
+
+def _number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,285 @@
+"""`Ledger`: the one writer. It debits before anything is read, and keeps the answer beside its price.
+
+Where rows are stored is in `sqlite` and `postgres`, what a price costs in `account`, what a chain must look like in
+`replay`, what can be read in `reading`. Nothing here sees data.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from sordino.errors import LedgerError, ParameterError
+from sordino.ledger import account
+from sordino.ledger.chain import Row, amount, canonical, written
+from sordino.ledger.changes import changed, check_open
+from sordino.ledger.entry import Entry, entry_of
+from sordino.ledger.export import FORMAT, VERSION
+from sordino.ledger.reading import LedgerReader
+from sordino.ledger.who import check_name, check_reason, check_token, who
+from sordino.privacy import Approx, Guarantee, Neighbors, Unit
+
+if TYPE_CHECKING:
+    from sordino.ledger.store import Page
+    from sordino.session.release import Event, Release
+
+
+class Ledger(LedgerReader):
+    """The ledger of one population's budget.
+
+    Args:
+        location: Path of a SQLite file, a ``postgresql://`` address, or None for a ledger in memory.
+        user: Who asks, for the entries; the login name unless said otherwise.
+        known: ``ROW:HASH`` of a row that was noted earlier: a ledger put back to an older copy is then refused. The
+            last row that this client wrote is remembered in any case, unless ``SORDINO_STATE=off``.
+
+    Example:
+        >>> from sordino.privacy import Pure
+        >>> ledger = Ledger.create(None, Pure(3), reason="an example")
+        >>> ledger.remaining
+        Pure(epsilon=3)
+    """
+
+    @classmethod
+    def create(
+        cls,
+        location: str | os.PathLike[str] | None,
+        budget: Guarantee,
+        *,
+        reason: str,
+        neighbors: Neighbors | str = Neighbors.REPLACE_ONE,
+        unit: Unit | None = None,
+        counting: str = "sums",
+        user: str | None = None,
+    ) -> Self:
+        """Begin a ledger.
+
+        Args:
+            location: Path, ``postgresql://`` address, or None for a ledger in memory.
+            budget: The ceiling of everything that will ever be released about these people.
+            reason: What the ledger is for, in words.
+            neighbors: Which datasets the promise compares.
+            unit: Whom it protects.
+            counting: ``"sums"`` adds amounts of the budget's own kind; ``"concentrated"`` keeps an approximate
+                budget by counting rho up to the largest total that is within it.
+            user: Who begins it; the login name unless said otherwise.
+        """
+        account.check_budget(budget)
+        check_reason(reason)
+        neighbors, unit = Neighbors.of(neighbors), Unit.checked(unit)
+        stated = budget
+        if counting == "concentrated":
+            if not isinstance(budget, Approx):
+                raise ParameterError(
+                    "ledger",
+                    "counting='concentrated' is for an approximate budget",
+                    got={"budget": budget},
+                    hint="budget=Concentrated(rho) counts rho by itself",
+                )
+            budget = account.largest_rho(budget)
+        elif counting != "sums":
+            raise ParameterError(
+                "ledger", "counting must be 'sums' or 'concentrated'", got={"counting": counting}
+            )
+        ledger = cls(location, user=user)
+        body = {
+            "format": FORMAT,
+            "version": VERSION,
+            "id": secrets.token_hex(16),
+            "reason": reason,
+            "neighbors": neighbors.value,
+            "unit": (unit or Unit()).to_dict(),
+            "stated": stated.to_dict(),
+            "who": who(user),
+        }
+        spent, ceiling = written(account.nothing(budget)), written(budget)
+        try:
+            ledger._store.create(Row.after(None, "open", "", body, spent=spent, ceiling=ceiling, at=_now()))
+        except BaseException:
+            ledger.close()
+            raise
+        return ledger
+
+    @classmethod
+    def exists(cls, location: str | os.PathLike[str]) -> bool:
+        """Whether there is a ledger at a place."""
+        ledger = cls(location)
+        try:
+            return ledger._store.exists()
+        finally:
+            ledger.close()
+
+    def cost(self, event: Event) -> Guarantee:
+        """What a question would cost in the terms of the budget; spends nothing."""
+        return self._cost(event, self.opening, self.budget)
+
+    def spend(self, event: Event, token: str | None = None, *, purpose: str | None = None) -> Entry:
+        """Debit the price of a question, or raise `BudgetExceeded`.
+
+        A token that has paid for the same question already pays nothing: the entry comes back, with its answer when
+        there is one. A token that has paid for another question, or about other data, is refused.
+        """
+        (entry,) = self.spend_all([(event, token)], purpose=purpose)
+        return entry
+
+    def spend_all(
+        self, asked: Sequence[tuple[Event, str | None]], *, purpose: str | None = None
+    ) -> list[Entry]:
+        """Debit several questions in one transaction: all or none."""
+        check_name("release", purpose=purpose)
+        for _, token in asked:
+            check_token(token)
+        entries = []
+        with self._store.write() as page:
+            last, opening = self._tail.checked(page)
+            for event, token in asked:
+                entry, last = self._spend(page, last, opening, event, token, purpose)
+                entries.append(entry)
+        self._tail.saw(last)
+        return entries
+
+    def _spend(
+        self,
+        page: Page,
+        last: Row,
+        opening: Mapping[str, Any],
+        event: Event,
+        token: str | None,
+        purpose: str | None,
+    ) -> tuple[Entry, Row]:
+        described = event.to_dict()
+        if token is not None and (paid := page.find("spend", token)) is not None:
+            _check_same(self.name, token, self._sound(paid).content["event"], described)
+            entry = entry_of(paid, self._answer(page, token))
+            if entry.release is None:
+                check_open(self.name, page, last)
+            return entry, last
+        check_open(self.name, page, last)
+        spent, ceiling = amount(last.spent), amount(last.ceiling)
+        cost = self._cost(event, opening, ceiling)
+        total = spent + cost
+        if not total.within(ceiling):
+            raise account.short(self.name, cost, account.left(ceiling, spent), ceiling)
+        body = {"event": described, "cost": cost.to_dict(), "who": who(self._user, purpose)}
+        row = Row.after(
+            last,
+            "spend",
+            token or secrets.token_hex(16),
+            body,
+            spent=written(total),
+            ceiling=last.ceiling,
+            at=_now(),
+        )
+        page.append(row)
+        return entry_of(row, None), row
+
+    def record(self, entry: Entry, release: Release) -> Mapping[str, Any]:
+        """Keep an answer beside its price and give back what is kept: the first answer, if there was one before.
+
+        It is kept under the time of its debit: how long a release took may depend on the data.
+        """
+        with self._store.write() as page:
+            last, _ = self._tail.checked(page, spending=False)
+            paid = page.find("spend", entry.token)
+            if paid is None or paid.paid != entry.number:
+                raise LedgerError(
+                    f"ledger {self.name}",
+                    "the answer was not paid for in this ledger",
+                    got={"entry": entry.number},
+                )
+            known = self._answer(page, entry.token)
+            if known is None:
+                known = last = Row.after(
+                    last,
+                    "record",
+                    entry.token,
+                    {"release": release.to_dict()},
+                    spent=last.spent,
+                    ceiling=last.ceiling,
+                    at=self._sound(paid).at,
+                    state=last.standing,
+                )
+                page.append(known)
+        self._tail.saw(last, spending=False)
+        stored: Mapping[str, Any] = known.content["release"]
+        return stored
+
+    def raise_to(self, budget: Guarantee, *, reason: str) -> Guarantee:
+        """Raise the ceiling, with a reason that stays in the ledger."""
+        account.check_budget(budget)
+        self._change("raise", reason, budget)
+        return budget
+
+    def lower_to(self, budget: Guarantee, *, reason: str) -> Guarantee:
+        """Lower the ceiling, not below what is spent, with a reason that stays in the ledger."""
+        account.check_budget(budget)
+        self._change("lower", reason, budget)
+        return budget
+
+    def freeze(self, *, reason: str) -> None:
+        """Refuse every spend until `unfreeze`; answers that are stored still come back by their tokens."""
+        self._change("freeze", reason)
+
+    def unfreeze(self, *, reason: str) -> None:
+        """Take spends again."""
+        self._change("unfreeze", reason)
+
+    def seal(self, *, reason: str) -> None:
+        """Close the ledger for good: nothing will ever be spent from it again."""
+        self._change("close", reason)
+
+    def _change(self, kind: str, reason: str, budget: Guarantee | None = None) -> None:
+        check_reason(reason)
+        with self._store.write() as page:
+            last, _ = self._tail.checked(page)
+            told = who(self._user)
+            row = changed(self.name, last, kind, reason=reason, who=told, at=_now(), budget=budget)
+            page.append(row)
+        self._tail.saw(row)
+
+    def _cost(self, event: Event, opening: Mapping[str, Any], ceiling: Guarantee) -> Guarantee:
+        """Convert a price to the ledger's relation and kind."""
+        if event.unit.column != opening["unit"]["column"]:
+            raise LedgerError(
+                f"ledger {self.name}",
+                "the question protects others than the ledger",
+                got={"asked": event.unit.column, "ledger": opening["unit"]["column"]},
+                why="Prices about different units do not add up.",
+                hint="open the data with the unit of the ledger, or begin another: "
+                "sordino ledger create other.ledger "
+                + (f"--unit {event.unit.column} " if event.unit.column else "")
+                + '--epsilon 3 --reason "what it is for"',
+            )
+        price = account.person_price(event.guarantee, event.neighbors, Neighbors(opening["neighbors"]))
+        return account.counted(price, ceiling)
+
+
+def _check_same(name: str, token: str, kept: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    """Refuse a token that has paid for another question, or for the same one about other data."""
+    kept, asked = dict(kept), dict(asked)
+    data, other = kept.pop("data", None) or {}, asked.pop("data", None) or {}
+    why = "A token stands for one question about one dataset, so that asking again costs nothing."
+    if canonical(kept) != canonical(asked):
+        raise LedgerError(
+            f"ledger {name}", "this token has paid for another question", got={"token": token}, why=why,
+            hint="use a new token, or none",
+        )  # fmt: skip
+    # Every fact that was known must be the same; events of the first format do not name their data.
+    if any(other.get(fact) != value for fact, value in data.items()):
+        named, now = data.get("name"), other.get("name")
+        same = named == now
+        raise LedgerError(
+            f"ledger {name}",
+            "this token has paid for the same question about other data",
+            got={"token": token, "data": named} | ({} if same else {"now": now}),
+            why=why
+            + (" The name is the same, its address or its columns and types are not." if same else ""),
+            hint="use a new token, or none",
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
