@@ -337,5 +337,16 @@ def test_a_release_says_to_what_rows_were_clipped():
     fitting = session.release(sd.Mean("x", low=0, high=60), Pure(2))
     assert fitting.public["whole"]
     assert "declared bounds only" in fitting.explain()
-    groups = session.release_by("x", [1, 2], sd.Mean("x", low=0, high=60), Pure(1))
-    assert len(groups.value) == 2
+
+
+def test_groups_have_outcomes_of_their_own():
+    random = np.random.default_rng(7)
+    table = {
+        "x": np.r_[random.gamma(4, 10, 1000), random.uniform(0, 1e5, 1000)],
+        "g": ["a"] * 1000 + ["b"] * 1000,
+    }
+    session = sd.open(table, budget=Pure(10))
+    found = session.release_by("g", ["a", "b", "c"], sd.Mean("x", low=0, high=1e5), Pure(3))
+    assert [found.public[key]["whole"] for key in "ab"] == [False, True]
+    assert abs(found.groups["a"] - 40) < 20
+    assert len(found.value) == 3

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.mechanisms.clip.plain_or_cut_plan import HEAD_START, PLACES
+from sordino.mechanisms.clip.plain_or_cut_plan import PLACES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -188,7 +188,7 @@ class Family:
         """
         plan = self.plan
         unit = math.lcm(plan.slope.denominator, 2**PLACES)
-        slope, start = int(plan.slope * unit), int(HEAD_START * unit)
+        slope, start = int(plan.slope * unit), int(plan.head_start * unit)
         one = 1 << (plan.finest + STARTS)
         found = Weighed([], [], [], [], unit, one * (unit if plan.joint else 1), [])
         for level in plan.levels:

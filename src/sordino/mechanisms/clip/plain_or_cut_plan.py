@@ -27,6 +27,8 @@ STEEPEST = Fraction(9, 10)
 """c0 = .8928 rounded up: the steepest slope of ln P(cut) on the plateau when p0 = 1/5."""
 HEAD_START = Fraction(3)
 """B: nats by which a cut must win; with 3/2, zeros and top codes within fitting bounds cost 1.5 times plain noise."""
+APART = (Fraction(2), 3.0)
+"""B, and what M has less, where the interval is drawn apart from its value (concentrated): no flat top weighs 1 + x."""
 LONGEST = 3
 """The longest cut is a 2^-3 of the range: up to there no theorem forbids 1.15 times plain noise inside the bounds."""
 LONGEST_SQUARES = 2
@@ -77,7 +79,8 @@ class CutPlan:
         distant: Nats, beyond its tilt, at which more rows outside count no more.
         whole: What is left of the price when the whole range is the outcome.
         cut: What is left when an interval is.
-        joint: Whether the whole range is drawn together with its value (pure prices), or before it.
+        joint: Whether outcomes are drawn together with their values (pure prices), or before them.
+        head_start: Nats by which an interval must win against the whole range: B.
     """
 
     slope: Fraction
@@ -89,6 +92,7 @@ class CutPlan:
     whole: Guarantee
     cut: Guarantee
     joint: bool
+    head_start: Fraction = HEAD_START
 
     @property
     def searches(self) -> bool:
@@ -125,7 +129,7 @@ class CutPlan:
             (36, 77)
         """
         likely = 5 * len(self.levels) * float((1 - WHOLE_PART) / WHOLE_PART) / failure
-        most = float(self.lead(level) - HEAD_START) + math.log(likely)
+        most = float(self.lead(level) - self.head_start) + math.log(likely)
         nats = most
         while nats - math.log1p(nats) < most:
             nats += 1 / 16
@@ -176,7 +180,8 @@ def plan_cut(
         whole, cut = price.share(1 - WHOLE_PART * spent), price.share(1 - spent)
     factor, plus, most = MARGIN
     size = factor * math.log(max(bid, 1.0))
-    margin = min(size + plus, most) + (SQUARES_GUARD if squares else 0.0)
+    less = APART[1] if price.gaussian else 0.0
+    margin = min(size + plus, most) - less + (SQUARES_GUARD if squares else 0.0)
     tilt = _up((SQUARES_TILT if squares else TILT) * math.log(2))
     deepest = min(DEEPEST, cells.bit_length() - 1)
     if spread is not None and spread > 0:
@@ -187,5 +192,5 @@ def plan_cut(
     return CutPlan(
         slope=slope, contribution=contribution, levels=levels, tilt=tilt, margin=_up(margin),
         distant=_up(max(size + DISTANT, margin)), whole=whole if levels else price, cut=cut,
-        joint=not price.gaussian,
+        joint=not price.gaussian, head_start=APART[0] if price.gaussian else HEAD_START,
     )  # fmt: skip
