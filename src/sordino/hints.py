@@ -11,7 +11,7 @@ from sordino.errors import ParameterError
 if TYPE_CHECKING:
     from sordino.mechanisms.parts.measure import Measure
 
-SPREADS = 10  # bounds at most so many spreads wide fit the column
+SPREADS = 5  # bounds at most so many spreads wide fit the column, even if the guess is three times too large
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Hints:
         return cls(**options)
 
     def fits(self, low: float, high: float) -> bool:
-        """Whether the bounds fit the column: the caller says so, or says a spread of which they are at most ten."""
+        """Whether the bounds fit the column: the caller says so, or says a spread of which they are at most five."""
         width = Fraction(high) - Fraction(low)
         return self.tight or (self.spread is not None and width <= SPREADS * Fraction(self.spread))
 

@@ -104,12 +104,22 @@ class Family:
         top: The largest code of the column.
         anchor: The code at which lattices begin.
         anchored: Only the three intervals at the anchor (a sum under add/remove is cut about zero).
+        centre: The code of a hinted centre: at every level the interval about it has prior 1 too.
     """
 
     plan: CutPlan
     top: int
     anchor: int
     anchored: bool = False
+    centre: int | None = None
+
+    def favoured(self, level: int) -> NDArray[np.int64]:
+        """Starts of the intervals with prior 1: beside and about the anchor, and about a hinted centre beyond them."""
+        starts = list(ANCHORED)
+        away = 0 if self.centre is None or self.anchored else self.centre - self.anchor
+        if abs(away) << level > self.top:
+            starts.append((away << (level + STARTS)) // self.top - (1 << STARTS) // 2)
+        return np.unique(np.array(starts, dtype=np.int64))
 
     @property
     def reach(self) -> int:
@@ -155,7 +165,7 @@ class Family:
 
     def candidates(self, level: int, ends: Ends) -> NDArray[np.int64]:
         """Starts of the intervals at the anchor and of all that hold all rows but fewer than ``enough``."""
-        starts = np.array(ANCHORED, dtype=np.int64)
+        starts = self.favoured(level)
         first, last = self.places(level)
         if not self.anchored and ends.rows:
             held = max(ends.rows - self.plan.enough(level) + 1, 1)
@@ -199,7 +209,7 @@ class Family:
             charged = np.maximum(
                 slope * np.minimum(outside, enough), needed - slope * np.minimum(away, enough)
             )
-            at_anchor = np.isin(places, ANCHORED)
+            at_anchor = np.isin(places, self.favoured(level))
             for group, weight in ((at_anchor, one), (~at_anchor, prior)):
                 some, sizes = places[group], charged[group]
                 for size in np.unique(sizes).tolist():

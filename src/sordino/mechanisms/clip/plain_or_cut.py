@@ -51,8 +51,8 @@ class PlainOrCut(Mechanism):
         low: Public lower bound.
         high: Public upper bound.
         step: Declared lattice of the data.
-        centre: Public guess of the centre, at which the lattice of intervals begins.
-        spread: Public guess of the spread: no interval is shorter than half of it.
+        centre: Public guess of the centre: intervals about it are preferred like those at zero.
+        spread: Public guess of the spread: no interval is much shorter.
         total: Answer the sum instead of the mean.
         tight: The bounds fit the column: no search, the whole price for the noise.
         neighbors: Which two datasets are neighbours.
@@ -147,10 +147,12 @@ class PlainOrCut(Mechanism):
     def family(self, codes: Codes, contribution: int = 1) -> Family:
         """The intervals among which it chooses; public."""
         plan = self.plan(contribution, codes)
-        near = 0.0 if self.centre is None else float(self.centre)
         cut_about_zero = self.total and self.neighbors is Neighbors.ADD_REMOVE_ONE
-        anchor = codes.code(min(max(0.0 if cut_about_zero else near, codes.low), codes.high))
-        return Family(plan, codes.top, anchor, anchored=cut_about_zero)
+        anchor = codes.code(min(max(0.0, codes.low), codes.high))
+        centre = None
+        if self.centre is not None:
+            centre = codes.code(min(max(float(self.centre), codes.low), codes.high))
+        return Family(plan, codes.top, anchor, anchored=cut_about_zero, centre=centre)
 
     def answer(
         self,

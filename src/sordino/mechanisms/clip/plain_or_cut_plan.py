@@ -47,8 +47,8 @@ SHARE = Fraction(1, 10)
 """Of a concentrated price, for the search: whole then costs 1.054."""
 DEEPEST = 24
 """The shortest interval is a 2^-24 of the range: beyond it codes of 31 bits have no cells left."""
-SPREADS = 2
-"""No interval is shorter than a hinted spread divided by this."""
+SPREADS = 6
+"""No interval is shorter than a hinted spread divided by this: half a spread if the hint is three times too large."""
 
 SIGNIFICANT = 20  # binary digits of the slope: weights stay short
 PLACES = 10  # binary places of tilts and margins
@@ -120,7 +120,7 @@ class CutPlan:
         """So many rows or more lie outside a released interval only with this probability: the free bound.
 
         An interval that misses m rows has the probability ``(1 - p0) / p0 w (1 + k m) exp(-k m)`` at most, and the
-        priors of a level add up to less than 5.
+        priors of a level add up to less than 6.
 
         Example:
             >>> from sordino.privacy import Pure
@@ -128,7 +128,7 @@ class CutPlan:
             >>> plan.rows_beyond(3, 0.05), plan.rows_beyond(12, 0.05)
             (36, 77)
         """
-        likely = 5 * len(self.levels) * float((1 - WHOLE_PART) / WHOLE_PART) / failure
+        likely = 6 * len(self.levels) * float((1 - WHOLE_PART) / WHOLE_PART) / failure
         most = float(self.lead(level) - self.head_start) + math.log(likely)
         nats = most
         while nats - math.log1p(nats) < most:
