@@ -26,7 +26,7 @@ QUICK = (
     "tests/data/test_law.py",
     "tests/data/test_frames.py",
     "tests/data/test_files.py",
-    "tests/ledger/test_book.py",
+    "tests/ledger/test_ledger.py",
     "tests/exact/test_exactness.py",
     "tests/geo/test_reports.py",
     "tests/cli/test_release.py",

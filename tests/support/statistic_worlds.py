@@ -99,7 +99,7 @@ class World:
         """Read one dataset through the memory source."""
         data = self.datasets[index]
         table = {name: [row[i] for row in data] for i, name in enumerate(self.case.columns)}
-        source = Memory({name: np.array(column, None if column else float) for name, column in table.items()})
+        source = Memory(table)
         if drops(
             self.statistic
         ):  # the form in which a session reads it: removals and additions, two per replacement

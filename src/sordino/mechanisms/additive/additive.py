@@ -6,9 +6,11 @@ smooth exactly. The scale of a release is private and is not part of the answer.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from sordino.exact.grid import Grid
     from sordino.exact.scale import ExpScale
     from sordino.hints import Hints
+    from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.noise import Noise
     from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
@@ -101,7 +104,7 @@ class Additive(Mechanism):
         from sordino.mechanisms.additive.smoothing import noise_at
         from sordino.mechanisms.parts.drawing import noise_for
 
-        smoothing = statistic.smoothing(price, hints)
+        smoothing, look = statistic.smoothing(price, hints), hints.look if statistic.counts_rows else None
         if smoothing is None:
             return
         if smoothing == 0:
@@ -109,18 +112,36 @@ class Additive(Mechanism):
             # The scale is public: the bar is free.
             yield plain if hints.interval is None else WithErrorBar(mechanism=plain, level=hints.interval)
         elif hints.interval is None:
-            yield cls.looking(noise_at(price, smoothing), hints)
+            yield cls.looking(noise_at(price, smoothing), look)
         else:
             yield WithErrorBar.offered(
-                lambda cost: cls.looking(noise_at(cost, smoothing), hints), price, hints.interval
+                lambda cost: cls.looking(noise_at(cost, smoothing), look), price, hints.interval
             )
 
     @classmethod
-    def looking(cls, calibration: Calibration, hints: Hints) -> Additive:
+    def cases(cls) -> Iterator[MechanismCase]:
+        """What is offered for every statistic, and every family of noise on one of them."""
+        from sordino.mechanisms.parts.cases import PRICES, MechanismCase, offered, worlds
+        from sordino.noise import families
+
+        yield from offered(cls, shows=False)
+        for world in worlds():
+            if not {Trait.QUANTILE, Trait.ROW} <= world.statistic.traits:
+                continue
+            for family, price in product(families().values(), PRICES):
+                smoothing = Fraction(price.strength).limit_denominator(20) / 10
+                if type(price) in family.promises():
+                    with contextlib.suppress(SordinoError):
+                        yield MechanismCase(
+                            cls(calibration=family.calibrate(price, smoothing=smoothing)), world
+                        )
+
+    @classmethod
+    def looking(cls, calibration: Calibration, look: int | None) -> Additive:
         """Look ahead as far as the smoothing asks, and no farther than all rows: there the global bound holds."""
         whole = cls(calibration=calibration)
-        far = hints.look is not None and whole.depth > hints.look
-        return cls(calibration=calibration, look=hints.look) if far else whole
+        far = look is not None and whole.depth > look
+        return cls(calibration=calibration, look=look) if far else whole
 
     @classmethod
     def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
@@ -137,7 +158,7 @@ class Additive(Mechanism):
                 if gamma == 0 and not family.plain:
                     continue
                 try:
-                    yield cls.looking(family.calibrate(price, smoothing=gamma), hints)
+                    yield cls.looking(family.calibrate(price, smoothing=gamma), hints.look)
                 except SordinoError:
                     continue
 
