@@ -187,7 +187,7 @@ def page(release: Release) -> str:
 
 def _statistic(statistic: Mapping[str, Any]) -> str:
     name = str(statistic.get("kind", "statistic"))
-    column = statistic.get("column") or " ".join(
+    column = statistic.get("column") or statistic.get("label") or " ".join(
         str(statistic[key]) for key in ("left", "right") if statistic.get(key)
     )
     return f"{name} {column}".strip()
