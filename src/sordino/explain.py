@@ -122,7 +122,13 @@ def published(release: Release) -> list[str]:
         lines.append(f"Only rows with {conditions} were asked about.")
     bars = release.interval if isinstance(release.interval, tuple) else (release.interval,)
     for bar in bars:
-        if bar is not None:
+        if bar is not None and "blocks" in {part.get("kind") for part in parts(event.mechanism)}:
+            lines.append(
+                f"The value in the population from which the people were drawn lies between {shown(bar.low)} and "
+                f"{shown(bar.high)} in about {100 * bar.level:g} of 100 such studies, if the function is close to "
+                "unbiased and normal on blocks of this size. This interval was paid for."
+            )
+        elif bar is not None:
             lines.append(
                 f"The same number without noise lies between {shown(bar.low)} and {shown(bar.high)} in "
                 f"{100 * bar.level:g} of 100 such releases. This error bar was paid for."
@@ -187,8 +193,10 @@ def page(release: Release) -> str:
 
 def _statistic(statistic: Mapping[str, Any]) -> str:
     name = str(statistic.get("kind", "statistic"))
-    column = statistic.get("column") or statistic.get("label") or " ".join(
-        str(statistic[key]) for key in ("left", "right") if statistic.get(key)
+    column = (
+        statistic.get("column")
+        or statistic.get("label")
+        or " ".join(str(statistic[key]) for key in ("left", "right") if statistic.get(key))
     )
     return f"{name} {column}".strip()
 

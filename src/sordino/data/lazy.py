@@ -342,7 +342,9 @@ class Lazy:
         names = dict.fromkeys((*request.columns, *(() if unit is None else (unit,))))
         numeric = [name for name in request.columns if self._kinds[name] not in {"text", "object"}]
         chosen = [
-            number(name, self._schema[name], float("nan")).alias(name) if name in numeric and name != unit else nw.col(name)
+            number(name, self._schema[name], float("nan")).alias(name)
+            if name in numeric and name != unit
+            else nw.col(name)
             for name in names
         ]
         fetched = frame.select(*chosen).collect(backend="pyarrow").to_native()

@@ -23,12 +23,13 @@ from sordino.data.kernel import (
     summarise_groups,
     summarise_together,
 )
-from sordino.data.schema import FLOATS, Unlisted, by_column, check_condition, check_requests, drops
 from sordino.data.objects import text_of
+from sordino.data.schema import FLOATS, Unlisted, by_column, check_condition, check_requests, drops
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
 from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
-from sordino.running.block import Plain, Rows as PlainRows
+from sordino.running.block import Plain
+from sordino.running.block import Rows as PlainRows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -302,10 +303,14 @@ class Memory:
             column = column[rows]
         if column.kind in {"number", FLOATS, "decimal"}:
             return Plain(column.numeric().astype(np.float64))
-        read = name in self._numbers
-        texts = np.fromiter((None if read else text_of(one) for one in column.values.tolist()), object, len(column))
         numbers = self._numeric(name, rows).astype(np.float64)
-        return Plain(numbers, texts, words=column.kind == "text" and not read)
+        if name not in self._numbers:
+            texts = (text_of(one) for one in column.values.tolist())
+            return Plain(numbers, np.fromiter(texts, object, len(column)), words=column.kind == "text")
+        # Fields of a text file: what reads as a number is one, another field is a text, an empty one is missing.
+        pairs = zip(column.values.tolist(), np.isnan(numbers).tolist(), strict=True)
+        fields = ((text_of(one) or None) if nothing else None for one, nothing in pairs)
+        return Plain(numbers, np.fromiter(fields, object, len(column)))
 
     def _count(self, rows: Rows | None) -> int:
         return self.rows if rows is None else len(rows)

@@ -118,9 +118,7 @@ class Block:
 
         return pa.table(
             {
-                name: pa.array(
-                    _typed(values), type=pa.string() if isinstance(values, list) else pa.float64()
-                )
+                name: pa.array(_typed(values), type=pa.string() if isinstance(values, list) else pa.float64())
                 for name, values in self.columns.items()
             }
         )

@@ -62,7 +62,9 @@ def confine(*, seconds: float, memory: int) -> tuple[str, ...]:
     if sys.platform != "linux":
         return tuple(held)
     kernel = _kernel()
-    kernel.unshare(NEW_USER | NEW_IPC)  # no power over the process it came from, and no memory shared with other blocks
+    kernel.unshare(
+        NEW_USER | NEW_IPC
+    )  # no power over the process it came from, and no memory shared with other blocks
     kernel.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     if _landlock(kernel):
         held.append("files")

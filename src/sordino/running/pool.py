@@ -68,7 +68,9 @@ def run(
         limits: How.
         progress: Is called after every block.
     """
-    answers = _here(function, jobs, task) if limits.isolation == "none" else _apart(function, jobs, task, limits)
+    answers = (
+        _here(function, jobs, task) if limits.isolation == "none" else _apart(function, jobs, task, limits)
+    )
     for place, found in answers:
         if progress is not None:
             progress()
@@ -153,7 +155,13 @@ class _Worker:
         )  # fmt: skip
         theirs.close()
         setup = pickle.dumps(
-            {"path": path, "function": function, "task": task, "seconds": limits.seconds, "memory": limits.memory}
+            {
+                "path": path,
+                "function": function,
+                "task": task,
+                "seconds": limits.seconds,
+                "memory": limits.memory,
+            }
         )
         self.channel.settimeout(START)
         self.held: tuple[str, ...] = ()

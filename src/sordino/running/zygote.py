@@ -86,7 +86,7 @@ def _tried(limits: dict[str, float]) -> bytes:
     return found or b"time"
 
 
-def _block(channel, function, task, files, seed, limits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0917
+def _block(channel, function, task, files, seed, limits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Read one block, answer it, end. Nothing but the two files is open."""
     try:
         os.setsid()

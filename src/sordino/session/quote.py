@@ -16,8 +16,8 @@ from sordino.errors import ParameterError, SordinoError, Unsupported
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
-from sordino.reading.traits import Trait
 from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
+from sordino.reading.traits import Trait
 from sordino.session.release import Event
 from sordino.statistics import Statistic
 
@@ -360,8 +360,7 @@ def _assumptions(parts: list[Part], event: Event, forms: list[_Form]) -> tuple[s
             said.append(
                 f"Rows of one {event.unit.column} belong to one person; all of them were in one block."
                 if whole
-                else
-                f"Rows of one {event.unit.column} belong to one person; of each person at most {kept} "
+                else f"Rows of one {event.unit.column} belong to one person; of each person at most {kept} "
                 f"{'row was' if kept == 1 else 'rows were'} used, chosen by a rule that does not look at values."
             )
     if event.by is not None:
@@ -374,7 +373,11 @@ def _assumptions(parts: list[Part], event: Event, forms: list[_Form]) -> tuple[s
             "together, so the groups do not cost more than one"
             + (f": each has {each!r} per row." if each is not None else ".")
         )
-    elif event.rows_moved > 1 and any(form.private_rows for form in forms) and event.neighbors is Neighbors.REPLACE_ONE:
+    elif (
+        event.rows_moved > 1
+        and any(form.private_rows for form in forms)
+        and event.neighbors is Neighbors.REPLACE_ONE
+    ):
         said.append(
             "The number of rows in this question is private (a filter, dropped rows or several rows per person), so it "
             f"was answered for {event.rows_moved} added or removed rows per person."

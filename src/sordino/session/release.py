@@ -146,6 +146,16 @@ class Release:
             raise ParameterError("release", "has no groups", hint="release_by(column, keys, ...) makes them")
         return dict(zip(self.event.by["keys"], self.value, strict=True))
 
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """Answers by name, for a function with several outputs."""
+        names = self.event.statistic.get("outputs")
+        if not names or not isinstance(self.value, tuple) or len(self.value) != len(names):
+            raise ParameterError(
+                "release", "has no named outputs", hint='sd.Function(f, ..., outputs=("intercept", "slope"))'
+            )
+        return dict(zip(names, self.value, strict=True))
+
     def __float__(self) -> float:
         if isinstance(self.value, int | float):
             return float(self.value)

@@ -7,8 +7,10 @@ import hashlib
 import importlib
 import inspect
 import io
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from sordino import checks
@@ -95,7 +97,9 @@ class Function(Statistic):
     seconds: float = 10.0
     memory: int = 2**31
     workers: int = 2
-    progress: Callable[[int, int], None] | None = field(default=None, compare=False, metadata={"hidden": True})
+    progress: Callable[[int, int], None] | None = field(
+        default=None, compare=False, metadata={"hidden": True}
+    )
     neighbors: Neighbors = Neighbors.REPLACE_ONE
     split: bool = field(default=False, metadata={"hidden": True})
     fixed: bool = field(default=False, metadata={"hidden": True})
@@ -124,8 +128,16 @@ class Function(Statistic):
         for name, words in (("frame", FRAMES), ("isolation", ISOLATIONS), ("aggregate", AGGREGATES)):
             value = getattr(self, name)
             if value not in words and not (name == "aggregate" and value is None):
-                raise ParameterError(self.name, f"{name} must be one of {', '.join(words)}", got={name: value})
-        for name, least in (("block_rows", 1), ("blocks", 2), ("debias", 0), ("memory", 1 << 26), ("workers", 1)):
+                raise ParameterError(
+                    self.name, f"{name} must be one of {', '.join(words)}", got={name: value}
+                )
+        for name, least in (
+            ("block_rows", 1),
+            ("blocks", 2),
+            ("debias", 0),
+            ("memory", 1 << 26),
+            ("workers", 1),
+        ):
             value = getattr(self, name)
             if value is not None:
                 checks.whole(self.name, at_least=least, **{name: value})
@@ -160,7 +172,9 @@ class Function(Statistic):
         try:
             return tuple(Grid(low, high, bits=FINE_BITS) for low, high in zip(*ends, strict=True))
         except ParameterError as error:
-            raise ParameterError(self.name, error.rule, got=error.got, why=error.why, hint=error.hint) from None
+            raise ParameterError(
+                self.name, error.rule, got=error.got, why=error.why, hint=error.hint
+            ) from None
 
     @property
     def limits(self) -> Limits:
@@ -208,16 +222,23 @@ class Function(Statistic):
         Args:
             example: Public or generated rows, as `sd.open` takes them. Never the private ones: everything is shown.
             blocks: How many blocks to try.
-            rows: Rows of a block; ``block_rows`` by default.
+            rows: Rows of a block; 60 or ``block_rows`` by default.
         """
+        from sordino.running.evaluate import Task
         from sordino.running.rehearsal import rehearse
 
-        return rehearse(self, example, blocks=blocks, rows=rows or self.block_rows)
+        columns = {name: list(example[name]) for name in self.columns}
+        task = Task(self.frame, self.outputs, self.debias or 0)
+        return rehearse(
+            self.pickled, columns, task, self.limits, blocks=blocks, rows=rows or max(self.block_rows, 60)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the code: its name and its digest stand for it."""
         hidden = {"f", "progress", "split", "fixed"}
-        base = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init and f.name not in hidden}
+        base = {
+            f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init and f.name not in hidden
+        }
         plain = {
             name: {"neighbors": value.value}
             if isinstance(value, Neighbors)
@@ -266,7 +287,10 @@ def _kept(f: Any) -> tuple[bytes, str, str]:
             return super().reducer_override(held)
 
     room = io.BytesIO()
+    stray = _stray(f)
     try:
+        if stray is not None:
+            cloudpickle.register_pickle_by_value(stray)
         Pickler(room).dump(f)
     except ParameterError:
         raise
@@ -276,6 +300,9 @@ def _kept(f: Any) -> tuple[bytes, str, str]:
             why="It holds something that belongs to this one, such as an open file.",
             hint="open and import what it needs inside of it",
         ) from problem  # fmt: skip
+    finally:
+        if stray is not None:
+            cloudpickle.unregister_pickle_by_value(stray)
     pickled = room.getvalue()
     if len(pickled) > LARGEST:
         raise _holds(f"{len(pickled):,} bytes")
@@ -284,6 +311,22 @@ def _kept(f: Any) -> tuple[bytes, str, str]:
     except (OSError, TypeError):
         text = pickled
     return pickled, hashlib.sha256(text).hexdigest(), _called(f)
+
+
+def _stray(f: Any) -> Any:
+    """The module of a function where no other process could import it: then the code itself is sent."""
+    module = sys.modules.get(getattr(f, "__module__", None) or "")
+    if module is None or module.__name__ == "__main__":
+        return None
+    place = getattr(module, "__file__", None)
+    try:
+        spec = PathFinder.find_spec(module.__name__.rpartition(".")[2], getattr(
+            sys.modules.get(module.__name__.rpartition(".")[0]), "__path__", None
+        ))  # fmt: skip
+    except (ImportError, ValueError):
+        spec = None
+    found = spec is not None and spec.origin == place
+    return None if found or place is None else module
 
 
 def _called(f: Any) -> str:
@@ -312,6 +355,3 @@ def _holds(word: str) -> ParameterError:
         why="It may see nothing but its block: then one person is in one block only, and the promise holds.",
         hint="use the block that it is given: lambda block: block.income.mean()",
     )  # fmt: skip
-
-
-

@@ -190,7 +190,12 @@ class FunctionBlocks(Mechanism):
             return middle, {"spread": spread}
         width = Fraction(lattice.high) - Fraction(lattice.low)
         half = half_width(
-            self.level, price=price, blocks=self.blocks, width=width, spread=spread, hinted=self.spread is not None
+            self.level,
+            price=price,
+            blocks=self.blocks,
+            width=width,
+            spread=spread,
+            hinted=self.spread is not None,
         )
         reach = Fraction(half) * spread
         low, high = max(middle - reach, Fraction(lattice.low)), min(middle + reach, Fraction(lattice.high))

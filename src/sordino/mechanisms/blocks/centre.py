@@ -70,7 +70,9 @@ class Centre:
         column: dict[str, Any] = {"low": self.low, "high": self.high, "bits": FINE_BITS}
         if self.aggregate == "median":
             median = Median("value", **column)
-            return median, PrivateQuantile.point(median, self.price, Hints(rows=self.blocks, spread=self.spread))
+            return median, PrivateQuantile.point(
+                median, self.price, Hints(rows=self.blocks, spread=self.spread)
+            )
         mechanism: Mechanism
         if self.price.gaussian:
             trimmed = min(int(KEPT * self.blocks), round(TRIMMED / self.price.strength))
@@ -92,16 +94,12 @@ class Centre:
 def shares(price: Guarantee, blocks: int) -> tuple[Fraction, Fraction, Fraction]:
     """The parts of a price that find the centre and the spread, and that pay for the mean."""
     effort = blocks * price.strength
-    first, second = (
-        ((45 / effort) ** 2, (30 / effort) ** 2) if price.gaussian else (60 / effort, 60 / effort)
-    )
+    first, second = ((45 / effort) ** 2, (30 / effort) ** 2) if price.gaussian else (60 / effort, 60 / effort)
     parts = [Fraction(f"{min(max(part, 0.1), 0.3):.4f}") for part in (first, second)]
     return parts[0], parts[1], 1 - sum(parts)
 
 
-def located(
-    values: NDArray[np.float64], centre: Centre, grid: Grid, bits: Bits
-) -> tuple[Fraction, Fraction]:
+def located(values: NDArray[np.float64], centre: Centre, grid: Grid, bits: Bits) -> tuple[Fraction, Fraction]:
     """A mean of block values, clipped at 2.5 spreads about their centre, and the spread: three releases of one price."""
     first, second, third = shares(centre.price, centre.blocks)
     low, high = centre.low, centre.high
@@ -135,8 +133,8 @@ def _released(
 
 def _asking(values: NDArray[np.float64]) -> Callable[[Ask], Summary]:
     """Answers requests about the block values: a column of k rows."""
-    from sordino.reading.requests import Request
     from sordino.mechanisms.blocks.column import summary
+    from sordino.reading.requests import Request
 
     def ask(request: Ask) -> Summary:
         assert isinstance(request, Request)

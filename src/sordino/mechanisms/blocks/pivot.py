@@ -44,7 +44,9 @@ def half_width(
     """
     power = min(max(math.ceil(math.log(max(float(width / spread) / 2, 1.0), 4)), 1), MOST)
     ratios = _ratios(price, blocks, power, hinted=hinted)
-    above = level + 2 * math.sqrt(level * (1 - level) / RUNS)  # the binomial error of the simulation, on the safe side
+    above = level + 2 * math.sqrt(
+        level * (1 - level) / RUNS
+    )  # the binomial error of the simulation, on the safe side
     place = min(math.ceil(above * RUNS), RUNS) - 1
     return HEAVY * float(ratios[place])
 

@@ -126,5 +126,9 @@ def error_factor(price: Guarantee, blocks: int) -> float:
         >>> round(error_factor(Pure(1), 200), 2)
         1.16
     """
-    square = 1.15 + 15 / (blocks * price.strength**2) if price.gaussian else 1.1 + 48 / (blocks * price.strength**2)
+    square = (
+        1.15 + 15 / (blocks * price.strength**2)
+        if price.gaussian
+        else 1.1 + 48 / (blocks * price.strength**2)
+    )
     return math.sqrt(square)
