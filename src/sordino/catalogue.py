@@ -11,7 +11,7 @@ import re
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sordino.errors import ParameterError
 
@@ -95,6 +95,52 @@ def find(kind: str, name: str, known: dict[str, T]) -> T:
         got={"name": name},
         hint=near[0] if near else f"sordino show {kind}s" if kind == "statistic" else "",
     )
+
+
+def register(variant: type[T]) -> type[T]:
+    """Take in a statistic, a noise family or a mechanism of one's own; also a decorator.
+
+    A class with a ``name`` registers by being defined. This says what is missing where it is not complete, and is what an
+    installed package's entry point may call.
+
+    Example:
+        >>> from sordino.statistics.median import Median
+        >>> register(Median).name
+        'median'
+    """
+    from sordino.mechanisms import REGISTER as mechanism_register
+    from sordino.mechanisms import Mechanism
+    from sordino.noise import REGISTER as noise_register
+    from sordino.noise import Noise
+    from sordino.statistics import REGISTER as statistic_register
+    from sordino.statistics import Statistic
+
+    rooms: tuple[tuple[type, Any], ...] = (
+        (Statistic, statistic_register),
+        (Noise, noise_register),
+        (Mechanism, mechanism_register),
+    )
+    for contract, known in rooms:
+        if not (isinstance(variant, type) and issubclass(variant, contract)):
+            continue
+        missing = [
+            name
+            for name in dir(variant)
+            if getattr(getattr(variant, name, None), "__isabstractmethod__", False)
+        ]
+        name = variant.__dict__.get("name")
+        if missing or not name:
+            raise ParameterError(
+                "register", f"{variant.__name__} is not complete",
+                got={"missing": missing or ["name"]}, hint='name: ClassVar[str] = "my-statistic"',
+            )  # fmt: skip
+        known.add(name, variant)
+        return variant
+    raise ParameterError(
+        "register", "takes a class of a statistic, a noise family or a mechanism",
+        got={"class": getattr(variant, "__name__", type(variant).__name__)},
+        hint="class MyStatistic(sd.statistics.Statistic): ...",
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=1)

@@ -137,7 +137,9 @@ def test_every_source_hands_out_the_same_plain_rows(tmp_path):
 
 
 def test_dates_and_missing_columns_are_refused_before_the_debit():
-    people = sd.open({"x": np.arange(400.0), "d": np.full(400, "2020-01-01", "datetime64[D]")}, budget=sd.Pure(3))
+    people = sd.open(
+        {"x": np.arange(400.0), "d": np.full(400, "2020-01-01", "datetime64[D]")}, budget=sd.Pure(3)
+    )
     for column, problem in (("d", "numbers and text"), ("nothing", "must exist")):
         with pytest.raises(DataError, match=problem):
             people.release(asked(columns=[column], blocks=10), sd.Pure(1))
