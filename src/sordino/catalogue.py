@@ -100,25 +100,21 @@ def find(kind: str, name: str, known: dict[str, T]) -> T:
 def register(variant: type[T]) -> type[T]:
     """Take in a statistic, a noise family or a mechanism of one's own; also a decorator.
 
-    A class with a ``name`` registers by being defined. This says what is missing where it is not complete, and is what an
-    installed package's entry point may call.
+    A class with a ``name`` registers by being defined. This says what is missing where it is not complete. The entry
+    points of an installed package are found by themselves.
 
     Example:
         >>> from sordino.statistics.median import Median
         >>> register(Median).name
         'median'
     """
-    from sordino.mechanisms import REGISTER as mechanism_register
-    from sordino.mechanisms import Mechanism
-    from sordino.noise import REGISTER as noise_register
-    from sordino.noise import Noise
-    from sordino.statistics import REGISTER as statistic_register
-    from sordino.statistics import Statistic
-
-    rooms: tuple[tuple[type, Any], ...] = (
-        (Statistic, statistic_register),
-        (Noise, noise_register),
-        (Mechanism, mechanism_register),
+    rooms: tuple[tuple[type, Any], ...] = tuple(
+        (getattr(home, contract), home.REGISTER)
+        for home, contract in (
+            (importlib.import_module("sordino.statistics"), "Statistic"),
+            (importlib.import_module("sordino.noise"), "Noise"),
+            (importlib.import_module("sordino.mechanisms"), "Mechanism"),
+        )
     )
     for contract, known in rooms:
         if not (isinstance(variant, type) and issubclass(variant, contract)):

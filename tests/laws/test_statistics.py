@@ -22,7 +22,7 @@ from sordino.reading.requests import Source
 from sordino.statistics import Case, Statistic, detours, ordered, shared_neighbours, triangles
 from sordino.statistics.numeric import Numeric
 
-KINDS = catalogue.statistics()
+KINDS = {name: kind for name, kind in catalogue.statistics().items() if name != "function"}  # it has no envelopes
 NAMES = sorted(KINDS)
 NOTHING = (float("nan"),)
 

@@ -106,7 +106,7 @@ def test_all_rows_of_a_person_are_read_unless_groups_limit_them():
 def _sorted(summary):
     columns = summary.table.columns
     texts = columns["w"].texts.tolist()
-    numbers = [None if number != number else number for number in columns["x"].numbers.tolist()]  # noqa: PLR0124
+    numbers = [None if number != number else number for number in columns["x"].numbers.tolist()]
     return sorted(zip(numbers, texts, summary.table.units.tolist(), strict=True), key=repr)
 
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _EXAMPLES = {
     "column": "income", "low": "0", "high": "500000", "q": "0.5", "qs": "0.25,0.5,0.75", "trim": "0.05",
-    "f": "my_module:gini", "columns": "income", "keys": "north,south", "edges": "0,18,65,120", "threshold": "50000", "vertices": "100",
+    "f": "my_module:gini", "columns": "income",
+    "keys": "north,south", "edges": "0,18,65,120", "threshold": "50000", "vertices": "100",
 }  # fmt: skip
 """What stands for a field in an example."""
 

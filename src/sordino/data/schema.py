@@ -159,7 +159,8 @@ def check_plain(subject: str, kinds: Kinds, name: str) -> None:
     kind = exists(subject, kinds, name)
     if kind not in {*NUMBERS, "decimal", "text", "object"}:
         raise DataError(
-            subject, "a function gets columns of numbers and text", got={"column": name}, why=f"It holds {holds(kind)}.",
+            subject, "a function gets columns of numbers and text", got={"column": name},
+            why=f"It holds {holds(kind)}.",
             hint="convert it to numbers first: days or seconds since a date of your choice",
         )  # fmt: skip
 

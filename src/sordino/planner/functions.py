@@ -51,11 +51,10 @@ class FunctionPlan:
         return self.blocks * (1 + self.debias)
 
     def __str__(self) -> str:
-        jackknife = f", {self.debias} more by the jackknife" if self.debias else ""
+        jackknife = f" (1 + {self.debias} each, for the jackknife)" if self.debias else ""
         lines = [
             f"function {self.statistic.label} at {self.price!r}, {self.rows:,} rows",
-            f"  {self.blocks:,} blocks of about {self.rows_per_block:,} rows; each is one run{jackknife}:"
-            f" {self.evaluations:,} in all",
+            f"  {self.blocks:,} blocks of about {self.rows_per_block:,} rows; {self.evaluations:,} runs{jackknife}",
             f"  error: about {self.factor:.2f} times that of the function on all rows",
         ]
         if self.interval is not None:

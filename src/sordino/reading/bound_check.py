@@ -11,12 +11,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Profile
+
+if TYPE_CHECKING:
+    from sordino.reading.profile import Profile
 
 ROUNDING = 1e-12  # what floats may be off
 
@@ -69,7 +71,7 @@ def check_bound(
         >>> from statistics import median_low
         >>> world = (0, 1, 5, 10)
         >>> print(check_bound(median_low, lambda rows: 10, world))
-        the bound holds and is smooth on 450 pairs of neighbours
+        the bound holds and is smooth on 672 pairs of neighbours
         >>> print(check_bound(max, lambda rows: max(rows) - min(rows) + 1, world, smoothing=1, sizes=(2,)))
         the bound is below the local sensitivity: bound(x) = 1, |f(x) - f(x')| = 10
           x  = [0, 0]

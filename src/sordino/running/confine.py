@@ -50,14 +50,14 @@ def confine(*, seconds: float, memory: int) -> tuple[str, ...]:
     """Take away from this process what one block does not need; what took hold, by name."""
     held = ["time", "memory"]
     most = int(seconds) + 1
-    for kind, limit in (
+    for kind, wanted in (
         (resource.RLIMIT_CPU, most),
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),
     ):
         _, hard = resource.getrlimit(kind)
-        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(kind, (limit, limit))
     if sys.platform != "linux":
         return tuple(held)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
 import random
@@ -42,8 +43,8 @@ class Task:
 def value(function: Callable[[Any], Any], block: Block, task: Task, seed: int) -> tuple[float, ...] | None:
     """The numbers of one block, or None where there are none: an exception, no number, too many, an empty block.
 
-    With ``debias`` the group jackknife: ``g f(block) - (g - 1) mean_i f(block without part i)``, a function of the block
-    like any other, so it costs no privacy; where a part gives no number, f(block) stands.
+    With ``debias`` the group jackknife: ``g f(block) - (g - 1) mean_i f(block without part i)``, a function of the
+    block like any other, so it costs no privacy; where a part gives no number, f(block) stands.
 
     Example:
         >>> from sordino.running.block import Block
@@ -63,7 +64,7 @@ def value(function: Callable[[Any], Any], block: Block, task: Task, seed: int) -
         return whole
     edges = [block.rows * part // parts for part in range(parts + 1)]
     rest = []
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in itertools.pairwise(edges):
         part = _once(function, block.without(first, last), task)
         if part is None:
             return whole
@@ -108,5 +109,5 @@ def _real(one: Any) -> float:
         try:
             return float(one)
         except OverflowError:
-            return math.inf if one > 0 else -math.inf
+            return math.inf if one > 0 else -math.inf  # type: ignore[operator]
     return math.nan

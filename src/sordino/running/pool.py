@@ -78,7 +78,7 @@ def run(
 
 
 def covered(function: bytes, task: Task, limits: Limits) -> tuple[str, ...]:
-    """Start one worker to see that the function can be loaded, and what the system confines; before anything is spent."""
+    """Start one worker to see that the function can be loaded and what is confined; before anything is spent."""
     if limits.isolation == "none":
         return ()
     with contextlib.closing(_Worker(function, task, limits)) as worker:
@@ -111,13 +111,13 @@ def _apart(function: bytes, jobs: Iterable[Job], task: Task, limits: Limits) -> 
             if not busy:
                 return
             for worker in _ended(busy):
-                place = worker.place
-                assert place is not None
+                ended = worker.place
+                assert ended is not None
                 found, alive = worker.take()
                 if not alive:
                     workers.remove(worker)
                     worker.close()
-                yield place, found
+                yield ended, found
     finally:
         for worker in workers:
             worker.close()

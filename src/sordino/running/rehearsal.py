@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import time
 import traceback
@@ -12,10 +13,10 @@ import numpy as np
 
 from sordino.errors import ParameterError
 from sordino.running.block import Block
-from sordino.running.evaluate import Task
 from sordino.running.pool import run
 
 if TYPE_CHECKING:
+    from sordino.running.evaluate import Task
     from sordino.running.pool import Limits
 
 
@@ -43,10 +44,9 @@ class Rehearsal:
 
     def __str__(self) -> str:
         good = [one for one in self.values if one is not None]
-        lines = [
-            f"{len(self.values)} blocks of {self.rows} rows, {self.seconds:.3g} s each: "
-            f"{len(good)} gave a number, {len(self.values) - len(good)} did not"
-        ]
+        none = len(self.values) - len(good)
+        each = f"{len(self.values)} blocks of {self.rows} rows, {self.seconds:.3g} s each"
+        lines = [f"{each}: {len(good)} gave a number, {none} did not"]
         if good:
             middle = np.mean(np.array(good), axis=0)
             lines.append(
@@ -81,10 +81,8 @@ def rehearse(
         problems += [] if values is not None else [_problem(pickled, block, task)]
     function = pickle.loads(pickled)  # noqa: S301  ours
     start = time.perf_counter()
-    try:
+    with contextlib.suppress(Exception):  # it is among the problems
         function(made[0].frame(task.frame))
-    except Exception:  # noqa: BLE001  it is among the problems
-        pass
     return Rehearsal(tuple(found), time.perf_counter() - start, tuple(problems), rows)
 
 

@@ -17,11 +17,15 @@ import socket
 import struct
 import sys
 import time
+from typing import TYPE_CHECKING, Any
 
 from sordino.running.confine import adopt_orphans, confine, die_with_parent, leave_network
 from sordino.running.evaluate import value
 
-READY, DONE = b"R", b"D"
+if TYPE_CHECKING:
+    from sordino.running.evaluate import Task
+
+DONE = b"D"
 HEADER = struct.Struct("<Q")
 
 
@@ -72,12 +76,12 @@ def serve(channel: socket.socket) -> None:
         channel.sendall(DONE)
 
 
-def _tried(limits: dict[str, float]) -> bytes:
+def _tried(limits: dict[str, Any]) -> bytes:
     """What a child can be confined to on this system, found out by a child."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(theirs, ",".join(confine(**limits)).encode())  # type: ignore[arg-type]
+        os.write(theirs, ",".join(confine(**limits)).encode())
         os._exit(0)
     os.close(theirs)
     os.waitpid(child, 0)
@@ -86,7 +90,9 @@ def _tried(limits: dict[str, float]) -> bytes:
     return found or b"time"
 
 
-def _block(channel, function, task, files, seed, limits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _block(
+    channel: socket.socket, function: Any, task: Task, files: list[int], seed: int, limits: dict[str, Any]
+) -> None:
     """Read one block, answer it, end. Nothing but the two files is open."""
     try:
         os.setsid()

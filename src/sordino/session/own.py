@@ -159,7 +159,7 @@ def _lattice(grid: Grid | float) -> Grid:
     if Fraction(2) ** power != step:
         raise ParameterError(
             "add_noise", "the step of the grid must be a power of two", got={"grid": grid},
-            why="The answer is a float, and exactly on the grid.", hint="grid=2**-20, or sd.exact.Grid.for_range(0, 100)",
+            why="The answer is a float, and exactly on the grid.", hint="grid=2**-20",
         )  # fmt: skip
     return Grid(power)
 

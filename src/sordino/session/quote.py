@@ -222,7 +222,7 @@ def _whole(statistic: Statistic, neighbors: Neighbors, unit: Unit, *, filtered: 
     replaced = neighbors is Neighbors.REPLACE_ONE
     moved = unit.max_rows * (2 if replaced else 1) if split else 1
     fixed = replaced and unit.column is None and not filtered and not split
-    asked = dataclasses.replace(statistic, split=split, fixed=fixed)  # type: ignore[call-arg]
+    asked = dataclasses.replace(statistic, split=split, fixed=fixed)  # type: ignore[type-var]
     return _Form(_under(asked, neighbors), moved, private_rows=not fixed)
 
 

@@ -1,7 +1,7 @@
 """The mechanism of any function: deal people into blocks, run it on each, release a centre of what they say.
 
-Changing one person changes one block value, whatever the relation and however many rows the person has, so the promise is
-that of a centre of k numbers of which one is replaced (docs/proofs/mechanism_blocks.md).
+Changing one person changes one block value, whatever the relation and however many rows the person has, so the
+promise is that of a centre of k numbers of which one is replaced (docs/proofs/mechanism_blocks.md).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from sordino.mechanisms.blocks.centre import Centre, located
 from sordino.mechanisms.blocks.dealing import block_values, checked
 from sordino.mechanisms.blocks.pivot import half_width
 from sordino.mechanisms.blocks.plan import BlockPlan
-from sordino.privacy import Guarantee
 from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 from sordino.running.evaluate import Task
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.law import Law
+    from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
@@ -130,19 +130,21 @@ class FunctionBlocks(Mechanism):
             + (f", {' and '.join(apart)}: nothing of one block can be seen in another." if apart else ".")
         )
         sizes = "" if self.rows_per_block is None else f" of about {self.rows_per_block:,} rows"
-        return [
-            how,
+        dealt = (
             f"People were dealt into {self.blocks:,} blocks{sizes} by fresh random numbers that were not kept; what is "
-            "released is about the value of the function on such blocks.",
-            "Values outside the bounds count as the nearer bound, and a block without a number as a public one; how many "
-            "there were is not said. The bounds are public and were not taken from the data.",
-        ]
+            "released is about the value of the function on such blocks."
+        )
+        cut = (
+            "Values outside the bounds count as the nearer bound, and a block without a number as a public one; how "
+            "many there were is not said. The bounds are public and were not taken from the data."
+        )
+        return [how, dealt, cut]
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
         """The answer is a multiple of the grid's step; a median is a point of the lattice of block values."""
         if self.aggregate != "median":
             return {"value": Units(Fraction(0), grid.step)}
-        return {"value": statistic.grids[0].units}  # type: ignore[attr-defined]
+        return {"value": statistic.grids[0].units}
 
     def _task(self, statistic: Any) -> Task:
         return Task(statistic.frame, statistic.outputs, self.debias)

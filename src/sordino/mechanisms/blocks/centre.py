@@ -96,11 +96,11 @@ def shares(price: Guarantee, blocks: int) -> tuple[Fraction, Fraction, Fraction]
     effort = blocks * price.strength
     first, second = ((45 / effort) ** 2, (30 / effort) ** 2) if price.gaussian else (60 / effort, 60 / effort)
     parts = [Fraction(f"{min(max(part, 0.1), 0.3):.4f}") for part in (first, second)]
-    return parts[0], parts[1], 1 - sum(parts)
+    return parts[0], parts[1], 1 - parts[0] - parts[1]
 
 
 def located(values: NDArray[np.float64], centre: Centre, grid: Grid, bits: Bits) -> tuple[Fraction, Fraction]:
-    """A mean of block values, clipped at 2.5 spreads about their centre, and the spread: three releases of one price."""
+    """A mean of block values, clipped at 2.5 spreads about their centre, and the spread: three parts of a price."""
     first, second, third = shares(centre.price, centre.blocks)
     low, high = centre.low, centre.high
     middle = Centre(

@@ -1,7 +1,7 @@
 """Who is in which block: decided by fresh secret words, never by a value. What the blocks say; private.
 
-Every person's word decides the block and the place in it, so the rest of the table is dealt alike whoever comes, goes or
-is replaced (docs/proofs/mechanism_blocks.md, Theorem 2). The words are not kept.
+Every person's word decides the block and the place in it, so the rest of the table is dealt alike whoever comes, goes
+or is replaced (docs/proofs/mechanism_blocks.md, Theorem 2). The words are not kept.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How wide an interval for the population must be: the law of (answer - truth) / spread on normal block values.
 
 It is data-free: a simulation of the very releases on standard normal values, with a fixed public seed. On independent
-normal block values well inside their range the ratio is a pivot: its law depends on public numbers and on the range over
-the spread, which is released (docs/proofs/mechanism_blocks.md, Theorem 3).
+normal block values well inside their range the ratio is a pivot: its law depends on public numbers and on the range
+over the spread, which is released (docs/proofs/mechanism_blocks.md, Theorem 3).
 """
 
 from __future__ import annotations
