@@ -1,13 +1,11 @@
-"""Draw the figures of the geo-privacy pages: `python benchmarks/geo/figures.py FOLDER`."""
+"""Draw the figures of the geo-privacy pages: `python -m benchmarks.geo.figures FOLDER`."""
 
 import sys
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
-import settings
-
+from benchmarks.geo import settings
 from sordino.geo import KernelDensity, Mechanism
 from sordino.geo.baseline import noise_variance
 from sordino.geo.drawing import density_map, true_density

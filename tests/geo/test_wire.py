@@ -25,8 +25,7 @@ from sordino.geo import (
 from sordino.geo.files import length, query_from, read_names, read_points
 from sordino.geo.wire import VERSION, mechanism_from, read, to_records, write
 from sordino.privacy import Geo
-
-from geo_worlds import QUERIES  # isort: skip
+from tests.support.geo_worlds import QUERIES
 
 PRICE = Geo(1, per=50)
 QUERY = Threshold(at=100.0, width=20.0)

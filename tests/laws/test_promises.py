@@ -10,7 +10,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from promise_pairs import PLAIN, SMOOTH, built, cases, exceeded, small, tables
 
 import sordino as sd
 from sordino import catalogue
@@ -30,6 +29,7 @@ from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 from sordino.session.quote import prepare
 from sordino.statistics import Case
+from tests.support.promise_pairs import PLAIN, SMOOTH, built, cases, exceeded, small, tables
 
 CASES = list(cases())
 MECHANISMS = catalogue.mechanisms()

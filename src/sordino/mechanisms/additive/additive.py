@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import checks
 from sordino.errors import SordinoError, Unsupported
 from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms.parts.draws import Draws
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Additive(Mechanism):
         from sordino.mechanisms.additive.smoothing import noise_at
         from sordino.mechanisms.parts.drawing import noise_for
 
-        smoothing = statistic.smoothing(price, hints)
+        smoothing, look = statistic.smoothing(price, hints), hints.look if statistic.counts_rows else None
         if smoothing is None:
             return
         if smoothing == 0:
@@ -108,18 +109,18 @@ class Additive(Mechanism):
             # The scale is public: the bar is free.
             yield plain if hints.interval is None else WithErrorBar(mechanism=plain, level=hints.interval)
         elif hints.interval is None:
-            yield cls.looking(noise_at(price, smoothing), hints)
+            yield cls.looking(noise_at(price, smoothing), look)
         else:
             yield WithErrorBar.offered(
-                lambda cost: cls.looking(noise_at(cost, smoothing), hints), price, hints.interval
+                lambda cost: cls.looking(noise_at(cost, smoothing), look), price, hints.interval
             )
 
     @classmethod
-    def looking(cls, calibration: Calibration, hints: Hints) -> Additive:
+    def looking(cls, calibration: Calibration, look: int | None) -> Additive:
         """Look ahead as far as the smoothing asks, and no farther than all rows: there the global bound holds."""
         whole = cls(calibration=calibration)
-        far = hints.look is not None and whole.depth > hints.look
-        return cls(calibration=calibration, look=hints.look) if far else whole
+        far = look is not None and whole.depth > look
+        return cls(calibration=calibration, look=look) if far else whole
 
     @classmethod
     def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
@@ -136,7 +137,7 @@ class Additive(Mechanism):
                 if gamma == 0 and not family.plain:
                     continue
                 try:
-                    yield cls.looking(family.calibrate(price, smoothing=gamma), hints)
+                    yield cls.looking(family.calibrate(price, smoothing=gamma), hints.look)
                 except SordinoError:
                     continue
 
@@ -215,17 +216,15 @@ class Additive(Mechanism):
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
         """Draw value plus noise, exactly rounded to the grid, then clip to the public range."""
-        from sordino.exact.sampler import draw
-
         opened = reading.open()
         if isinstance(opened.value, tuple):
             raise Unsupported(self.name, "adds noise to single numbers", hint="RadialLaplace answers vectors")
-        point = draw(
-            self.calibration.noise.recipe(),
+        point = Draws.of(bits).noise(
+            self.calibration.noise,
             location=opened.units.real(opened.value),
             scale=self._scale(opened),
             grid=grid,
-            bits=bits,
+            price=self.guarantee,
         )
         value = grid.step * point
         if self.clip and opened.bottom is not None and opened.top is not None:
