@@ -159,7 +159,7 @@ class FunctionBlocks(Mechanism):
         bits: Bits | None = None,
     ) -> Answer:
         """Deal, run, release. One person is one block: ``contribution`` changes nothing."""
-        del contribution
+        del contribution, grid  # each output has a lattice of its own, from its own bounds
         words = Bits() if bits is None else bits
         table = ask(statistic.request(depth=0)).table
         assert table is not None

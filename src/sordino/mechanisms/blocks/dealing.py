@@ -49,9 +49,10 @@ def deal(rows: int, units: NDArray[np.int64] | None, blocks: int, bits: Bits, *,
             block is drawn by itself, and sizes vary.
     """
     people = rows if units is None else int(units.max(initial=-1)) + 1
-    words = _different(people, bits)
+    words, order = _different(people, bits)
+    if units is not None:
+        order = np.argsort(_ranks(order)[units], kind="stable")  # rows of one person stay together
     keys = words if units is None else words[units]
-    order = np.argsort(keys, kind="stable")  # rows of one person stay together
     if fixed and units is None:
         starts = np.array([rows * place // blocks for place in range(blocks + 1)])
     else:  # the block of a word w is floor(blocks w / 2^64), which grows with w
@@ -61,12 +62,20 @@ def deal(rows: int, units: NDArray[np.int64] | None, blocks: int, bits: Bits, *,
     return Dealt(order, starts.astype(np.intp))
 
 
-def _different(count: int, bits: Bits) -> NDArray[np.uint64]:
-    """So many words, no two alike: drawn again together when two are, so that every order is equally likely."""
+def _different(count: int, bits: Bits) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+    """So many words, no two alike, and their order: all are drawn again where two are alike, so no order is likelier."""
     while True:
         words = bits.words(count).astype(np.int64).view(np.uint64)
-        if len(np.unique(words)) == count:
-            return words
+        order = np.argsort(words)
+        ordered = words[order]
+        if not (ordered[1:] == ordered[:-1]).any():
+            return words, order
+
+
+def _ranks(order: NDArray[np.intp]) -> NDArray[np.int64]:
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks
 
 
 def block_values(
