@@ -56,14 +56,14 @@ class BlockPlan:
         each = price.share(_part(statistic))
         strength = each.strength
         needed = blocks_needed(statistic, each, interval=interval)
+        least = max(statistic.block_rows, SETTLED if interval and not statistic.unbiased else 1)
         if statistic.blocks is not None:
             blocks = statistic.blocks
         else:
             root = math.sqrt(rows)
-            usual = min(max(root, min(400 / strength, 2 * root)), rows // (100 if interval else 60))
+            usual = min(max(root, min(400 / strength, 2 * root)), rows // max(100 if interval else 60, least))
             blocks = max(needed, int(usual))
         size = rows // blocks
-        least = max(statistic.block_rows, SETTLED if interval and not statistic.unbiased else 1)
         if size < least:
             raise _too_few(statistic, price, rows, blocks, least, interval=interval)
         debias = statistic.debias
