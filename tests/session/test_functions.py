@@ -136,6 +136,29 @@ def test_every_source_hands_out_the_same_plain_rows(tmp_path):
         assert [(row[0], row[1]) for row in found] == [(row[0], row[1]) for row in expected], given
 
 
+def test_an_engine_elsewhere_refuses_before_the_debit():
+    polars = pytest.importorskip("polars")
+    from sordino.data.lazy import Lazy
+
+    people = sd.open(Lazy(polars.LazyFrame({"x": np.arange(400.0)}), nearby=False, name="far"), budget=sd.Pure(3))
+    with pytest.raises(Unsupported, match="cannot hand out whole columns"):
+        people.release(asked(blocks=10), sd.Pure(1))
+    assert people.remaining == sd.Pure(3)
+
+
+def test_a_function_and_a_median_are_one_batch():
+    people = sd.open(rows(), budget=sd.Pure(3))
+    found = people.release([asked(block_rows=5), sd.Median("x", low=-100, high=100)], sd.Pure(2))
+    assert found.value[0] == pytest.approx(found.value[1], abs=0.6)
+
+
+def test_two_neighbours_are_asked_the_same_byte_for_byte():
+    table = rows()
+    other = {**table, "x": np.where(np.arange(ROWS) == 7, 99.0, table["x"])}
+    events = [sd.open(one, budget=sd.Pure(3)).quote(asked(), sd.Pure(1)).to_dict() for one in (table, other)]
+    assert json.dumps(events[0], default=str) == json.dumps(events[1], default=str)
+
+
 def test_dates_and_missing_columns_are_refused_before_the_debit():
     people = sd.open(
         {"x": np.arange(400.0), "d": np.full(400, "2020-01-01", "datetime64[D]")}, budget=sd.Pure(3)

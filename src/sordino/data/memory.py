@@ -289,7 +289,7 @@ class Memory:
         unit = self.unit.column
         units = None if unit is None else self._column(unit).identities()
         rows = rows_of(())
-        if units is not None and request.whole:
+        if units is not None and request.whole and rows_of == self._rows_of:  # in a split the limit holds
             rows = np.flatnonzero(units >= 0)
         if units is not None and rows is not None:
             units = units[rows]

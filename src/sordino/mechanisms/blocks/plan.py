@@ -1,7 +1,7 @@
 """How many blocks, and when there are too few rows; from public numbers alone.
 
 Enough blocks to find the answer in its range at this price, and as large ones as can be had then: small blocks are
-biased, few blocks are noisy. Rules and what they cost: docs/explanation/any_function.md.
+biased, few blocks are noisy. Rules and what they cost: docs/howto/any_function.md.
 """
 
 from __future__ import annotations
