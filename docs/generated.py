@@ -55,7 +55,14 @@ def all_made() -> list[Made]:
     found = [
         Made("python -m benchmarks.noise.figures docs/_static", ("benchmarks.noise.figures",),
              ("docs/_static/densities.svg",)),
-        Made("python -m benchmarks.geo.figures docs/_static", ("benchmarks.geo.figures",), ("docs/_static/geo_*",)),
+        Made("python -m benchmarks.geo.figures docs/_static", ("benchmarks.geo.figures",),
+             tuple(f"docs/_static/geo_{name}" for name in
+                   ("kernels.svg", "map_places.png", "noise.svg", "promise.svg", "thresholds.svg"))),
+        Made("python -m benchmarks.geo.point_figures docs/_static", ("benchmarks.geo.point_figures",),
+             tuple(f"docs/_static/geo_{name}" for name in
+                   ("map.png", "map_fine.png", "map_people.svg", "deconvolution.svg"))),
+        Made("python -m benchmarks geo/bench_points", ("benchmarks.geo.bench_points",),
+             ("docs/explanation/geo_maps.md",)),
         Made("python -m benchmarks geo/bench_error", ("benchmarks.geo.bench_error",), ("docs/explanation/geo.md",)),
         Made("python -m benchmarks accuracy",
              tuple(f"benchmarks.accuracy.{path.stem}" for path in sorted((ROOT / "benchmarks/accuracy").glob("*.py"))),

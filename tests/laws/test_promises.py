@@ -160,7 +160,7 @@ def test_a_mechanism_that_declares_nothing_answers_nothing():
     with pytest.raises(Unsupported, match="does not say which statistics"):
         session.release(sd.Count("x"), Pure(1), mechanism=Silent())
     for nonsense in ("polyplace", 7, Silent):
-        with pytest.raises(ParameterError, match="takes a mechanism"):
+        with pytest.raises(ParameterError, match="mechanism is a mechanism"):
             session.release(sd.Count("x"), Pure(1), mechanism=nonsense)
     assert session.remaining == Pure(3)
 

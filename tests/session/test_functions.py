@@ -140,7 +140,9 @@ def test_an_engine_elsewhere_refuses_before_the_debit():
     polars = pytest.importorskip("polars")
     from sordino.data.lazy import Lazy
 
-    people = sd.open(Lazy(polars.LazyFrame({"x": np.arange(400.0)}), nearby=False, name="far"), budget=sd.Pure(3))
+    people = sd.open(
+        Lazy(polars.LazyFrame({"x": np.arange(400.0)}), nearby=False, name="far"), budget=sd.Pure(3)
+    )
     with pytest.raises(Unsupported, match="cannot hand out whole columns"):
         people.release(asked(blocks=10), sd.Pure(1))
     assert people.remaining == sd.Pure(3)

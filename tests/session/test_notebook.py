@@ -20,7 +20,7 @@ def test_answers_are_near_the_truth_at_a_high_price_and_in_no_book():
     assert barred.interval.low < 50.5
     assert barred.interval.high > 49.5
     assert barred.ledger_id is None
-    assert "in no book" in barred.explain()
+    assert "in no ledger" in barred.explain()
 
 
 def test_bounds_and_price_must_be_given():
@@ -28,7 +28,7 @@ def test_bounds_and_price_must_be_given():
         sd.median(X, low=0, high=1)
     with pytest.raises(sd.ParameterError):
         sd.median(X, privacy=sd.Pure(1))
-    with pytest.raises(sd.ParameterError, match="without a book"):
+    with pytest.raises(sd.ParameterError, match="without a ledger"):
         sd.median(X, low=0, high=1, privacy=sd.Pure(1), token="t")
     with pytest.raises(sd.ParameterError, match="no option"):
         sd.median(X, low=0, high=1, privacy=sd.Pure(1), scale=3)

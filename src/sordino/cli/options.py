@@ -228,10 +228,10 @@ def _metavar(field: dataclasses.Field[Any]) -> str:
 
 def _help(field: dataclasses.Field[Any]) -> str:
     words = {
-        "low": "Lower bound, public: values below count as it.",
-        "high": "Upper bound, public: values above count as it.",
+        "low": "Lower bound, public: values below are clamped to it.",
+        "high": "Upper bound, public: values above are clamped to it.",
         "step": "The lattice on which the data live: 1 for ages, 0.01 for pay.",
-        "missing": "What a row that is no number counts as: a number, or drop.",
+        "missing": "What a row that is not a number counts as: a number, or drop.",
         "bits": "Resolution of the lattice when no step is given.",
         "keys": "Public categories.",
         "columns": "The columns that the function gets.",
@@ -317,3 +317,18 @@ def hints_of(options: dict[str, Any]) -> dict[str, Any]:
                 value if isinstance(value, bool) else _read_one(str(field.type), field.name, value)
             )
     return found
+
+
+def split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None:
+    """Read the column and the public keys of groups."""
+    if column is None and keys is None:
+        return None
+    if not column or not keys:
+        raise ParameterError(
+            "release", "--by and --by-keys go together", why="Keys are public: they never come from the data.",
+            hint="--by region --by-keys north,south",
+        )  # fmt: skip
+    given: list[Any] = [key.strip() for key in keys.split(",")]
+    if all(key.lstrip("-").isdigit() for key in given):
+        given = [int(key) for key in given]
+    return column, given

@@ -53,7 +53,12 @@ def serve(channel: socket.socket) -> None:
     offline = leave_network()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     frame = setup["task"].frame
-    for name in ("sordino.running.block", "numpy.random", "numpy.linalg", *(() if frame == "numpy" else (frame,))):
+    for name in (
+        "sordino.running.block",
+        "numpy.random",
+        "numpy.linalg",
+        *(() if frame == "numpy" else (frame,)),
+    ):
         importlib.import_module(name)  # once here, instead of once in every block
     try:
         function = pickle.loads(setup["function"])  # noqa: S301
@@ -103,7 +108,7 @@ def _block(
         os.dup2(files[0], 100)
         os.dup2(files[1], answer)
         os.dup2(100, rows)
-        for one in os.listdir("/proc/self/fd"):  # a range of all numbers would take longer than the block
+        for one in os.listdir("/proc/self/fd"):  # noqa: PTH208  a range of all numbers would take longer than the block
             if int(one) > 2 and int(one) not in {rows, answer}:
                 with contextlib.suppress(OSError):
                     os.close(int(one))

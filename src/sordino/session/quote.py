@@ -13,6 +13,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import ParameterError, SordinoError, Unsupported
+from sordino.labels import shown
+from sordino.made import changed_by_interval
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
@@ -113,7 +115,7 @@ def prepare(
             why="Without one the mechanism is chosen by the statistic and the price, and its noise with it.",
             hint="leave mechanism out; sd.plan(statistic, price, rows=1000) compares what could answer",
         )
-    parts, forms = [], []
+    parts, forms, changes = [], [], []
     for statistic, cost in zip(asked, prices, strict=True):
         form = _form(statistic, neighbors, unit, filtered=bool(where), split=by is not None)
         forms.append(form)
@@ -122,6 +124,12 @@ def prepare(
             form.statistic, paid, **_hints(form, rows, by, hints or {}, interval=interval)
         )
         _covered(form.statistic, chosen)
+        if interval is not None and mechanism is None:
+            changes.append(
+                changed_by_interval(
+                    form.statistic, paid, chosen, _hints(form, rows, by, hints or {}, interval=None)
+                )
+            )
         if not chosen.guarantee.within(paid):
             raise ParameterError(
                 "release",
@@ -145,7 +153,8 @@ def prepare(
         by=None if by is None else {"column": by[0], "keys": list(by[1])},
         rows_moved=moved,
     )
-    return Question(tuple(parts), event, _assumptions(parts, event, forms), single)
+    told = dict.fromkeys([*_assumptions(parts, event, forms), *filter(None, changes)])
+    return Question(tuple(parts), event, tuple(told), single)
 
 
 def _covered(statistic: Statistic, mechanism: Mechanism) -> None:
@@ -398,12 +407,12 @@ def _about(statistic: Any) -> list[str]:
         return []
     missing = getattr(statistic, "grid", statistic).missing
     bounds = (
-        f"{column} was taken to lie between {low:g} and {high:g}: values outside count as the nearer bound. The "
-        "bounds are public and were not taken from the data."
+        f"{column} was clamped to between {shown(low)} and {shown(high)}: values outside count as the nearer bound. "
+        "The bounds are public and were not taken from the data."
     )
     said = [bounds]
     if missing == "drop":
-        said.append(f"Rows whose {column} is no number were left out.")
+        said.append(f"Rows whose {column} is not a number were left out.")
     elif missing is not None:
-        said.append(f"Rows whose {column} is no number count as {missing:g}.")
+        said.append(f"Rows whose {column} is not a number count as {shown(missing)}.")
     return said

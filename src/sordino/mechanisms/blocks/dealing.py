@@ -63,7 +63,7 @@ def deal(rows: int, units: NDArray[np.int64] | None, blocks: int, bits: Bits, *,
 
 
 def _different(count: int, bits: Bits) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
-    """So many words, no two alike, and their order: all are drawn again where two are alike, so no order is likelier."""
+    """So many different words and their order: all are drawn again where two are alike, so no order is likelier."""
     while True:
         words = bits.words(count).astype(np.int64).view(np.uint64)
         order = np.argsort(words)
