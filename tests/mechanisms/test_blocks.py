@@ -218,7 +218,7 @@ def test_intervals_cover_normal_values_and_not_with_the_pivot_of_more_blocks(pri
     covered = narrow = 0
     for values in random.standard_normal((400, blocks)):
         middle, spread = located(values + 37, centre, grid, bits)
-        half = half_width(0.95, price=price, blocks=blocks, width=grid.step * 2000 / grid.step, spread=spread)
+        half = half_width(0.95, price=price, blocks=blocks, width=2000, spread=spread)
         covered += abs(float(middle) - 37) <= half * float(spread)
         more = half_width(0.95, price=price, blocks=4 * blocks, width=2000, spread=spread)
         narrow += abs(float(middle) - 37) <= more * float(spread)

@@ -35,7 +35,7 @@ def add_noise(
     *,
     grid: Grid | float,
     session: Session,
-    label: str = "value",
+    label: str = "own",
     low: float | None = None,
     high: float | None = None,
     token: str | None = None,
@@ -112,7 +112,7 @@ def _event(calibration: Calibration, session: Session, label: str) -> Event:
     checks.plain_text("add_noise", hint='label="my statistic"', label=label)
     plain = {"noise": calibration.noise.to_dict(), "scale": str(calibration.scale)}
     return Event(
-        statistic={"kind": "own", "label": label},
+        statistic={"kind": "value", "label": label},
         mechanism={"kind": "own-noise", **plain, "smoothing": str(calibration.smoothing)},
         neighbors=session.neighbors,
         unit=session.unit,
