@@ -64,7 +64,9 @@ class Register(Generic[T]):
     def load(self) -> dict[str, type[T]]:
         """Import the folder and the installed entry points of its group; all variants, sorted by name."""
         self._own_names()
-        if not self._plugged:  # looking for installed packages takes milliseconds, and a release asks several times
+        if (
+            not self._plugged
+        ):  # looking for installed packages takes milliseconds, and a release asks several times
             for plugin in entry_points(group=self.package):
                 plugin.load()
             self._plugged = True

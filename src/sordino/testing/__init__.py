@@ -6,6 +6,9 @@ it is part of a release.
 
 from __future__ import annotations
 
+from sordino.testing.audit import Audit, audit
+from sordino.testing.check import Verdict, check
 from sordino.testing.replay import Replay, replay
+from sordino.testing.survey import survey
 
-__all__ = ["Replay", "replay"]
+__all__ = ["Audit", "Replay", "Verdict", "audit", "check", "replay", "survey"]

@@ -336,10 +336,10 @@ def _joint(tree: _Tree, path: tuple[Any, ...], epsilon: float, loss: float, sign
     if node.parts is None:
         return max(0.0, -math.expm1(epsilon - loss))
     parts = node.parts if sign > 0 else node.parts.flipped()
-    likely = int(np.argmax(parts.here)) if parts.here is not None else 0
-    if tree.node((*path, parts.outcomes[likely])).parts is None and len(parts.loss) > 2:
+    size = len(parts.loss)
+    sample = {0, size // 2, size - 1, int(np.argmax(parts.loss)), int(np.argmin(parts.loss))}
+    if parts.here is None or all(tree.node((*path, parts.outcomes[k])).parts is None for k in sample):
         return hockey(parts, epsilon - loss)  # the last choice: in closed form
-    assert parts.here is not None
     assert parts.there is not None
     total = 0.0
     order = np.argsort(parts.loss)

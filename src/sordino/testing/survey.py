@@ -62,14 +62,9 @@ def chosen(kind: type[Mechanism], *, thorough: bool = False) -> Iterator[Mechani
         statistic: Any = case.world.statistic
         wide = getattr(statistic, "high", None) == 1000
         noise = getattr(getattr(case.mechanism, "calibration", None), "noise", None)
-        key = (
-            statistic.name,
-            statistic.neighbors,
-            case.mechanism.guarantee.kind,
-            wide,
-            case.default,
-            type(noise),
-        )
+        price = case.mechanism.guarantee.kind
+        said = () if case.mechanism.reads_once else case.hints  # what was said decides what is searched
+        key = statistic.name, statistic.neighbors, price, wide, case.default, type(noise), said
         aside = wide and not case.default and len(case.hints) == 1  # an alternative: its tiny world will do
         if thorough or (key not in seen and not aside):
             seen.add(key)
@@ -90,7 +85,7 @@ def people(case: MechanismCase) -> tuple[int, ...]:
     return PEOPLE[:1] if alone else PEOPLE
 
 
-def survey(kind: type[Mechanism], *, thorough: bool = False, pairs: int = 3) -> Iterator[Seen]:
+def survey(kind: type[Mechanism], *, thorough: bool = False, pairs: int = 6) -> Iterator[Seen]:
     """Replay the cases of a mechanism.
 
     Args:

@@ -31,7 +31,7 @@ PRICES: tuple[Guarantee, ...] = (
 )
 """One of every kind of price that a mechanism may take."""
 
-ROWS = 80
+ROWS = 1000
 """The declared number of rows: more than a tiny table has, so that every step of a search happens."""
 
 HINTS: tuple[dict[str, Any], ...] = (
@@ -42,7 +42,7 @@ HINTS: tuple[dict[str, Any], ...] = (
     {"rows": ROWS, "loose": True},
     {"rows": ROWS, "centre": 3.0, "spread": 2.0},
     {"rows": 4000, "symmetric": True},
-    {"rows": 1000},
+    {"rows": 80},
 )
 """What a caller may say; the first two make the defaults."""
 
@@ -100,7 +100,7 @@ def widened(case: Case) -> Case | None:
     if not {"low", "high", "step", "column"} <= names or len(case.columns) != 1:
         return None
     try:
-        wide = dataclasses.replace(statistic, low=0, high=1000, step=Fraction(1, 4))
+        wide = dataclasses.replace(statistic, low=0, high=1000, step=Fraction(1, 2**20))
     except SordinoError:
         return None
     return Case(wide, tuple((float(value),) for value in WIDE), case.sizes, case.columns)
