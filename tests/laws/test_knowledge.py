@@ -61,9 +61,10 @@ def test_true_statements_do_not_hurt():
 
 
 @pytest.mark.slow
-def test_true_statements_do_not_hurt_on_a_thousand_cells():
-    found = sorted(cells(1000, seed=2), key=lambda cell: -cell[0])
-    assert np.mean([ratio > MOST for ratio, _ in found]) < 0.005, found[:5]
+@pytest.mark.parametrize("seed", range(2, 12))
+def test_true_statements_do_not_hurt_on_a_thousand_cells(seed):
+    found = sorted(cells(100, seed=seed), key=lambda cell: -cell[0])
+    assert np.mean([ratio > MOST for ratio, _ in found]) < 0.01, found[:5]
     assert found[0][0] <= 1.25, found[:5]
 
 

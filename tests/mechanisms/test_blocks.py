@@ -178,7 +178,9 @@ def test_too_few_rows_are_refused_with_the_number_that_would_do():
     assert BlockPlan.of(asked(spread=10), Pure(1), 1500, interval=False).blocks < 75
     with pytest.raises(ParameterError, match="rough public number of rows"):
         BlockPlan.of(asked(), Pure(1), None, interval=False)
-    large = BlockPlan.of(asked(block_rows=100), Pure(1), 12_000, interval=False)  # larger blocks before a refusal
+    large = BlockPlan.of(
+        asked(block_rows=100), Pure(1), 12_000, interval=False
+    )  # larger blocks before a refusal
     assert (large.blocks, large.rows_per_block) == (120, 100)
     several = Function(len, columns=["x"], low=0, high=1, frame="numpy", outputs=("a", "b"))
     assert BlockPlan.of(several, Pure(1), 10**6, interval=False).needed == 199  # half the price each

@@ -41,10 +41,13 @@ def command(
     if not cases:
         raise ParameterError("audit", "the statistic has no such relation", got={"neighbors": relation})
     price = Approx(epsilon, delta) if delta else Pure(epsilon)
-    with click.progressbar(length=runs, label="releases", file=click.get_text_stream("stderr")) as bar:
-        found = audit_default(
-            cases[0], price, rows=rows, runs=runs, confidence=confidence, progress=lambda _: bar.update(1)
-        )
+    stride = max(runs // 20, 1)
+
+    def advance(done: int) -> None:
+        if done % stride == 0:
+            click.echo(f"\r{done} of {runs} releases from each table", nl=done == runs, err=True)
+
+    found = audit_default(cases[0], price, rows=rows, runs=runs, confidence=confidence, progress=advance)
     if as_json:
         render.as_json(
             {"refuted": found.refuted, "lower": found.lower, "epsilon": found.epsilon, "runs": found.runs}

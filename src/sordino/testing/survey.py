@@ -85,13 +85,16 @@ def people(case: MechanismCase) -> tuple[int, ...]:
     return PEOPLE[:1] if alone else PEOPLE
 
 
-def survey(kind: type[Mechanism], *, thorough: bool = False, pairs: int = 6) -> Iterator[Seen]:
+def survey(
+    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 6, defaults: bool = False
+) -> Iterator[Seen]:
     """Replay the cases of a mechanism.
 
     Args:
         kind: The mechanism.
         thorough: All cases, all hostile pairs, and every pair of every tiny world; long.
         pairs: Hostile pairs per case otherwise: defaults see so many, other cases one.
+        defaults: Only what a release takes by default.
 
     Example:
         >>> from sordino.mechanisms.selection.selection import Selection
@@ -101,6 +104,8 @@ def survey(kind: type[Mechanism], *, thorough: bool = False, pairs: int = 6) -> 
     """
     turn = itertools.count()
     for case in chosen(kind, thorough=thorough):
+        if defaults and not case.default:
+            continue
         for contribution in people(case):
             if not _asked(case, contribution):
                 continue
@@ -130,7 +135,7 @@ def _pairs(
         tiny = neighbours(case.world, contribution)
         yield from ((pair, COMPLETE) for pair in itertools.islice(tiny, 400))
         return
-    wanted = 1 if not case.default else 2 if case.mechanism.reads_once else pairs
+    wanted = 1 if not case.default else max(pairs // 3, 1) if case.mechanism.reads_once else pairs
     step = max(len(found) // wanted, 1)
     yield from ((found[(turn + k * step) % len(found)], 0) for k in range(min(wanted, len(found))))
 

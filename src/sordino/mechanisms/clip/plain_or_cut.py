@@ -113,6 +113,11 @@ class PlainOrCut(Mechanism):
         """What a plan calls the modes."""
         return f"{self.name} (tight=True)" if self.tight else self.name
 
+    @property
+    def adaptive(self) -> bool:
+        """Not where nothing is searched: plain noise for the bounds."""
+        return not self.tight
+
     def refusal(self, statistic: Any) -> str | None:
         """The mean, or the sum, of a column within the bounds it was planned for."""
         reason = lacking(statistic, Trait.TOTAL if self.total else Trait.MEAN)
