@@ -101,7 +101,11 @@ def about_the_answers(release: Release) -> list[str]:
     if len(table) == 1 and barred:
         (row,) = barred
         lines.append(
-            f"The same number without noise lies between {shown(row.low)} and {shown(row.high)} in "
+            f"The value in the population from which the people were drawn lies between {shown(row.low)} and "
+            f"{shown(row.high)} in about {100 * (row.level or 0):g} of 100 such studies, if the function is close to "
+            "unbiased and normal on blocks of this size. This interval was paid for."
+            if row.statistic == "function"
+            else f"The same number without noise lies between {shown(row.low)} and {shown(row.high)} in "
             f"{100 * (row.level or 0):g} of 100 such releases. This interval was paid for."
         )
     elif barred:

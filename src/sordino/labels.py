@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sordino.session.release import Event
 
-CELLS = ("qs", "edges", "keys", "radii", "parts")
+CELLS = ("qs", "edges", "keys", "radii", "parts", "outputs")
 """Fields that name the numbers of a vector."""
 READING = ("low", "high", "step", "missing", "bits", "envelope", "flows")
 """Fields that say how a column is read; they name an answer only where nothing else tells two apart."""
@@ -99,12 +99,16 @@ def spelled(given: Mapping[str, Any]) -> str:
 
 def column(statistic: Mapping[str, Any]) -> str | None:
     """The column, or the columns, that a statistic reads."""
+    if isinstance(statistic.get("label"), str):  # a function, or a value of the caller's own
+        return str(statistic["label"])
     named = [str(statistic[key]) for key in COLUMNS if isinstance(statistic.get(key), str)]
     return " ".join(named) or None
 
 
 def parameters(statistic: Mapping[str, Any], *, everything: bool = False) -> dict[str, Any]:
     """The parameters that name a statistic: those that must be given, and others that differ from the default."""
+    if "label" in statistic:
+        return {}
     usual = _defaults(str(statistic.get("kind")))
     left_out = {"kind", "neighbors", "windows", *COLUMNS, *CELLS, *(() if everything else READING)}
     found = {}
@@ -139,6 +143,8 @@ def cells(statistic: Mapping[str, Any], size: int) -> list[Cell]:
         found = [Cell(f"farther than {shown(radius)}", float(radius)) for radius in radii]
     elif "parts" in statistic:
         found = [Cell(name(part), statistic=part) for part in statistic["parts"]]
+    elif "outputs" in statistic:
+        found = [Cell(str(output)) for output in statistic["outputs"]]
     elif "keys" in statistic:
         found = [Cell(str(key)) for key in statistic["keys"]]
     return found if len(found) == size else [Cell(str(place + 1)) for place in range(size)]

@@ -68,6 +68,10 @@ def _mechanism(described: Mapping[str, Any]) -> str:
     return f"{words}; its interval was paid from the same price"
 
 
+TOLD = ("low", "high", "whole", "rows_beyond")
+"""By-products that say to what values were clamped."""
+
+
 def clamped(release: Release) -> list[str]:
     """To which intervals values were clamped before they were added up, and other by-products that were paid for."""
     names = labels.statistics(release.event)
@@ -80,9 +84,8 @@ def clamped(release: Release) -> list[str]:
         which = names[int(place)] if place.isdigit() and int(place) < len(names) else names[0]
         where = f"{group}: " if group else ""
         if "low" in public and "high" in public:
-            ends = f"{_told(public['low'])} to {_told(public['high'])}"
-            intervals.setdefault(which, []).append(where + ends)
-        rest = {key: value for key, value in public.items() if key not in ("low", "high")}
+            intervals.setdefault(which, []).append(where + _cut(public))
+        rest = {key: value for key, value in public.items() if key not in TOLD}
         if rest:
             told = ", ".join(f"{key.replace('_', ' ')} {_told(value)}" for key, value in rest.items())
             others.setdefault(which, []).append(where + told)
@@ -97,6 +100,24 @@ def clamped(release: Release) -> list[str]:
             for which, each in others.items()
         ),
     ]
+
+
+def _cut(public: Mapping[str, Any]) -> str:
+    """To what values were clamped, and what is known about rows beyond.
+
+    Example:
+        >>> _cut({"whole": False, "low": 0.0, "high": 245549.0, "rows_beyond": 31.0})[:68]
+        '0 to 245,549; in at least 95 of 100 such releases fewer than 31 rows'
+    """
+    ends = f"{_told(public['low'])} to {_told(public['high'])}"
+    if public.get("whole"):
+        return f"{ends}, the declared bounds: no much shorter interval was found that the rows fill"
+    if "rows_beyond" not in public:
+        return ends
+    return (
+        f"{ends}; in at least 95 of 100 such releases fewer than {_told(public['rows_beyond'])} rows lie beyond, and "
+        "what was cut of them is missing in the answer (tight=True cuts nothing)"
+    )
 
 
 def _by_products(public: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:

@@ -239,6 +239,7 @@ def plain_ticks(axis: Any) -> None:
 
 def thousands(axis: Any) -> None:
     """Write an axis as people write numbers: 20,000."""
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+    axis.set_major_locator(MaxNLocator(nbins=6))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{float(f'{value:.6g}'):,.6g}"))

@@ -199,3 +199,40 @@ def test_a_ledger_of_version_2_records_gives_its_answers_back_and_charges_nothin
     assert again.to_dict()["value"] == OLD[2]["value"]
     assert people.remaining == before
     people.ledger.close()
+
+
+def test_explain_says_what_was_clamped_what_changed_and_why_a_count_is_negative(people):
+    mean = people.release(sd.Mean("income", low=0, high=1e9), sd.Pure(1))
+    said = " ".join(mean.explain().split())
+    if "high" in mean.public:  # an interval was searched for
+        from sordino.labels import shown
+
+        assert "clamped to an interval that was found privately, is public and was paid for" in said
+        assert f"{shown(mean.public['low'])} to {shown(mean.public['high'])}" in said
+    rich = people.where(("income", ">", 1e12))
+    counts = [rich.release(sd.Count("income"), sd.Pure(0.05)) for _ in range(30)]
+    below = next(count for count in counts if count < 0)
+    above = next(count for count in counts if count >= 0)
+    assert "A negative count is noise" in below.explain()
+    assert "A negative count is noise" not in above.explain()
+    assert "Because of the filter one person can move 2 rows" in " ".join(below.explain().split())
+
+
+def test_pictures_are_drawn_for_every_form_and_shown_by_notebooks(answers, people):
+    from sordino.session.figures import gauge, used
+
+    for form in ("vector", "quantiles", "many", "groups"):
+        assert "<svg" in answers[form].plot()._repr_svg_()
+    with pytest.raises(sd.ParameterError, match="no number to draw"):
+        answers["word"].plot()
+    assert "<svg" in gauge(people.ledger.budget, people.ledger.spent, people.remaining)._repr_svg_()
+    assert used(sd.Pure(4), sd.Pure(1)) == 0.25
+    assert used(sd.Approx(4, 1e-6), sd.Approx(1, 5e-7)) == 0.5
+
+
+def test_a_picture_does_not_change_the_backend_of_the_notebook(answers):
+    mpl = pytest.importorskip("matplotlib")
+    before = mpl.rcParams._get_backend_or_none() if hasattr(mpl.rcParams, "_get_backend_or_none") else None
+    answers["vector"].plot()
+    after = mpl.rcParams._get_backend_or_none() if hasattr(mpl.rcParams, "_get_backend_or_none") else None
+    assert before == after

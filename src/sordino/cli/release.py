@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +16,7 @@ from sordino.errors import ParameterError
 from sordino.reading.condition import Condition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from sordino.ledger import Ledger
     from sordino.session.release import Event, Release
@@ -170,11 +172,22 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
             "mechanism": mechanism,
             **hints,
         }
-        if by is None:
-            answer = people.release(statistic, price, **bought)
-        else:
-            answer = people.release_by(*by, statistic, price, **bought)
+        with _shown(statistic) as asked:
+            if by is None:
+                answer = people.release(asked, price, **bought)
+            else:
+                answer = people.release_by(*by, asked, price, **bought)
         _print(answer, ledger, options)
+
+
+@contextlib.contextmanager
+def _shown(statistic: Any) -> Iterator[Any]:
+    """Show how many blocks of a function are done; any other statistic as it is."""
+    if not hasattr(statistic, "progress"):
+        yield statistic
+        return
+    with render.progress("running", 100) as advance:
+        yield dataclasses.replace(statistic, progress=render.percent(advance))
 
 
 def _named(people: Any, statistic: Any, price: Any, asking: dict[str, Any], name: str | None) -> Any:

@@ -10,10 +10,12 @@ import click
 from sordino.address import pasted
 from sordino.cli import render
 from sordino.errors import ParameterError
+from sordino.labels import name
 from sordino.privacy import compose
 
 if TYPE_CHECKING:
     from sordino.ledger import Ledger
+    from sordino.privacy import Neighbors, Unit
     from sordino.session import Session
     from sordino.session.quote import Question
     from sordino.session.release_file import Job, ReleaseFile
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     name="run", epilog="Example: sordino run tables.toml --plan, then: sordino run tables.toml --yes"
 )
 @click.argument("file", metavar="FILE")
-@click.option("--check", is_flag=True, help="Read and check the file; touches neither data nor ledger.")
+@click.option("--check", is_flag=True, help="Read and check the file; reads no data and spends nothing.")
 @click.option(
     "--plan", is_flag=True, help="Predict every error and show how the price is split; spends nothing."
 )
@@ -54,15 +56,28 @@ def command(
         _run(asked, page, user, yes=yes)
 
 
+def _whom(asked: ReleaseFile) -> tuple[Unit, Neighbors]:
+    """The privacy unit and the relation: as the file says, as its ledger says, or one row and replace-one."""
+    from sordino.ledger import Ledger
+    from sordino.privacy import Neighbors, Unit
+
+    unit, neighbors = asked.unit, asked.neighbors
+    if (unit is None or neighbors is None) and Ledger.exists(asked.ledger):
+        with Ledger(asked.ledger) as ledger:
+            return unit or ledger.unit, neighbors or ledger.neighbors
+    return unit or Unit(), neighbors or Neighbors.REPLACE_ONE
+
+
 def _questions(asked: ReleaseFile, rows: int | None) -> list[tuple[Job, Question]]:
     """The questions without data: as the file says, with a rough number of rows."""
     from sordino.session.quote import prepare
 
+    unit, neighbors = _whom(asked)
     return [
         (
             job,
             prepare(
-                job.statistics, job.prices, neighbors=asked.neighbors, unit=asked.unit, rows=rows, where=job.where,
+                job.statistics, job.prices, neighbors=neighbors, unit=unit, rows=rows, where=job.where,
                 by=job.by, interval=job.interval,
             ),
         )
@@ -83,17 +98,40 @@ def _checked(asked: ReleaseFile) -> None:
             ("period", asked.period),
             ("data", asked.data),
             ("ledger", asked.ledger),
-            ("protects", whom(asked.unit, asked.neighbors)),
+            ("protects", whom(*_whom(asked))),
             ("price", f"{asked.price!r}, of which {total!r} is used"),
         ],
-        title="the file is right; neither data nor ledger were touched",
+        title="the file is right; no data were touched and nothing was spent",
     )
     rows = [
-        [job.name, ", ".join(statistics(question.event)), _groups(job), repr(question.event.guarantee)]
+        [
+            job.name,
+            ", ".join(statistics(question.event)),
+            _groups(job),
+            _interval(job),
+            repr(question.event.guarantee),
+        ]
         for job, question in questions
     ]
-    render.table(["table", "statistics", "groups", "price"], rows)
+    render.table(["table", "statistics", "groups", "interval", "price"], rows)
     render.note(f"next: sordino run {pasted(str(asked.path))} --plan")
+
+
+def _interval(job: Job) -> str:
+    return "none" if job.interval is None else f"{100 * job.interval:g} %"
+
+
+def _without_interval(asked: ReleaseFile) -> None:
+    """Say which statistics have no interval, where one was asked for."""
+    barred = {job.name for job in asked.jobs if job.interval is not None}
+    bare = [
+        name(one.to_dict())
+        for job in asked.jobs
+        if job.interval is None and job.name in barred
+        for one in job.statistics
+    ]
+    if bare:
+        render.note(f"  interval    none is known for {', '.join(dict.fromkeys(bare))}: asked without")
 
 
 def _groups(job: Job) -> str:
@@ -119,10 +157,10 @@ def _planned(asked: ReleaseFile, rows: int | None) -> None:
     with render.progress("planning", len(questions)) as advance:
         for job, question in questions:
             found = expected(question, count)
-            for name, option, part in zip(statistics(question.event), found, question.parts, strict=True):
+            for called, option, part in zip(statistics(question.event), found, question.parts, strict=True):
                 figures = ["-", "-"] if option is None else [short(option.rms), short(option.most)]
                 bar = "-" if option is None or option.width is None else short(option.width)
-                lines.append([job.name, name, _groups(job), repr(part.mechanism.guarantee), *figures, bar])
+                lines.append([job.name, called, _groups(job), repr(part.mechanism.guarantee), *figures, bar])
             advance(1)
     render.table(
         ["table", "statistic", "groups", "price per row", "rms error", "9 in 10 within", "interval width"], lines,
@@ -135,11 +173,12 @@ def _planned(asked: ReleaseFile, rows: int | None) -> None:
 def _counted(asked: ReleaseFile) -> int | None:
     from sordino.session.opening import counting, rows_for, source_for
 
-    if not counting(asked.neighbors, asked.unit) or not Path(asked.data).is_file():
+    unit, neighbors = _whom(asked)
+    if not counting(neighbors, unit) or not Path(asked.data).is_file():
         return None
     told = {key: value for key, value in asked.opening.items() if key != "data_name"}
-    _, counted = source_for(asked.data, asked.unit, counting=True, **told)
-    return rows_for(None, counted, asked.neighbors)
+    _, counted = source_for(asked.data, unit, counting=True, **told)
+    return rows_for(None, counted, neighbors)
 
 
 def _ledger(asked: ReleaseFile, user: str | None) -> Ledger:
@@ -154,9 +193,10 @@ def _ledger(asked: ReleaseFile, user: str | None) -> Ledger:
             why="A file that says its budget begins the ledger itself.",
             hint="budget = { epsilon = 3 }, or: sordino ledger create LEDGER --epsilon 3 --reason 'why'",
         )  # fmt: skip
+    unit, neighbors = _whom(asked)
     render.note(f"  ledger      {asked.ledger} is begun with {asked.budget!r}")
     return Ledger.create(
-        asked.ledger, asked.budget, reason=asked.reason, neighbors=asked.neighbors, unit=asked.unit, user=user
+        asked.ledger, asked.budget, reason=asked.reason, neighbors=neighbors, unit=unit, user=user
     )
 
 
@@ -178,6 +218,7 @@ def _run(asked: ReleaseFile, page: str | None, user: str | None, *, yes: bool) -
             **asked.opening,
         )
         jobs = [_job(people, job) for job in asked.jobs]
+        _without_interval(asked)
         _preview(ledger, jobs)
         with render.progress("releasing", 100) as advance:
             answers = Session.release_all(jobs, purpose=asked.purpose, progress=render.percent(advance))

@@ -137,6 +137,10 @@ class Mechanism(ABC):
         """
         return {"value": Units(Fraction(0), grid.step)}
 
+    def rests_on(self, statistic: Statistic) -> list[str]:  # noqa: ARG002
+        """What a release by this mechanism rests on beyond the promise, in sentences; public."""
+        return []
+
     @property
     def depth(self) -> int:
         """How many changed rows a reading must look ahead; public."""

@@ -20,6 +20,7 @@ from sordino.planner.spread import summarise
 from sordino.planner.subject import Subject
 from sordino.planner.trial import Trial
 from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.traits import Trait
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
@@ -86,6 +87,11 @@ def plan(
         raise ParameterError(
             "plan", "the second argument is a price", got={"price": price}, hint="sd.Pure(0.5)"
         )
+    if Trait.BLOCKS in statistic.traits:
+        from sordino.planner.functions import plan_function
+
+        relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
+        return plan_function(statistic, price, rows=rows, neighbors=relation, hints=hints)  # type: ignore[arg-type, return-value]
     shape = assumed(assume, statistic)
     count = size(statistic, rows, shape)
     if groups is not None and count is not None:

@@ -166,6 +166,7 @@ def _bars(axes: Any, rows: Sequence[Row], title: str, *, small: bool = False) ->
     steep = max(map(len, names)) * len(names) > (30 if small else 90)
     axes.set_xticklabels(names, rotation=40 if steep else 0, ha="right" if steep else "center", fontsize=8)
     axes.axhline(0, color="#333333", linewidth=0.8)
+    axes.margins(y=0.12)
     axes.grid(visible=False, axis="x")
     plots.thousands(axes.yaxis)
 
@@ -179,7 +180,8 @@ def _panels(rows: list[Row], keys: tuple[str, ...]) -> list[_Panel]:
         return [_Dots(title, rows, names)] if _numbers(rows) else []
     if "q" in rows[0].parameters:
         names = [str(next(iter(row.group.values()), "")) if keys else f"q {row.cell}" for row in rows]
-        return [_Dots(label, rows, names)]
+        qs = ", ".join(dict.fromkeys(str(row.cell) for row in rows))
+        return [_Dots(f"{label} (q {qs})" if keys else label, rows, names)]
     if not keys:
         return [_Bars(label, rows, [])]
     groups: dict[str, list[Row]] = {}

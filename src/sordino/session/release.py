@@ -160,6 +160,16 @@ class Release(Comparing):
         return dict(zip(self.event.by["keys"], self.value, strict=True))
 
     @property
+    def outputs(self) -> dict[str, Any]:
+        """Answers by name, for a function with several outputs."""
+        names = self.event.statistic.get("outputs")
+        if not names or not isinstance(self.value, tuple) or len(self.value) != len(names):
+            raise ParameterError(
+                "release", "has no named outputs", hint='sd.Function(f, ..., outputs=("intercept", "slope"))'
+            )
+        return dict(zip(names, self.value, strict=True))
+
+    @property
     def table(self) -> Table:
         """The release as rows: statistic, column, parameters, group, cell and its edges, value, interval."""
         from sordino.session.table import Table

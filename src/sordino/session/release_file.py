@@ -70,8 +70,8 @@ class ReleaseFile:
     price: Guarantee
     budget: Guarantee | None
     reason: str
-    neighbors: Neighbors
-    unit: Unit
+    neighbors: Neighbors | None
+    unit: Unit | None
     rows: int | None
     opening: Mapping[str, Any]
     purpose: str | None
@@ -112,8 +112,8 @@ class ReleaseFile:
             price=price,
             budget=guarantee(told["budget"]) if "budget" in told else None,
             reason=str(told.get("reason", told.get("title", place.stem))),
-            neighbors=Neighbors.of(told.get("neighbors", "replace-one")),
-            unit=Unit(unit.get("column"), max_rows=unit.get("max_rows", 1)),
+            neighbors=Neighbors.of(told["neighbors"]) if "neighbors" in told else None,
+            unit=Unit(unit.get("column"), max_rows=unit.get("max_rows", 1)) if "unit" in told else None,
             rows=told.get("rows"),
             opening=opening,
             purpose=told.get("purpose"),
