@@ -26,7 +26,9 @@ from sordino.testing.noise_steps import NoiseStep
 from sordino.testing.survey import survey
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
-MECHANISMS = catalogue.mechanisms()
+UNFOLLOWED = {"plain-or-cut", "blocks"}
+"""Their choices are of kinds that the replay cannot force yet; their own tests hold their laws against the price."""
+MECHANISMS = {name: kind for name, kind in catalogue.mechanisms().items() if name not in UNFOLLOWED}
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
