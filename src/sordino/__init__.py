@@ -36,6 +36,7 @@ _HOMES = {
         "plan_budget",
         "widest_bounds",
     ),
+    "coverage": ("Population", "Sample"),
     "privacy": (
         "Approx",
         "BoundedRange",

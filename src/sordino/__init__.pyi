@@ -1,4 +1,5 @@
 from sordino import geo, plots, smoothed
+from sordino.coverage import Population, Sample
 from sordino.errors import (
     BudgetExceeded,
     DataError,
@@ -23,6 +24,7 @@ from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
 from sordino.mechanisms.quantile.order_interval import OrderInterval
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.mechanisms.quantile.quantile_interval import QuantileInterval
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.selection.selection import Selection
 from sordino.noise.arsinh_normal import ArsinhNormal
@@ -155,15 +157,18 @@ __all__ = [
     "PiecewiseLaplace",
     "Plan",
     "PolyPlace",
+    "Population",
     "PrivateQuantile",
     "ProposeTestRelease",
     "Pure",
     "Purse",
     "Quantile",
+    "QuantileInterval",
     "Quantiles",
     "RadialLaplace",
     "RecursiveQuantiles",
     "Release",
+    "Sample",
     "SecondMoment",
     "Selection",
     "Session",

@@ -82,15 +82,34 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An error bar that was paid for: it covers the sample's own statistic with a probability of ``level``."""
+    """An error bar.
 
-    low: float
-    high: float
+    Attributes:
+        low: Lower end; one per number for a vector.
+        high: Upper end, likewise.
+        level: Probability that it covers: each number by itself, or all of the release at once.
+        covers: ``"sample"``, the statistic of the rows without noise, or ``"population"``, that of the population.
+        simultaneous: Whether the level holds for all bars of the release at once.
+        paid: Whether a part of the price went into it; otherwise it follows from public numbers.
+        added: For the population: by which share privacy makes it wider than the interval without noise.
+    """
+
+    low: float | tuple[float, ...]
+    high: float | tuple[float, ...]
     level: float
+    covers: str = "sample"
+    simultaneous: bool = False
+    paid: bool = True
+    added: float | None = None
 
-    def to_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, Any]:
         """A plain record."""
-        return {"low": self.low, "high": self.high, "level": self.level}
+        return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Interval:
+        """Read what `to_dict` wrote; older records have the ends and the level alone."""
+        return cls(**{**record, "low": rich(record["low"]), "high": rich(record["high"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +125,7 @@ class Release:
         version: The version of this library that drew it.
         ledger_id: Its number in the book.
         token: Asking again with it returns this release and costs nothing.
-        interval: The error bar, or one per part, when one was bought.
+        interval: The error bar, or one per part, when one was asked for.
         public: Other by-products that the price has paid for (clipping bounds, a released magnitude).
         lattices: The public lattices of by-products and of the ends of error bars (``low``, ``high``), by name.
 
@@ -191,9 +210,9 @@ class Release:
             )
         bars = record["interval"]
         if isinstance(bars, list):
-            bars = tuple(None if bar is None else Interval(**bar) for bar in bars)
+            bars = tuple(None if bar is None else Interval.from_dict(bar) for bar in bars)
         elif bars is not None:
-            bars = Interval(**bars)
+            bars = Interval.from_dict(bars)
         return cls(
             value=rich(record["value"]),
             event=Event.from_dict(record["event"]),

@@ -14,6 +14,7 @@ from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.additive import AdditiveLaw
 from sordino.mechanisms.parts.drawing import draw_noise, noise_for
+from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -140,7 +141,9 @@ class AdditiveVector(Mechanism):
             draw_noise(opened.units.real(value), sensitivity=bound, price=self.price, grid=grid, bits=bits)[0]
             for value in opened.value
         )
-        return Answer(tuple(values))
+        calibration = noise_for(self.price)
+        noise = PublicNoise.around(calibration.noise, bound * calibration.scale, grid, opened, clipped=False)
+        return Answer(tuple(values), noise=noise)
 
     def answer(
         self,
