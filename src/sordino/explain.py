@@ -16,7 +16,7 @@ from sordino.privacy import Geo, Guarantee, Neighbors, Unit
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sordino.session.release import Event, Release
+    from sordino.session.release import Event, Interval, Release
 
 NOT_SHOWN = ("kind", "column", "neighbors", "bits", "parts", "windows")
 
@@ -108,31 +108,78 @@ def published(release: Release) -> list[str]:
     """What was published, with its error bar when one was bought."""
     event = release.event
     lines = []
+    bars = list(release.interval) if isinstance(release.interval, tuple) else [release.interval]
     if event.by is not None and isinstance(release.value, tuple):
         lines.append(f"{asked(event)}:")
-        lines += [f"{key}: {shown(value)}" for key, value in list(release.groups.items())[:20]]
+        each = len(statistics(event))
+        lines += [
+            f"{key}: {shown(value)}{_between(bars[place * each : (place + 1) * each])}"
+            for place, (key, value) in enumerate(list(release.groups.items())[:20])
+        ]
         if len(release.value) > 20:
             lines.append(f"... and {len(release.value) - 20} more groups.")
     else:
         names = statistics(event)
         values = release.value if len(names) > 1 and isinstance(release.value, tuple) else (release.value,)
-        lines += [f"{name}: {shown(value)}" for name, value in zip(names, values, strict=True)]
+        ends = [_between([bar]) for bar in (bars if len(bars) == len(names) else [None] * len(names))]
+        lines += [
+            f"{name}: {shown(value)}{end}" for name, value, end in zip(names, values, ends, strict=True)
+        ]
     if event.where:
         conditions = ", ".join(f"{c['column']} {c['op']} {c['value']}" for c in event.where)
         lines.append(f"Only rows with {conditions} were asked about.")
-    bars = release.interval if isinstance(release.interval, tuple) else (release.interval,)
-    for bar in bars:
-        if bar is not None:
-            lines.append(
-                f"The same number without noise lies between {shown(bar.low)} and {shown(bar.high)} in "
-                f"{100 * bar.level:g} of 100 such releases. This error bar was paid for."
-            )
+    lines += dict.fromkeys(covered(bar) for bar in bars if bar is not None)
     if all(bar is None for bar in bars):
         lines.append(
             "The answer carries random noise. How much was used for this answer is private and is not published; the "
             "planner shows the usual error on data that are not these."
         )
     return lines
+
+
+def covered(bar: Interval) -> str:
+    """What an error bar covers, how surely, and what it does not cover."""
+    if bar.covers == "population":
+        what = "the same number of the population from which the rows were drawn independently"
+        over = "The chance is over the sample and the noise; a sample that was not drawn so is not covered."
+    else:
+        what = "the same number of these rows without noise"
+        over = (
+            "The chance is over the noise alone: the interval is for these rows, not for the population they "
+            "came from."
+        )
+    inside = "lie in all their intervals at once" if bar.simultaneous else "lies in its interval"
+    said = f"In {100 * bar.level:g} of 100 such releases {what} {inside}. {over}"
+    said += (
+        " A part of the price went into the interval."
+        if bar.paid
+        else " The interval cost nothing: the noise is public."
+    )
+    if bar.added is not None:
+        said += f" {wider(bar.added)}"
+    return said
+
+
+def wider(added: float) -> str:
+    """What privacy adds to the width of an interval for the population.
+
+    Example:
+        >>> wider(0.031), wider(1.5)
+        ('Privacy adds 3 % to the width.', 'With privacy it is 2.5 times as wide.')
+    """
+    if added < 0.01:
+        return "Privacy adds less than 1 % to the width."
+    return (
+        f"Privacy adds {100 * added:.0f} % to the width."
+        if added < 1
+        else f"With privacy it is {1 + added:.2g} times as wide."
+    )
+
+
+def _between(bars: list[Interval | None]) -> str:
+    """The ends of the bars of one line; nothing where there are none."""
+    known = [f"{shown(bar.low)} to {shown(bar.high)}" if bar is not None else "no interval" for bar in bars]
+    return f", interval {'; '.join(known)}" if any(bar is not None for bar in bars) else ""
 
 
 def not_protected(event: Event) -> list[str]:
@@ -163,7 +210,11 @@ def page(release: Release) -> str:
     bar = release.interval
     if bar is not None and not isinstance(bar, tuple):
         rows.insert(
-            1, ("interval", f"{shown(bar.low)} to {shown(bar.high)}, {100 * bar.level:g} times in 100")
+            1,
+            (
+                "interval",
+                f"{shown(bar.low)} to {shown(bar.high)}, {100 * bar.level:g} times in 100, for the {bar.covers}",
+            ),
         )
     cells = "".join(
         f'<tr><th scope="row" style="text-align:left">{escape(name)}</th>'
@@ -171,9 +222,15 @@ def page(release: Release) -> str:
         for name, text in rows
     )
     if release.event.by is not None and isinstance(release.value, tuple):
+        bars, each = release.interval or (), len(statistics(release.event))
+        ends = [
+            _between(list(bars[place : place + each])).removeprefix(", interval ")
+            for place in range(0, len(bars) if isinstance(bars, tuple) else 0, each)
+        ] or [""] * len(release.value)
         listed = "".join(
-            f'<tr><th scope="row" style="text-align:left">{escape(str(key))}</th><td>{escape(shown(value))}</td></tr>'
-            for key, value in list(release.groups.items())[:50]
+            f'<tr><th scope="row" style="text-align:left">{escape(str(key))}</th><td>{escape(shown(value))}</td>'
+            f"{f'<td>{escape(end)}</td>' if end else ''}</tr>"
+            for (key, value), end in list(zip(release.groups.items(), ends, strict=True))[:50]
         )
         body = f"<table><caption>{escape(asked(release.event))}</caption>{listed}</table>"
     else:

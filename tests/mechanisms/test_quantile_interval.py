@@ -165,6 +165,9 @@ def test_two_sided_on_the_dataset_that_is_hardest():
         found.append(math.fsum(rung_chances(short, flip=True)[:first]))
     assert found == pytest.approx([0.0333, 0.044, 0.0474, 0.0492], abs=2e-3)
     assert max(found) <= MISS
+    narrower = (target + 1) * Fraction(4, 5) - 1  # a target a fifth nearer
+    short = exponents(scores([Fraction(-1)] * 8 + [None], narrower), slope=slope, growth=growth)
+    assert math.fsum(rung_chances(short, flip=True)[:8]) > 1.3 * MISS
 
 
 def test_the_bound_falls_with_the_distance_and_the_growth():

@@ -8,7 +8,15 @@ import click
 
 from sordino.address import pasted
 from sordino.cli import render
-from sordino.cli.options import Statistics, guarantee, hint_options, hints_of, json_option
+from sordino.cli.options import (
+    Statistics,
+    guarantee,
+    hint_options,
+    hints_of,
+    interval_of,
+    interval_options,
+    json_option,
+)
 from sordino.errors import ParameterError
 from sordino.reading.condition import Condition
 
@@ -90,7 +98,7 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
         click.option("--where", multiple=True, metavar="COND", help="Only rows with, e.g., 'age>=18'."),
         click.option("--by", metavar="COLUMN", help="Answer for every group of a column; needs --by-keys."),
         click.option("--by-keys", metavar="A,B,...", help="The public keys of --by."),
-        click.option("--interval", type=float, metavar="P", help="Buy an error bar, e.g. 0.95."),
+        *interval_options("Error bars that cover with this probability, e.g. 0.95."),
         *hint_options(taken),
         click.option(
             "--data-name", metavar="NAME", help="What the data are called in public: else the file's name."
@@ -116,7 +124,8 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     hints = hints_of(options)
     by = _split(options["by"], options["by_keys"])
     conditions = tuple(Condition.of(text) for text in options["where"])
-    asking = {"interval": options["interval"], "by": by, **hints}
+    interval = interval_of(options)
+    asking = {"interval": interval, "by": by, **hints}
     if options["dry_run"]:
         _dry(statistic, price, conditions, asking, options)
         return
@@ -154,7 +163,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
         if not options["yes"]:
             click.confirm("release?", abort=True, err=True)
         bought = {
-            "interval": options["interval"],
+            "interval": interval,
             "token": options["token"],
             "purpose": options["purpose"],
             **hints,
@@ -244,7 +253,7 @@ def _reading(data: str, decimal: str, *, quoted: bool) -> None:
 
 def _print(answer: Release, book: Ledger, as_json: bool) -> None:
     """Print one number, a row for each statistic, or a row for each group."""
-    from sordino.explain import shown, statistics
+    from sordino.explain import shown, statistics, wider
 
     if as_json:
         render.as_json(answer.to_dict())
@@ -275,7 +284,10 @@ def _print(answer: Release, book: Ledger, as_json: bool) -> None:
     else:
         lines = [(names[0], shown(answer.value))]
         if bars[0] is not None:
-            lines.append(("error bar", f"{ends[0]}, {100 * bars[0].level:g} times in 100"))
+            said = f"{ends[0]}, {100 * bars[0].level:g} times in 100, for the {bars[0].covers}"
+            lines.append(("error bar", said))
+            if bars[0].added is not None:
+                lines.append(("", wider(bars[0].added)))
         render.block(lines)
     render.note(f"  release {answer.ledger_id}, token {answer.token}")
     render.note(f"  next: sordino explain {answer.ledger_id} --ledger {pasted(book.name)}")

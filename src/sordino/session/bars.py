@@ -71,7 +71,8 @@ class Bar:
         """The bar of an answer that was drawn; None where a mechanism without public noise declined to give one."""
         public = answer.public
         if "level" in public:
-            return self._interval(_floats(public["low"]), _floats(public["high"]), paid=True)
+            ends = _floats(public["low"]), _floats(public["high"])
+            return self._interval(*ends, paid=True, added=public.get("added"))
         if answer.noise is None or answer.value is None:
             return None
         noise = answer.noise.of_counts() if self.statistic.is_count else answer.noise
@@ -79,12 +80,12 @@ class Bar:
         added = None
         if isinstance(self.asked, Population):
             found = [self._limits(value, noise) for value in values]
-            ends = [(one.low, one.high) for one in found]
+            both = [(one.low, one.high) for one in found]
             added = max(_added(one) for one in found)
         else:
             around = [noise.interval(value, self.each.miss) for value in values]
-            ends = [(float(low), float(high)) for low, high in around]
-        lows, highs = (tuple(end[side] for end in ends) for side in (0, 1))
+            both = [(float(low), float(high)) for low, high in around]
+        lows, highs = (tuple(end[side] for end in both) for side in (0, 1))
         if not isinstance(answer.value, tuple):
             return self._interval(lows[0], highs[0], paid=False, added=added)
         return self._interval(lows, highs, paid=False, added=added)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.coverage import Coverage, Population
@@ -218,9 +219,10 @@ class QuantileInterval(Mechanism):
             if sides is not None:
                 nats = float(slope / unit) * max(sides)
                 growth = min(GROWTH, Fraction(max(math.floor(128 * 0.4 * nats / rungs), 8), 128))
+        least = self._sample_target(statistic, slope, growth, rungs)
         target = self._target(statistic, slope, growth, rungs)
         usual = contribution / self.point.price.slope
-        first = FIRST * (target + usual) * unit
+        first = (FIRST * (least + usual) + target - least) * unit
         beyond = target + 2 / slope
         opened = (False, False) if sides is None else tuple(side / unit < beyond for side in sides)
         if all(opened):  # then nothing but everything is left: keep both ends, and let the rows decide
@@ -251,7 +253,13 @@ class QuantileInterval(Mechanism):
             return on_target_lattice(
                 population_rows(miss, slope=float(slope), rows=rows, quantile=q, ranks=ranks, **options)
             )
-        needed = nats_needed(miss, **options) / float(slope)
+        return self._sample_target(statistic, slope, growth, rungs)
+
+    def _sample_target(self, statistic: Any, slope: Fraction, growth: Fraction, rungs: int) -> Fraction:
+        """The same for the sample alone."""
+        needed = nats_needed(self.coverage.miss, growth=float(growth), rungs=rungs, flip=self.flip) / float(
+            slope
+        )
         # A rung that misses spares at most -1 row where the number of rows is fixed, and at most 0 units otherwise.
         one = 1 if statistic.neighbors is Neighbors.REPLACE_ONE else 0
         return on_target_lattice(max(needed - one, 0.0))
@@ -319,12 +327,22 @@ class QuantileInterval(Mechanism):
         rungs = self.rungs(plan, centre, radius)
         short = self._short(statistic, column, rungs, plan)
         low, high = rungs.ends(draw_rung(short, flip=self.flip, bits=bits))
-        bar = {
+        bar: dict[str, Any] = {
             "low": self.lattice.value(low),
             "high": self.lattice.value(high),
             "level": self.coverage.level,
         }
+        if isinstance(self.coverage, Population) and radius and plan.mass is not None:
+            bar["added"] = self._added(high - low, radius, plan.mass, Fraction(statistic.q))
         return replace(answer, public={**answer.public, **bar})
+
+    def _added(self, width: int, radius: int, mass: int, q: Fraction) -> float:
+        """By which share the interval is wider than one without noise, by the released worth of a rank: about."""
+        rows = self.point.rows
+        assert rows is not None
+        ranks = 2 * NormalDist().inv_cdf(1 - self.coverage.miss / 2) * math.sqrt(rows * q * (1 - q))
+        plain = ranks * 2 * radius / mass
+        return max(width / plain - 1, 0.0) if plain else 0.0
 
     def _short(self, statistic: Any, column: Any, rungs: Rungs, plan: LadderPlan) -> list[Fraction]:
         """What every rung falls short of the best, in nats; private."""
