@@ -25,6 +25,7 @@ from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
 from sordino.mechanisms.quantile.order_interval import OrderInterval
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.mechanisms.quantile.quantile_interval import QuantileInterval
+from sordino.mechanisms.quantile.quantiles_interval import QuantilesInterval
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.selection.selection import Selection
 from sordino.noise.arsinh_normal import ArsinhNormal
@@ -165,6 +166,7 @@ __all__ = [
     "Quantile",
     "QuantileInterval",
     "Quantiles",
+    "QuantilesInterval",
     "RadialLaplace",
     "RecursiveQuantiles",
     "Release",

@@ -222,10 +222,11 @@ def page(release: Release) -> str:
         for name, text in rows
     )
     if release.event.by is not None and isinstance(release.value, tuple):
-        bars, each = release.interval or (), len(statistics(release.event))
+        bars = list(release.interval) if isinstance(release.interval, tuple) else []
+        each = len(statistics(release.event))
         ends = [
-            _between(list(bars[place : place + each])).removeprefix(", interval ")
-            for place in range(0, len(bars) if isinstance(bars, tuple) else 0, each)
+            _between(bars[place : place + each]).removeprefix(", interval ")
+            for place in range(0, len(bars), each)
         ] or [""] * len(release.value)
         listed = "".join(
             f'<tr><th scope="row" style="text-align:left">{escape(str(key))}</th><td>{escape(shown(value))}</td>'

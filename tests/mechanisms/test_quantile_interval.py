@@ -341,3 +341,26 @@ def test_the_default_with_a_bar_is_the_default():
     barred = choose(MEDIAN, sd.Pure(1), rows=500, interval=0.9)
     assert type(barred.point) is type(plain)
     assert barred.point == replace(plain, price=barred.point.price)
+
+
+def test_a_difference_of_groups_covers_and_says_which_is_higher():
+    random = np.random.default_rng(1)
+    table = {"x": np.r_[random.normal(5, 1, 500), random.normal(6, 1, 500)], "g": ["a"] * 500 + ["b"] * 500}
+    people = sd.open(table, budget=sd.Pure(200))
+    truth = np.sort(table["x"][500:])[249] - np.sort(table["x"][:500])[249]
+    covered = narrow = 0
+    for _ in range(40):
+        release = people.release_by("g", ["a", "b"], sd.Median("x", low=0, high=10), sd.Pure(4), interval=0.9)
+        gap = release.difference("b", "a")
+        covered += gap.low <= truth <= gap.high
+        narrow += gap.high - gap.low < 2
+    assert gap.level == pytest.approx(0.81)
+    assert covered / 40 >= 0.81 - 3 * math.sqrt(0.81 * 0.19 / 40)
+    assert narrow > 20
+    back = release.difference("a", "b")
+    assert (back.low, back.high) == (-gap.high, -gap.low)
+    with pytest.raises(sd.ParameterError, match="two keys"):
+        release.difference("a", "c")
+    bare = people.release_by("g", ["a", "b"], sd.Median("x", low=0, high=10), sd.Pure(1))
+    with pytest.raises(sd.ParameterError, match="error bars"):
+        bare.difference("a", "b")

@@ -71,7 +71,12 @@ VARIED = {"interquantile-range", "maximum", "minimum", "mean-normal"}
 """Errors of these vary most between tables, and tables are cheap: more of them on both sides."""
 MORE = Precision(plan=0.013, answers=0.018, more=10)
 ASKED_FOR = {"order-interval", "propose-test-release"}  # never the default
-INSIDE = {"additive", "error-bar", "quantile-interval"}  # go by the name of what answers
+INSIDE = {
+    "additive",
+    "error-bar",
+    "quantile-interval",
+    "quantiles-interval",
+}  # go by the name of what answers
 
 
 @pytest.mark.statistical

@@ -6,7 +6,7 @@ Which of both it is, and what it covers, is fixed before anything is spent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +72,8 @@ class Bar:
         public = answer.public
         if "level" in public:
             ends = _floats(public["low"]), _floats(public["high"])
-            return self._interval(*ends, paid=True, added=public.get("added"))
+            bar = self._interval(*ends, paid=True, added=public.get("added"))
+            return replace(bar, simultaneous=True) if public.get("simultaneous") else bar
         if answer.noise is None or answer.value is None:
             return None
         noise = answer.noise.of_counts() if self.statistic.is_count else answer.noise

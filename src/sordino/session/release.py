@@ -165,6 +165,12 @@ class Release:
             raise ParameterError("release", "has no groups", hint="release_by(column, keys, ...) makes them")
         return dict(zip(self.event.by["keys"], self.value, strict=True))
 
+    def difference(self, first: Any, second: Any) -> Interval:
+        """How much larger the answer of one group is than that of another: an interval from both error bars."""
+        from sordino.session.difference import difference
+
+        return difference(self, first, second)
+
     def __float__(self) -> float:
         if isinstance(self.value, int | float):
             return float(self.value)

@@ -57,7 +57,7 @@ def share_limits(
         >>> noise = PublicNoise(None, Fraction(1), Fraction(1), aligned=True)
         >>> found = share_limits(Fraction(30), noise, rows=100, unit=Fraction(1), origin=Fraction(0), miss=0.05)
         >>> round(found.low, 3), round(found.high, 3)
-        (0.207, 0.406)
+        (0.209, 0.404)
     """
     tails = _Tails(released, noise, unit=unit, origin=origin)
     count = min(max((released - origin) / unit, Fraction(0)), Fraction(rows))

@@ -52,7 +52,7 @@ def nats_needed(miss: float, *, growth: float, rungs: int, flip: bool) -> float:
 
     Example:
         >>> [round(nats_needed(miss, growth=math.log(3), rungs=40, flip=True), 2) for miss in (0.1, 0.05, 0.01)]
-        [0.46, 0.81, 2.27]
+        [0.46, 0.8, 2.26]
     """
     low, high = 0.0, 1.0
     while miss_bound(high, growth=growth, rungs=rungs, flip=flip) > miss:
