@@ -48,7 +48,7 @@ def difference(release: Release, first: Any, second: Any) -> Interval:
             hint="release_by(..., interval=sd.Sample(0.95))",
         )
     one, other = bars[keys.index(first)], bars[keys.index(second)]
-    ends = [getattr(bar, name, None) for bar in (one, other) for name in ("low", "high")]
+    ends: list[Any] = [getattr(bar, name, None) for bar in (one, other) for name in ("low", "high")]
     if one is None or not all(isinstance(end, int | float) for end in ends):
         raise ParameterError(
             "difference",
