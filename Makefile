@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-slow lint docs bench clean
+.PHONY: demo test test-slow lint compatibility generated docs bench clean
 
 demo: $(READY)
 	$(BIN)/python -m sordino.cli.demo
@@ -19,6 +19,12 @@ lint: $(READY) docs
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+compatibility: $(READY)
+	$(BIN)/python .ci/compatibility.py
+
+generated: $(READY)
+	$(BIN)/python docs/generated.py
 
 docs: $(READY)
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

@@ -1,9 +1,13 @@
-"""What all tests share: where reference vectors are, and how hypothesis runs."""
+"""What all tests share: how hypothesis runs, one PostgreSQL server per process, asserts of helpers explained."""
 
 import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+pytest.register_assert_rewrite("tests.support")
+
+from tests.support.servers import postgres_server  # noqa: E402, F401 -- a fixture
 
 settings.register_profile("dev", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile("deep", max_examples=2000, deadline=None)

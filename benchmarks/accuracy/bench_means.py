@@ -7,8 +7,8 @@ promise answers a trimmed mean. Rare far draws are simulated here, so difference
 import math
 
 import numpy as np
-from benchmarks.accuracy.columns import BOUNDS, column
 
+from benchmarks.accuracy.columns import BOUNDS, column
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms.choose import choose, output_grid

@@ -9,8 +9,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from benchmarks.accuracy.columns import BOUNDS, column
 
+from benchmarks.accuracy.columns import BOUNDS, column
 from sordino.data.memory import Memory
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity

@@ -6,9 +6,9 @@ Rank error in per cent of the rows, root mean square over draws and quantiles; e
 from fractions import Fraction
 
 import numpy as np
+
 from benchmarks.accuracy.bench_means import codes_of
 from benchmarks.accuracy.columns import BOUNDS, column
-
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.exact.grid import Grid

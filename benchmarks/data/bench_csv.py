@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from benchmarks.data.clock import seconds
 
 import sordino as sd
+from benchmarks.data.clock import seconds
 
 ROWS = 1_000_000
 MEDIAN = sd.Median("income", low=0, high=500_000)

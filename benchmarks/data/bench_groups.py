@@ -9,9 +9,9 @@ import resource
 import duckdb
 import numpy as np
 import pyarrow as pa
-from benchmarks.data.clock import seconds
 
 import sordino as sd
+from benchmarks.data.clock import seconds
 
 MEDIAN = sd.Median("x", low=0, high=500_000)
 AGES = sd.Median("x", low=0, high=120, step=1)

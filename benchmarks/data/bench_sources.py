@@ -7,8 +7,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from benchmarks.data.clock import seconds
 
+from benchmarks.data.clock import seconds
 from sordino.data import open_source
 from sordino.statistics.median import Median
 

@@ -3,11 +3,7 @@
 The bars: at most a third of M3 everywhere, never above M2.
 """
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
-import settings
+from benchmarks.geo import settings
 
 
 def tables():

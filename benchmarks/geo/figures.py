@@ -1,16 +1,14 @@
-"""Draw the figures of the geo-privacy pages: `python benchmarks/geo/figures.py FOLDER`."""
+"""Draw the figures of the geo-privacy pages: `python -m benchmarks.geo.figures FOLDER`."""
 
 import sys
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
-import settings
-
+from benchmarks.geo import settings
 from sordino.geo import KernelDensity, Mechanism
 from sordino.geo.baseline import noise_variance
-from sordino.geo.drawing import density_map, true_density
+from sordino.geo.drawing import true_density
 from sordino.geo.figures import bars, circles, maps
 from sordino.plots import COLOURS, DASHES, save, style
 from sordino.privacy import Geo
@@ -78,16 +76,16 @@ def bounds(folder):
 
 
 def city(folder):
-    """The true map of collisions, and what 200,000 reports about every place separately give."""
-    found = settings.places(200_000)
+    """What 50,000 reports about every place separately give; maps from one report are in point_figures.py."""
+    found = settings.places(50_000)
     points = found.get("collisions", found["city"])
-    figure, _ = density_map(points, Geo(1, per=500), side=40_000.0, cells=40, bandwidth=1500.0)
-    first = save(figure, folder / "geo_map.png")
-    side, points = 24, points[:50_000]
+    side = 24
     query = KernelDensity.grid(low=(-2e4, -2e4), high=(2e4, 2e4), shape=(side, side), bandwidth=2000.0)
     price = Geo(1, per=1000)
     unit = len(points) * 1e6 / query.normaliser
-    truth = true_density(query, points)
+    truth = (
+        true_density(points, bandwidth=2000.0, low=(-2e4, -2e4), high=(2e4, 2e4), shape=(side, side)) * 1e6
+    )
     rng = np.random.default_rng(1)
     r = np.linspace(0.0, 90_000.0, 2000)  # the published noise depends on the distance alone
     line = np.stack([r, np.zeros_like(r)], axis=1)
@@ -98,20 +96,20 @@ def city(folder):
         paper[j] = (single.value(points) + noise).mean()
         made = Mechanism.choose(single, price)
         ours[j] = made.grid.values(made.draw(points)).mean()
-    panels = [("true", truth), ("published M3", paper), ("Sordino's default", ours)]
+    panels = [("true", truth), ("published M3", paper * unit), ("Sordino's default", ours * unit)]
     figure = maps(
-        [(name, (values * unit).reshape(side, side).T) for name, values in panels],
+        [(name, values.reshape(side, side).T) for name, values in panels],
         extent=(-20, 20, -20, 20),
         unit="people per square km",
         title="epsilon 1 per km for every place separately, 50,000 people",
     )
-    return first, save(figure, folder / "geo_map_places.png")
+    return save(figure, folder / "geo_map_places.png")
 
 
 def main():
     """Draw all."""
     folder = Path(sys.argv[1])
-    print(thresholds(folder), kernels(folder), bounds(folder), *city(folder))
+    print(thresholds(folder), kernels(folder), bounds(folder), city(folder))
     print(save(circles(Geo(1, per=200)), folder / "geo_promise.svg"))
 
 

@@ -4,15 +4,16 @@ Errors are exact expectations over the points, not simulations: M2, M3 and ours 
 person; M0 and M1 have a bias, found by quadrature over their noise.
 """
 
+import os
 from pathlib import Path
 
 import numpy as np
 
-from sordino.geo import KernelDensity, Mechanism, Projection, Threshold, TwoWayThreshold
+from sordino.geo import KernelDensity, Mechanism, Reference, Threshold, TwoWayThreshold
 from sordino.geo.baseline import expected_bias, noise_variance
 from sordino.privacy import Geo
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(os.environ.get("SORDINO_DATA", Path(__file__).parents[3] / "shared" / "data"))
 MU, SIGMA = 11.494, 0.829  # of the logarithms of incomes
 #: Figures 3 and 8: threshold, and distances at which epsilon is one.
 THRESHOLDS = {10_000: (800, 1200, 2000), 100_000: (8000, 12_000, 20_000), 500_000: (16_000, 24_000, 40_000),
@@ -51,7 +52,7 @@ def places(count=20_000):
 
     rng = np.random.default_rng(3)
     found = {"city": assume("city", 2, spread=45_000, count=count)}
-    new_york = Projection(longitude=-73.95, latitude=40.72)
+    new_york = Reference.around(longitude=-73.95, latitude=40.72, radius=80_000)
     for name, file in (("collisions", "nyc_collisions"), ("pickups", "nyc_uber_pickups")):
         path = DATA / "locations" / f"{file}.parquet"
         if path.exists():

@@ -7,6 +7,7 @@ simulated.
 import math
 
 import numpy as np
+
 from benchmarks.peers import laws, tumult_laws
 from benchmarks.peers.libraries import QUANTILES
 from benchmarks.peers.moment_laws import geometric, laplace, quotient, rounded

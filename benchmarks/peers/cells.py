@@ -6,6 +6,7 @@ Truths are those of the sample, so the errors are the price of privacy alone.
 from dataclasses import dataclass
 
 import numpy as np
+
 from benchmarks.peers.columns import COLUMNS, REAL, ROWS, TIES, draw, magnitude, real
 from benchmarks.peers.libraries import QUANTILES, QUERIES
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from benchmarks.peers import cell_laws, laws, scores
 from benchmarks.peers.columns import PRUDENT
 from benchmarks.peers.libraries import QUANTILES, REPLACE_ONE

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+
 from benchmarks.peers import cell_laws
 from benchmarks.peers.answers import Answers
 from benchmarks.peers.libraries import PEERS, QUANTILES

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
 from benchmarks.peers.moment_laws import bisected
 
 NODES = 2000  # of the integral of a noisy maximum

@@ -121,7 +121,9 @@ def main_page(found, measured, versions, failed, made=None, checks=None):
 
 def speed_page(measured, outcomes):
     """Times, memory, importing, noise, bad input."""
-    parts = ["# Time, memory and bad input beside the peers\n"]
+    parts = [
+        "# Time, memory and bad input beside the peers\n\n`python -m benchmarks.peers` wrote this page.\n"
+    ]
     if measured:
         told = measured["machine"]
         machine = f"Python {told['python']}, {told['cores']} cores of {told['processor']}. "

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from benchmarks.peers import cell_laws
 from benchmarks.peers.answers import Answers
 from benchmarks.peers.cells import truth

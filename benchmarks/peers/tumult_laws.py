@@ -5,6 +5,7 @@ its count too; a count that is asked for itself gets geometric noise. Checked ag
 """
 
 import numpy as np
+
 from benchmarks.peers import scores
 from benchmarks.peers.moment_laws import Sample, mixed, quotient
 

@@ -21,6 +21,7 @@ from reproductions.trimmed_mean import trimmed_means
 
 LOW, HIGH = -50, 1050
 NOT_PRIVATE = "trimming alone, no privacy"
+GLOBAL = "Gaussian, global sensitivity"
 
 
 class Setting(NamedTuple):
@@ -158,6 +159,18 @@ def _compute(part: Part) -> list[Row]:
     return [*found, [NOT_PRIVATE, trimmed, None, cost, doubt]]
 
 
+def global_excess(rows: int, epsilon: float) -> float:
+    """Excess variance of the plain mean of clipped rows with Gaussian noise for its global sensitivity.
+
+    n Var = n (range / n)^2 / (2 rho) with rho = epsilon^2 / 2.
+
+    Example:
+        >>> round(global_excess(201, 1.0))
+        6020
+    """
+    return float((HIGH - LOW) ** 2 / (rows * epsilon**2))
+
+
 def best(result: Result, noise: str) -> dict[str, Any]:
     """The row of a noise with the least excess."""
     found: dict[str, Any] = min(result.select(noise=noise), key=lambda row: row["excess"])
@@ -171,7 +184,7 @@ def _say(result: Result) -> str:
         if name != NOT_PRIVATE:
             row = best(result, name)
             words.append(f"{name} {row['excess']:.3g} (m {row['trimmed']}, t {row['smoothing']:.3g})")
-    whole = (HIGH - LOW) ** 2 / epsilon**2 / rows
+    whole = global_excess(rows, epsilon)
     return (
         f"Least excess variance at n = {rows}, epsilon = {epsilon:g}: {'; '.join(words)}; Gaussian noise for the "
         f"global bound {whole:.3g}."
@@ -201,6 +214,12 @@ def _draw(result: Result) -> Any:
                 )
             if concentrated:
                 axis.plot(*curves[LIMIT], color="#000000", linewidth=1.0, label=LIMIT)
+            if concentrated:  # the baseline: rows clipped to the bounds, noise for the whole range
+                whole = global_excess(rows, epsilon)
+                above = f": above, {whole:.3g}" if whole > top else ""
+                axis.axhline(
+                    whole, color="#000000", linewidth=1.2, linestyle=(0, (4, 2)), label=GLOBAL + above
+                )
             axis.plot(
                 *curves[NOT_PRIVATE], color="#666666", linewidth=1.2, linestyle=(0, (1, 2)), label=NOT_PRIVATE
             )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reproductions.experiment import Experiment, Part, Result, Row
-from sordino.geo import KernelDensity, Mechanism, Projection
+from sordino.geo import KernelDensity, Mechanism, Reference
 from sordino.geo.baseline import expected_bias, noise_variance
 from sordino.geo.blocks import BlockMechanism
 from sordino.geo.planning import assume
@@ -50,7 +50,9 @@ def places(source: str, count: int, data: str | None) -> NDArray[np.float64]:
     table = parquet.read_table(Path(data) / COLLISIONS)
     degrees = np.stack([table["lon"].to_numpy(), table["lat"].to_numpy()], axis=1)
     some = degrees[np.random.default_rng(2003).integers(0, len(degrees), count)]
-    metres: NDArray[np.float64] = Projection(longitude=-73.95, latitude=40.72).to_metres(some)
+    metres: NDArray[np.float64] = Reference.around(longitude=-73.95, latitude=40.72, radius=80_000).to_metres(
+        some
+    )
     return metres
 
 

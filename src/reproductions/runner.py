@@ -1,7 +1,8 @@
 """Runs an experiment and keeps it: CSV, picture, and a JSON record of settings, version and time.
 
-Each finished part is kept in a file named by a digest of its settings and of the code that computes it, so an
-interrupted run goes on where it stopped and changed code is never mistaken for a finished part.
+Each finished part is kept in a file named by a digest of its settings and of the modules that it depends on, so an
+interrupted run goes on where it stopped, changed code is never mistaken for a finished part, and code that has nothing
+to do with it makes nothing stale.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import json
 import math
 import os
 import platform
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reproductions.dependencies import digests
 from reproductions.experiment import SCALES, Experiment, Part, Result, Row
 from sordino import __version__, checks
 from sordino.errors import ParameterError
@@ -107,21 +108,15 @@ def _computed(
 
 
 def _place(out: Path, experiment: Experiment, part: Part) -> Path:
-    """Name the file of a part by its settings and by the code that computes it."""
-    computing = Path(sys.modules[experiment.compute.__module__].__file__ or "").read_bytes()
-    said = json.dumps([experiment.name, __version__, part], sort_keys=True).encode()
-    digest = hashlib.sha256(_product() + computing + said).hexdigest()[:20]
-    return out / "parts" / experiment.name / f"{digest}.json"
+    """Name the file of a part by its settings and by the code that computes it, other modules of ours included."""
+    said = json.dumps([experiment.name, part, _code(experiment.compute.__module__)], sort_keys=True)
+    return out / "parts" / experiment.name / f"{hashlib.sha256(said.encode()).hexdigest()[:20]}.json"
 
 
 @functools.cache
-def _product() -> bytes:
-    """Digest every source file of the product: an experiment may call any of them."""
-    folder = Path(__file__).resolve().parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.digest()
+def _code(module: str) -> list[str]:
+    """Digests of all that a module depends on."""
+    return sorted(digests(module).values())
 
 
 def _write(path: Path, text: str) -> None:

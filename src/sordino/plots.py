@@ -86,6 +86,7 @@ def save(figure: Any, path: str | Path) -> Path:
         Traceback (most recent call last):
         ...
         sordino.errors.ParameterError: plot: the file must end in .svg, .png or .pdf, got path='figure.gif'.
+            Hint: plot.svg
     """
     target = Path(path)
     ending = target.suffix.lstrip(".").lower()

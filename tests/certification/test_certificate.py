@@ -3,7 +3,6 @@
 import dataclasses
 import math
 
-import certification_laws as laws
 import numpy as np
 import pytest
 
@@ -11,6 +10,7 @@ from sordino.certification import certify
 from sordino.certification.certificate import LOOSENESS, make_shape
 from sordino.certification.divergence import renyi_divergence
 from sordino.errors import ParameterError
+from tests.support import certification_laws as laws
 
 #: Brackets of an independent computation (docs/proofs/certification.md): family, shape, smoothing, shift, lo, hi.
 KNOWN = [

@@ -8,9 +8,10 @@ import pytest
 
 from sordino.certification import renyi_divergence
 from sordino.noise import families
+from tests.support.places import SHARED
 
 HERE = Path(__file__).parent
-SHARED = HERE.parents[2] / "shared" / "reference" / "noise.json"
+ALL = SHARED / "reference" / "noise.json"
 SMALL = HERE / "renyi_small.json"
 
 
@@ -39,9 +40,9 @@ def test_small_set_of_vectors(case):
 
 
 def test_all_vectors():
-    if not SHARED.exists():
+    if not ALL.exists():
         pytest.skip("the full set of reference vectors is not on this machine; the small set has been tested")
-    found = cases(SHARED)
+    found = cases(ALL)
     assert {case["input"]["family"] for case in found} == {
         "laplace", "gaussian", "student_t", "generalized_cauchy",
         "polyplace", "uniform_log_normal", "arsinh_normal", "laplace_log_normal",

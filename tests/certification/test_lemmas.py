@@ -3,7 +3,6 @@
 import dataclasses
 import math
 
-import certification_laws as laws
 import numpy as np
 import pytest
 
@@ -14,6 +13,7 @@ from sordino.certification.divergence import renyi_divergence
 from sordino.certification.far import Far
 from sordino.certification.orders import cover, order_grid
 from sordino.certification.shape import LogNormalTail
+from tests.support import certification_laws as laws
 
 FEW = [laws.CASES[i] for i in (0, 1, 6, 8, 10, 11, 14, 15)]
 

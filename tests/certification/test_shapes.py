@@ -2,7 +2,6 @@
 
 import math
 
-import certification_laws as laws
 import flint
 import mpmath
 import numpy as np
@@ -11,6 +10,7 @@ from scipy import integrate
 
 from sordino.certification.certificate import make_shape
 from sordino.certification.shape import LogNormalTail, PowerTail
+from tests.support import certification_laws as laws
 
 X = np.concatenate([[0.0], np.geomspace(1e-6, 60, 80)])
 

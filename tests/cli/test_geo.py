@@ -120,7 +120,7 @@ def test_a_map_of_many_places(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("plan", *PRICE),
+        ("plan", "--epsilon", "1"),
         ("plan", "nonsense", *PRICE),
         ("plan", "threshold", "at=1", *PRICE),
         ("plan", *QUERY, "--epsilon", "x", "--per", "1"),
@@ -129,7 +129,14 @@ def test_a_map_of_many_places(tmp_path):
         ("report", "none.csv", *QUERY, *PRICE, "--columns", "x", "--out", "r.jsonl"),
         ("report", "none.csv", *QUERY, *PRICE, "--noise", "gaussian", "--columns", "x", "--out", "r.jsonl"),
         ("estimate", "none.jsonl"),
-        ("map", "--epsilon", 1, "--per", "1km", "--delta", "0.1", "--out", "m.png"),
+        ("map", "--epsilon", 1, "--out", "m.png"),
+        ("map", "--epsilon", 1, "--per", "1km", "--out", "m.xls"),
+        ("map", "none.jsonl", "--out", "m.png"),
+        ("report", "none.csv", *PRICE, "--columns", "lon,lat", "--out", "r.jsonl"),
+        ("report", "none.csv", *PRICE, "--centre=4.9,52.4", "--columns", "lat,lon", "--out", "r.jsonl"),
+        ("report", "none.csv", *PRICE, "--centre=4.9", "--columns", "lon,lat", "--out", "r.jsonl"),
+        ("head", "--centre=4.9,52.4", *PRICE, "--delta", "0.1"),
+        ("collect", "none.jsonl", "--into", "s.sqlite"),
     ],
 )
 def test_mistakes_are_explained(arguments, tmp_path, monkeypatch):

@@ -19,7 +19,6 @@ import tempfile
 import textwrap
 import traceback
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +28,7 @@ import pytest
 import sordino as sd
 from sordino.cli import main
 from sordino.ledger import Ledger
+from tests.support.places import ROOT
 
 DIGITS = "7391462853"
 CANARY = f"canary{DIGITS}"
@@ -412,8 +412,7 @@ def test_the_law_notices_what_hangs_on_an_error(listen, monkeypatch):
 SCRIPT = """
     import logging, sys, traceback, warnings
     logging.basicConfig(level=logging.DEBUG)
-    sys.path.insert(0, {here!r})
-    import test_canary as canary
+    from tests.data import test_canary as canary
     from pathlib import Path
     told = canary.Told()
     for tables in (canary.in_memory(), canary.lazy_frames()):
@@ -431,12 +430,10 @@ def test_a_process_in_development_mode(tmp_path):
         "array of objects, one loud number", "array that warns", "polars: a function", "polars: a cast in a filter",
         "duckdb: a view that casts",
     ]  # fmt: skip
-    script = textwrap.dedent(SCRIPT).format(
-        here=str(Path(__file__).parent), names=names, folder=str(tmp_path)
-    )
+    script = textwrap.dedent(SCRIPT).format(names=names, folder=str(tmp_path))
     environment = {**os.environ, "PYTHONDEVMODE": "1", "PYTHONWARNINGS": "always"}
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, env=environment
     )
     assert done.returncode == 0, done.stderr[-2000:].replace(DIGITS, "...")
     assert "heard" in done.stdout
@@ -446,11 +443,10 @@ def test_a_process_in_development_mode(tmp_path):
 SPARK = """
     import logging, sys
     logging.basicConfig(level=logging.DEBUG)
-    sys.path.insert(0, {here!r})
     from pathlib import Path
     import pyarrow, pyarrow.parquet
     import sordino, sordino.session.opening
-    import test_canary as canary
+    from tests.data import test_canary as canary
     from pyspark.sql import SparkSession
     spark = SparkSession.builder.master("local[1]").config("spark.sql.shuffle.partitions", "2")
     spark = spark.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
@@ -483,10 +479,10 @@ SPARK = """
 def test_spark(planted, tmp_path):
     """Its driver, its bridge and its own loggers print values; with the room open the law notices."""
     pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'sordino[spark]'")
-    script = textwrap.dedent(SPARK).format(
-        here=str(Path(__file__).parent), folder=str(tmp_path), planted=planted
+    script = textwrap.dedent(SPARK).format(folder=str(tmp_path), planted=planted)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:].replace(DIGITS, "...")
     assert int(done.stdout.split()[-1]) > 3
     with pytest.raises(AssertionError) if planted else contextlib.nullcontext():

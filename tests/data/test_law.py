@@ -11,12 +11,12 @@ import pandas as pd
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from data_columns import COLUMNS, TEXTS, arrow, asked, defined, fine, shown, spelled
 
 from sordino.data import expressions, grouped, open_source
 from sordino.errors import DataError
 from sordino.privacy import Unit
 from sordino.reading.requests import RAISED, Bundle, Cells, Columns, Condition, Grid, Rank, Request, Window
+from tests.support.data_columns import COLUMNS, TEXTS, arrow, asked, defined, fine, shown, spelled
 
 
 def csv_file(path, header, rows):

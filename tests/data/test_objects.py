@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from data_rows import OBJECTS, Amount, Lying, Name, Raising
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sordino.data import objects
+from tests.support.data_rows import OBJECTS, Amount, Lying, Name, Raising
 
 PLAIN = st.one_of(
     st.floats(), st.integers(), st.booleans(), st.none(), st.integers(-(10**400), 10**400), st.just(2**1024)

@@ -14,7 +14,11 @@ import duckdb
 import narwhals as nw
 import numpy as np
 import pytest
-from data_rows import (
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from sordino.data import lazy, table
+from tests.support.data_rows import (
     FAMILIES,
     TYPES,
     Family,
@@ -26,10 +30,6 @@ from data_rows import (
     violation,
     writable,
 )
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
-
-from sordino.data import lazy, table
 
 ENGINES = {"polars lazy", "duckdb", "parquet", "csv", "csv.gz"}
 QUICK = settings(deadline=None, suppress_health_check=list(HealthCheck), database=None)

@@ -7,7 +7,6 @@ import math
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from data_columns import COLUMNS, arrow, asked, defined, fine, shown
 
 import sordino as sd
 from sordino.data import grouped, open_source, passes
@@ -15,6 +14,7 @@ from sordino.data.lazy import Lazy
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
 from sordino.reading.requests import Cells, Columns, Condition, Grid, Rank, Request, Window
+from tests.support.data_columns import COLUMNS, arrow, asked, defined, fine, shown
 
 NUMBERS = [name for name in COLUMNS if not name.startswith("text")]
 TYPES = {

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import duckdb
 import polars as pl
@@ -21,6 +20,7 @@ from sordino.data.lazy import Lazy
 from sordino.errors import DataError, LedgerError, ParameterError
 from sordino.ledger import Ledger
 from sordino.reading.requests import Cells, Condition
+from tests.support.places import ROOT
 
 ROWS = 4000
 TABLE = {
@@ -143,12 +143,11 @@ def test_threads_share_a_book(database, tmp_path, request):
 
 FORK = """
 import os, signal, sys, threading
-sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 import sordino as sd
 from sordino.errors import DataError
-from test_surroundings import COUNT, PRICE, ROWS, SOURCES
-kind, folder, ledger = sys.argv[2], Path(sys.argv[3]), sys.argv[4]
+from tests.data.test_surroundings import COUNT, PRICE, ROWS, SOURCES
+kind, folder, ledger = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 data = SOURCES[kind](folder) if kind in SOURCES else kind
 people = sd.open(data, ledger=ledger, neighbors=sd.Neighbors.ADD_REMOVE_ONE, budget=sd.Pure(10**6), reason="forks")
 assert round(people.release(COUNT, PRICE).value) == ROWS  # engines start their threads when they are first used
@@ -159,7 +158,7 @@ def hold():
         inside.set()
         done.wait()
 
-if sys.argv[5] == "held":
+if sys.argv[4] == "held":
     threading.Thread(target=hold).start()
     inside.wait()
 home = getattr(people._source, "_home", None)
@@ -168,7 +167,7 @@ connected = far_end()
 child = os.fork()
 if child == 0:
     signal.alarm(60)
-    if sys.argv[5] == "idle":
+    if sys.argv[4] == "idle":
         sys.exit(1)
     before, met = people.ledger.spent, 0
     try:
@@ -193,14 +192,13 @@ print(round(people.release(COUNT, PRICE).value) == ROWS and far_end() == connect
 """
 
 ANSWERED, REFUSED = 0, 1
-HERE = str(Path(__file__).parent)
 
 
 def forked(kind, folder, held="free"):
     """What a child that was forked after the first release met, and whether its parent goes on."""
     done = subprocess.run(
-        [sys.executable, "-c", FORK, HERE, str(kind), str(folder), str(folder / "book"), held],
-        capture_output=True, text=True, check=False, timeout=120,
+        [sys.executable, "-c", FORK, str(kind), str(folder), str(folder / "book"), held],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.stdout, done.stderr
     met, goes_on, paid = done.stdout.split()

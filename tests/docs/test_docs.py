@@ -1,15 +1,14 @@
 """The docs cannot rot: examples run, every verb and every theorem has its page."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from sordino.catalogue import noise_families
 from sordino.errors import Unsupported
 from sordino.privacy import Approx, Concentrated, Geo, Pure, TruncatedConcentrated
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 PAGES = [page for page in PAGES if "_build" not in page.parts]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -69,3 +68,37 @@ def test_pictures_of_the_readme_exist():
 def test_no_page_speaks_of_machines():
     for page in PAGES:
         assert not re.search(r"/(?:home|root|work)/", page.read_text(encoding="utf-8")), page
+
+
+def test_the_version_is_written_in_one_place():
+    import tomllib
+    from importlib.metadata import version
+
+    import sordino
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["dynamic"] == ["version"]
+    assert version("sordino") == sordino.__version__
+    for page in ("CITATION.cff", "README.md", "docs/conf.py"):
+        assert sordino.__version__ not in (ROOT / page).read_text(encoding="utf-8"), page
+
+
+def test_the_changelog_begins_with_what_comes_next():
+    headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[0] == "Unreleased"
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)", heading) for heading in headings[1:])
+
+
+def test_links_between_the_pages_of_the_repository_lead_somewhere():
+    for page in ROOT.glob("*.md"):
+        for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (ROOT / link).exists(), f"{page.name}: {link}"
+        for name in re.findall(r"`((?:docs|tests|src|\.ci)/[\w./]+)`", page.read_text(encoding="utf-8")):
+            assert (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+def test_the_five_papers_are_cited():
+    said = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    for author, year in (("Hladík", 2022), ("Xia", 2023), ("Liang", 2024), ("Durfee", 2025), ("Bun", 2019)):
+        (one,) = [part for part in said.split("  - type:")[1:] if f"family-names: {author}" in part]
+        assert f"year: {year}" in one

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_harness import FAMILIES, RECIPES
 
 from sordino.exact import Grid, LogGrid, Rows, SeededBits, draw_many
+from tests.support.exact_harness import FAMILIES, RECIPES
 
 LIMIT = math.e / (1 + math.e)
 N = 20_000

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_harness import RECIPES, Scripted
 from flint import arb
 from scipy import stats
 
@@ -26,6 +25,7 @@ from sordino.exact import (
 from sordino.exact.balls import precision
 from sordino.exact.exponential import ExponentialRecipe
 from sordino.exact.shapes import Falling, Flat, Staircase
+from tests.support.exact_harness import RECIPES, Scripted
 
 F = Fraction
 COUNTS, LEVELS, RATE = [3, 0, 1, 7, 2], [1, 0, 0, 4, 2], F(1, 2)
@@ -188,7 +188,7 @@ def test_noisy_argmax_has_the_law_of_the_ideal_mechanism(name):
         # P(L2 - L1 > -1) for two standard Laplace variables: 1 - e^-1 (1/2 + 1/4).
         ideal = 1 - math.exp(-1) * 0.75
     else:
-        from exact_laws import TAILS
+        from tests.support.exact_laws import TAILS
 
         grid = np.linspace(0, 400, 400_001)
         tail = TAILS[name](grid)

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_harness import FAMILIES, RECIPES, Scripted, hostile_words
 from flint import arb
 
 from sordino.exact import Grid, SeededBits, draw, draw_many, sampler
@@ -14,6 +13,7 @@ from sordino.exact.recipe import Recipe
 from sordino.exact.sampler import settle
 from sordino.exact.tries import decide, outside
 from sordino.exact.uniforms import LazyUniform, heads
+from tests.support.exact_harness import FAMILIES, RECIPES, Scripted, hostile_words, near_edges
 
 SCALES = (0, 12, 24)
 
@@ -188,37 +188,6 @@ class Careless(Recipe):
 
     def accepts(self, *u):
         return self._recipe.accepts(*u)
-
-
-def near_edges(recipe, count, ratio_bits, distance_bits, seed):
-    """Locations that put the ideal value 2^-distance_bits of a cell from an edge; words; the right answer."""
-    rng = np.random.default_rng(seed)
-    cases = []
-    while len(cases) < count:
-        words = [int(w) for w in rng.integers(-(2**63), 2**63, size=recipe.words, dtype=np.int64)]
-        if recipe.rejects and not decide(recipe, [LazyUniform(w, SeededBits(0)) for w in words]):
-            continue
-        more = [int(w) for w in rng.integers(-(2**63), 2**63, size=7 * recipe.words, dtype=np.int64)]
-        uniforms = [LazyUniform(w, Scripted([])) for w in words]
-        source = Scripted(more)
-        for u in uniforms:
-            u._source = source
-        # The order in which the sampler reveals bits: 64, then 128, then 256 for each uniform.
-        for amount in (64, 128, 256):
-            for u in uniforms:
-                u.refine(amount)
-        with precision(700):
-            noise = recipe.ball(*uniforms) * rational(recipe.unit) * (1 << ratio_bits)
-            if not noise.rad() < arb(2) ** -(distance_bits + 20):
-                continue
-            # q = edge -+ distance - noise, as a dyadic number of 300 bits.
-            steps = int((noise.mid() * (arb(2) ** 300)).floor().unique_fmpz())
-        cell = int(rng.integers(-5, 6))
-        up = bool(rng.integers(0, 2))
-        offset = Fraction(1, 1 << distance_bits) * (1 if up else -1)
-        location = cell + Fraction(1, 2) + offset - Fraction(steps, 1 << 300)
-        cases.append((words, more, location, cell + 1 if up else cell))
-    return cases
 
 
 def wrong_roundings(recipe, cases, ratio_bits):

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from exact_tracking import Tracked, Tracking, span
 from flint import arb
 
 from sordino.exact import functions
 from sordino.exact.balls import precision
 from sordino.exact.functions import ARRAYS, ERROR, SCALARS
+from tests.support.exact_tracking import Tracked, Tracking, span
 
 RNG = np.random.default_rng(2)
 SMALL = RNG.choice([-1.0, 1.0], 3000) * np.exp2(-RNG.uniform(0, 60, 3000))

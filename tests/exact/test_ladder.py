@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from exact_harness import Scripted
 from flint import arb
 
 from sordino.errors import ParameterError
 from sordino.exact import ladder as module
 from sordino.exact.balls import precision, rational
 from sordino.exact.ladder import Ladder
+from tests.support.exact_harness import Scripted
 
 F = Fraction
 

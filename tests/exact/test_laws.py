@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_harness import FAMILIES, RECIPES
-from exact_laws import TAILS, cell_probabilities
 from scipy import stats
 
 from sordino.exact import Grid, SeededBits, draw, draw_many
+from tests.support.exact_harness import FAMILIES, RECIPES
+from tests.support.exact_laws import TAILS, cell_probabilities
 
 LOCATION = Fraction(1, 3)  # of a unit, so 8/3 lattice steps
 RATIO = 8

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_harness import RECIPES, Scripted
 from flint import arb
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -14,6 +13,7 @@ from sordino.exact import ExpScale, ExpScales, Grid, SeededBits, draw, draw_many
 from sordino.exact.balls import precision
 from sordino.exact.location import Locations, in_steps
 from sordino.exact.scale import Scales, quick_ratio, ratio
+from tests.support.exact_harness import RECIPES, Scripted
 
 LAPLACE = RECIPES["laplace"]
 SEVEN = 7 << 60  # one word, so that draws differ in location and scale alone

@@ -6,11 +6,10 @@ import time
 
 import numpy as np
 import pytest
-from exact_harness import FAMILIES, RECIPES, Scripted
 from scipy import stats
-from test_exactness import near_edges
 
 from sordino.exact import Bits, Grid, draw
+from tests.support.exact_harness import FAMILIES, RECIPES, Scripted, near_edges
 
 
 @pytest.mark.slow

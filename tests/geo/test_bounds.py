@@ -12,8 +12,7 @@ from sordino.geo.interpolant import Interpolant
 from sordino.geo.sigmoid import Sigmoid
 from sordino.geo.sigmoid import steepest as sigmoid_steepest
 from sordino.geo.table import Table
-
-from geo_worlds import QUERIES, cloud, distances, published_kernel_bound  # isort: skip
+from tests.support.geo_worlds import QUERIES, cloud, distances, published_kernel_bound
 
 CURVES = {
     "band": (Band(2.0), -20.0, 25.0),

@@ -1,14 +1,8 @@
 """The default's error beside the paper's M3 and M2, in every setting of its Figures 3, 4, 6 and 8."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
-PATH = Path(__file__).parents[2] / "benchmarks" / "geo" / "settings.py"
-SPEC = importlib.util.spec_from_file_location("geo_settings", PATH)
-settings = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(settings)
+from benchmarks.geo import settings
 
 INCOMES = settings.incomes(6000)
 PLACES = settings.places(600)

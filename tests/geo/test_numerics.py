@@ -10,8 +10,7 @@ import shapely
 from sordino.geo import Mechanism
 from sordino.geo.mechanism import _margin
 from sordino.privacy import Geo
-
-from geo_worlds import PLATEAUS, QUERIES, STAR, cloud  # isort: skip
+from tests.support.geo_worlds import PLATEAUS, QUERIES, STAR, cloud
 
 PRICE = Geo(1, per=1)
 mpmath.mp.prec = 160

@@ -10,8 +10,7 @@ from sordino.geo import Mechanism, Threshold
 from sordino.noise.laplace_pareto import LaplacePareto
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Geo, Pure
-
-from geo_worlds import PLATEAUS, QUERIES, SMOOTH, cloud, distances, published_kernel_bound  # isort: skip
+from tests.support.geo_worlds import PLATEAUS, QUERIES, SMOOTH, cloud, distances, published_kernel_bound
 
 PRICE = Geo(1, per=1)
 RULES = {

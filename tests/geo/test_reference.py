@@ -15,9 +15,10 @@ from sordino.noise.laplace_pareto import LaplacePareto
 from sordino.noise.polyplace import PolyPlace
 from sordino.noise.student_t import StudentT
 from sordino.privacy import Geo
+from tests.support.places import SHARED
 
 HERE = Path(__file__).parent
-FULL = HERE.parents[2] / "shared" / "reference" / "geo.json"
+FULL = SHARED / "reference" / "geo.json"
 FILES = [HERE / "geo_small.json", FULL]
 
 

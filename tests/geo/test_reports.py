@@ -24,8 +24,7 @@ from sordino.geo.baseline import NAMES, expected_bias, noise_variance, planar_la
 from sordino.geo.blocks import _fair, joint_slope
 from sordino.geo.reporting import draw, stream
 from sordino.privacy import Geo
-
-from geo_worlds import QUERIES, cloud  # isort: skip
+from tests.support.geo_worlds import QUERIES, cloud
 
 PRICE = Geo(1, per=1)
 NOISES = ("laplace-pareto", "polyplace", "student-t", "generalized-cauchy", "laplace")

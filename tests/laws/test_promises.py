@@ -10,7 +10,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from promise_pairs import PLAIN, SMOOTH, built, cases, exceeded, small, tables
 
 import sordino as sd
 from sordino import catalogue
@@ -30,6 +29,7 @@ from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 from sordino.session.quote import prepare
 from sordino.statistics import Case
+from tests.support.promise_pairs import PLAIN, SMOOTH, built, cases, exceeded, small, tables
 
 CASES = list(cases())
 MECHANISMS = catalogue.mechanisms()
@@ -160,7 +160,7 @@ def test_a_mechanism_that_declares_nothing_answers_nothing():
     with pytest.raises(Unsupported, match="does not say which statistics"):
         session.release(sd.Count("x"), Pure(1), mechanism=Silent())
     for nonsense in ("polyplace", 7, Silent):
-        with pytest.raises(ParameterError, match="takes a mechanism"):
+        with pytest.raises(ParameterError, match="mechanism is a mechanism"):
             session.release(sd.Count("x"), Pure(1), mechanism=nonsense)
     assert session.remaining == Pure(3)
 

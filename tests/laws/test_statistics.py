@@ -11,7 +11,6 @@ import pickle
 
 import numpy as np
 import pytest
-from statistic_worlds import World, drops
 
 from sordino import catalogue
 from sordino.data.memory import Memory
@@ -21,6 +20,7 @@ from sordino.reading.profile import Profile, Reach, Reading
 from sordino.reading.requests import Source
 from sordino.statistics import Case, Statistic, detours, ordered, shared_neighbours, triangles
 from sordino.statistics.numeric import Numeric
+from tests.support.statistic_worlds import World, drops
 
 KINDS = catalogue.statistics()
 NAMES = sorted(KINDS)

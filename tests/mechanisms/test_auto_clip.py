@@ -20,8 +20,7 @@ from sordino.mechanisms.clip.search import outside_and_ends, radius_search
 from sordino.mechanisms.clip.tail_search import TailSearch
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.reading.requests import Grid as Rows
-
-from mechanism_worlds import add_remove_world, replace_world  # isort: skip
+from tests.support.mechanism_worlds import add_remove_world, replace_world
 
 TEST = FitTest(Fraction(1), Fraction(9, 10), Fraction(1, 5))
 DOMAIN = (0, 2, 5, 7, 9)

@@ -31,8 +31,7 @@ from sordino.statistics.median import Median
 from sordino.statistics.second_moment import SecondMoment
 from sordino.statistics.trimmed_mean import TrimmedMean
 from sordino.statistics.variance import Variance
-
-from mechanism_worlds import replace_world  # isort: skip
+from tests.support.mechanism_worlds import replace_world
 
 GAUSS = np.random.default_rng(8).normal(size=1001)
 WIDE = {"low": -50, "high": 1050}

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mechanism_worlds import SMALL, add_remove_world, replace_world
 
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
@@ -23,6 +22,7 @@ from sordino.mechanisms.quantile.plan import Lattice
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.minimum import Minimum
+from tests.support.mechanism_worlds import SMALL, add_remove_world, replace_world
 
 TOP = 7
 LATTICE = Lattice(Fraction(0), Fraction(1), TOP)

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from mechanism_worlds import SMALL, replace_world
 
 from sordino.data.memory import Memory
 from sordino.mechanisms.choose import choose
@@ -17,6 +16,7 @@ from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.privacy import Neighbors, Pure
 from sordino.statistics.quantile import Quantile
 from sordino.statistics.variance import Variance
+from tests.support.mechanism_worlds import SMALL, replace_world
 
 WIDE = Lattice(Fraction(0), Fraction(1, 2**12), 2**32)
 

@@ -10,8 +10,7 @@ from sordino.mechanisms.nested.intervals import Interpolation, Intervals, lattic
 from sordino.mechanisms.parts.law import LatticeLaw, PieceLaw
 from sordino.mechanisms.parts.loss import loss_range
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
-
-from mechanism_worlds import STATISTICS, WORLDS, envelopes, median, trimmed  # isort: skip
+from tests.support.mechanism_worlds import STATISTICS, WORLDS, envelopes, median, trimmed
 
 SHAPES = {
     "linear": Interpolation.linear(),

@@ -9,10 +9,11 @@ import pytest
 from sordino.mechanisms.additive.radial_law import RadialLaw
 from sordino.mechanisms.nested.intervals import Interpolation, Intervals, line_pieces
 from sordino.mechanisms.parts.law import PieceLaw
+from tests.support.places import SHARED
 
-SHARED = Path(__file__).parents[3] / "shared" / "reference" / "piecewise.json"
+FULL = SHARED / "reference" / "piecewise.json"
 COPIED = Path(__file__).parent / "piecewise.json"
-SOURCE = SHARED if SHARED.exists() else COPIED
+SOURCE = FULL if FULL.exists() else COPIED
 CASES = json.loads(SOURCE.read_text())["cases"]
 INTERPOLATIONS = {
     "plm": lambda case: Interpolation.linear(),

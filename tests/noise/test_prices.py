@@ -1,16 +1,11 @@
 """Prices and calibrations are inverses of each other, whatever is asked for."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from sordino.catalogue import noise_family
 from sordino.errors import Unsupported
 from sordino.privacy import Approx, Concentrated, Geo, Pure, TruncatedConcentrated
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
-from noise_pairs import worst_log_ratio
+from tests.support.noise_pairs import worst_log_ratio
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])

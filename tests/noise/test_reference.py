@@ -12,8 +12,9 @@ from sordino.noise.gaussian.law import hockey_stick
 from sordino.noise.student_t.law import max_divergence
 from sordino.privacy import Approx, Concentrated, Pure, TruncatedConcentrated
 from sordino.privacy.conversion import ball, evaluate
+from tests.support.places import SHARED
 
-FULL = Path(__file__).parents[3] / "shared" / "reference" / "noise.json"
+FULL = SHARED / "reference" / "noise.json"
 SMALL = Path(__file__).parent / "noise_small.json"
 
 

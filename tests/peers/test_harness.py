@@ -6,6 +6,7 @@ import shutil
 import sys
 
 import pytest
+
 from benchmarks.peers import __main__ as door
 from benchmarks.peers import environments, libraries, running
 from benchmarks.peers.answers import Answers, meaning

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from benchmarks.peers import law_checks, laws
 from scipy.stats import kstest
+
+from benchmarks.peers import law_checks, laws
 
 VALUES = np.array([1.0, 2.0, 2.5, 4.0, 4.0, 7.0, 9.0])
 

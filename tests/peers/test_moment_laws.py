@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from benchmarks.peers import cell_laws, law_checks, moment_laws, tumult_laws
 from benchmarks.peers.cells import Cell, truth
 

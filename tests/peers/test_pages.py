@@ -1,6 +1,7 @@
 """The pages: bars, the cells where a peer is better first and bold, what is missing, times."""
 
 import pytest
+
 from benchmarks.peers import (
     accuracy_tables,
     cell_laws,

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from benchmarks.peers import __main__ as door
 from benchmarks.peers import environments, libraries, speed
 

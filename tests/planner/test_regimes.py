@@ -12,8 +12,7 @@ from sordino.planner import plan
 from sordino.planner.assumed import assumed
 from sordino.planner.subject import Subject
 from sordino.planner.table import drawn
-
-from planner_releases import Precision, check, defined  # isort: skip
+from tests.support.planner_releases import Precision, check, defined
 
 BOUNDS = {"low": 0, "high": 500_000}
 REPLACE, ADD, EDGE = sd.Neighbors.REPLACE_ONE, sd.Neighbors.ADD_REMOVE_ONE, sd.Neighbors.EDGE
@@ -45,11 +44,9 @@ REGIMES = [
     (MEAN, RHO, REPLACE, 160, "uniform", {"tight": True}, "gaussian (global)"),
     (MEAN, PURE, REPLACE, 160, "uniform", {"interval": 0.9, "tight": True}, "laplace (global)"),
     (MEAN, PURE, REPLACE, 160, "normal", {"symmetric": True}, "symmetric-mean"),
-    (VARIANCE, PURE, REPLACE, 400, LOG, {}, "variance-clip"),
     (VARIANCE, RHO, REPLACE, 12, LOG, {}, "arsinh-normal"),
     (DEVIATION, PURE, REPLACE, 160, "uniform", {"tight": True}, "variance-clip"),
     (DEVIATION, sd.Pure(8), ADD, 40, LOG, {"tight": True}, "inverse-sensitivity"),
-    (DEVIATION, PURE, ADD, 400, LOG, {}, "variance-clip"),
     (TRIMMED, RHO, REPLACE, 160, LOG, {}, "arsinh-normal"),
     (TRIMMED, PURE, REPLACE, 160, LOG, {"interval": 0.9}, "polyplace + error bar"),
     (QUARTERS, sd.Pure(8), REPLACE, 80, LOG, {}, "inverse-sensitivity"),
@@ -67,6 +64,11 @@ REGIMES = [
     (sd.MaximumDegree(vertices=24), sd.Pure(0.1), EDGE, None, "scale-free", {}, "geometric"),
     (sd.Triangles(vertices=18), sd.Concentrated(0.02), EDGE, None, "random-graph", {}, "piecewise-laplace"),
 ]
+MORE_ROWS = [
+    # as in test_agreement.py, with 400 rows instead of 160
+    (VARIANCE, PURE, REPLACE, 400, LOG, {}, "variance-clip"),
+    (DEVIATION, PURE, ADD, 400, LOG, {}, "variance-clip"),
+]
 VARIED = {"interquantile-range", "maximum", "minimum", "mean-normal"}
 """Errors of these vary most between tables, and tables are cheap: more of them on both sides."""
 MORE = Precision(plan=0.013, answers=0.018, more=10)
@@ -82,10 +84,10 @@ INSIDE = {
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("statistic", "price", "relation", "rows", "shape", "hints", "name"),
-    REGIMES,
+    [*REGIMES, *(pytest.param(*case, marks=pytest.mark.slow) for case in MORE_ROWS)],
     ids=[
         "-".join([case[0].name, case[1].kind, str(case[3]), case[6], *case[5]]).replace(" ", "")
-        for case in REGIMES
+        for case in [*REGIMES, *MORE_ROWS]
     ],
 )
 def test_predicted_errors_are_those_of_real_answers(statistic, price, relation, rows, shape, hints, name):

@@ -26,7 +26,7 @@ from reproductions.geo_kernels import (
     places,
 )
 from reproductions.geo_maps import FIGURES, leaning, map_errors
-from sordino.geo import KernelDensity, Projection
+from sordino.geo import KernelDensity, Reference
 from sordino.geo.baseline import expected_bias
 from sordino.privacy import Geo
 
@@ -190,7 +190,7 @@ def collisions(tmp_path):
 
 def test_the_file_of_collisions_is_used_when_given(collisions):
     points = places(REAL, 5000, str(collisions))
-    degrees = Projection(longitude=-73.95, latitude=40.72).to_degrees(points)
+    degrees = Reference.around(longitude=-73.95, latitude=40.72, radius=80_000).to_degrees(points)
     assert set(np.round(degrees[:, 1], 6)) == {40.67, 40.72, 40.77}
     assert points[:, 0].std() == pytest.approx(0.03 * 84_500, rel=0.05)
     five = experiments()["002-figure-5"].run("smoke", data=collisions)

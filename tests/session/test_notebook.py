@@ -28,7 +28,7 @@ def test_bounds_and_price_must_be_given():
         sd.median(X, low=0, high=1)
     with pytest.raises(sd.ParameterError):
         sd.median(X, privacy=sd.Pure(1))
-    with pytest.raises(sd.ParameterError, match="without a book"):
+    with pytest.raises(sd.ParameterError, match="without a ledger"):
         sd.median(X, low=0, high=1, privacy=sd.Pure(1), token="t")
     with pytest.raises(sd.ParameterError, match="no option"):
         sd.median(X, low=0, high=1, privacy=sd.Pure(1), scale=3)

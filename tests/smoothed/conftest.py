@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.places import SHARED
+
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))  # smoothed_brute.py is shared by the tests of this folder
-SHARED = HERE.parents[2] / "shared"
 
 
 @pytest.fixture(scope="session")

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 import pytest
-from smoothed_brute import databases, hockey, tally_law
 
 from sordino import smoothed
 from sordino.errors import Unsupported
 from sordino.smoothed.anonymous import Anonymous
-from sordino.smoothed.composition import log_repeated_delta, log_repeated_divergence
 from sordino.smoothed.groups import generic_group, log_group_delta, log_group_divergence
+from sordino.smoothed.repeated import log_repeated_counts, log_repeated_divergence
 from sordino.smoothed.two_types import log_delta_two
 from sordino.smoothed.utility import log_utility_pair, log_utility_two, utility_bound
+from tests.support.smoothed_brute import databases, hockey, tally_law
 
 
 def random_law(rng, outputs):
@@ -133,7 +133,7 @@ def test_composition_adds_up_and_is_beaten_by_the_exact_figure():
         n = int(rng.integers(4, 30))
         K, T = int(rng.integers(1, n)), int(rng.integers(1, n))
         times, epsilon = int(rng.integers(2, 5)), float(rng.uniform(0.1, 2))
-        low, high = log_repeated_delta(n, K, T, times, epsilon)
+        low, high = log_repeated_counts([K, n - K], T, times, epsilon)
         adding = log_delta_two(n, K, T, epsilon / times) + math.log(times)
         assert low <= adding + 1e-9
         assert low <= high

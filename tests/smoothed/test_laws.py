@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from smoothed_brute import databases, delta, hockey, mixed_law, tally_law
 
 from sordino import smoothed
 from sordino.smoothed.bounds import corrected_remark_eight, log_floor, remark_eight
@@ -22,6 +21,7 @@ from sordino.smoothed.histogram import log_delta_counts
 from sordino.smoothed.simplex import delta_table, histogram_grid, largest_mean
 from sordino.smoothed.single import log_bound_two, log_divergence_one, log_two_divergences
 from sordino.smoothed.two_types import log_ceiling, log_delta_all, log_delta_some, log_delta_two
+from tests.support.smoothed_brute import databases, delta, hockey, mixed_law, tally_law
 
 EPSILONS = (0.0, 0.1, 0.7, 2.0, 40.0, 800.0)
 

@@ -219,10 +219,6 @@ def test_precinct_report_equals_one_by_one(example_county):
         assert precinct.log_delta == pytest.approx(alone, abs=1e-12)
         assert precinct.safe == (math.exp(alone) <= 1e-3)
     assert [p.name for p in report.unsafe] == ["06", "13", "09"]
-    better = precincts(read, epsilon=1.0, held_back=report.enough_share, delta=1e-3)
-    assert better.unsafe == ()
-    worse = precincts(read, epsilon=1.0, held_back=report.enough_share * 0.98, delta=1e-3)
-    assert worse.unsafe
     assert "worst case" in report.explain()
     json.dumps(report.to_dict())
 
@@ -355,7 +351,7 @@ def test_more_than_two_categories_send_the_exact_group_question_elsewhere():
         three.group(2, epsilon=1.0)
     with pytest.raises(ParameterError, match="two categories"):
         three.utility(epsilon=1.0)
-    assert "adding" in three.repeat(2, epsilon=1.0).method
+    assert three.repeat(2, epsilon=1.0).width < 0.01
 
 
 def test_sampling_with_replacement_is_said_to_be_that():

@@ -68,7 +68,7 @@ def worlds():
 def test_every_statistic_answers_on_hostile_columns(case, column):
     """No value raises; the reading has a value, a profile and, for one number, a reach that holds it."""
     statistic = case.statistic
-    columns = {name: np.array(HOSTILE[column], float) for name in case.columns}
+    columns = {name: [float(value) for value in HOSTILE[column]] for name in case.columns}
     source = Memory(columns)
     for depth in (0, 1, 9):
         opened = statistic.read(*source.summary(statistic.request(depth=depth))).open()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from references import FULL, RELATION, both, close, read, statistic
 
 from sordino.data.memory import Memory
 from sordino.privacy import Neighbors
@@ -16,6 +15,7 @@ from sordino.statistics.mode_count import ModeCount
 from sordino.statistics.output_trimmed_mean import OutputTrimmedMean
 from sordino.statistics.triangles import Triangles
 from sordino.statistics.trimmed_mean import TrimmedMean
+from tests.support.statistics_references import FULL, RELATION, both, close, read, statistic
 
 
 def test_all_vectors_are_there():

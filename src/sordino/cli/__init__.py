@@ -1,16 +1,19 @@
-"""The command line: one small file per verb, found by its name.
+"""The command line: one small file per verb.
 
-A file ``verb.py`` in this folder holds a click command called ``command``; the first line of its docstring is
+A file of this folder is a verb if it declares a click command called ``command``; the first line of its docstring is
 its line in ``sordino --help``. Nothing is imported before it is needed, so help stays fast.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import io
+import re
 import sys
 import traceback
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import click
@@ -26,25 +29,36 @@ from sordino.errors import (
     without_secrets,
 )
 
-NOT_VERBS = {"__init__", "__main__", "render", "options", "hints", "demo", "plan_budget"}
+COMMAND = re.compile(r"^(?:def command\(|command\b[^(\n]*=)", re.MULTILINE)
+"""How a file declares that it is a verb."""
 
-# Exit codes of the architecture, section 8.
+# What a shell sees; docs/howto/release.md says when.
 EXIT_BUG, EXIT_USAGE, EXIT_BUDGET, EXIT_AUDIT, EXIT_LEDGER = 1, 2, 3, 4, 5
+
+
+@functools.cache
+def _own() -> tuple[str, ...]:
+    """The verbs of this folder."""
+    files = Path(__file__).parent.glob("*.py")
+    return tuple(sorted(path.stem for path in files if COMMAND.search(path.read_text(encoding="utf-8"))))
 
 
 class Verbs(click.Group):
     """A group whose commands are the files of this folder, imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Name the verbs without importing them."""
-        folder = Path(__file__).parent
-        return sorted(path.stem for path in folder.glob("*.py") if path.stem not in NOT_VERBS)
+        """Name the verbs without importing them: our own, and those of installed plug-ins."""
+        return sorted({*_own(), *(plugin.name for plugin in entry_points(group=__name__))})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one verb."""
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name in _own():
+            command = importlib.import_module(f"{__name__}.{cmd_name}").command
+        elif cmd_name in self.list_commands(ctx):
+            (plugin,) = list(entry_points(group=__name__, name=cmd_name))[:1]
+            command = plugin.load()
+        else:
             return None
-        command = importlib.import_module(f"sordino.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
 
@@ -53,8 +67,13 @@ class Verbs(click.Group):
         folder = Path(__file__).parent
         rows = []
         for verb in self.list_commands(ctx):
-            tree = ast.parse((folder / f"{verb}.py").read_text(encoding="utf-8"))
-            rows.append((verb, (ast.get_docstring(tree) or "").split("\n")[0]))
+            if verb in _own():
+                tree = ast.parse((folder / f"{verb}.py").read_text(encoding="utf-8"))
+                words = ast.get_docstring(tree) or ""
+            else:
+                found = self.get_command(ctx, verb)
+                words = "" if found is None else found.help or ""
+            rows.append((verb, words.split("\n")[0]))
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 

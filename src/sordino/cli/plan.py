@@ -77,7 +77,7 @@ class Plans(Statistics):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """One statistic, or a whole budget."""
         if cmd_name == "budget":
-            from sordino.cli.plan_budget import command as budget
+            from sordino.cli.plan_budget import budget
 
             return budget
         return super().get_command(ctx, cmd_name)

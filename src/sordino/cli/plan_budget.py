@@ -91,7 +91,7 @@ class Asked(Statistics):
 @click.option("--seed", type=int, default=0, help="Names the generated tables.")
 @plot_option
 @json_option
-def command(asks: tuple[str, ...], **options: Any) -> None:
+def budget(asks: tuple[str, ...], **options: Any) -> None:
     """Propose how to share one budget among several statistics, with the error of each. No private data are read."""
     from sordino.planner import plan_budget
     from sordino.privacy import Neighbors

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.cli import render
-from sordino.smoothed.asked import amount, described, only_tally
+from sordino.cli.smoothed_elections import elections
+from sordino.cli.smoothed_precincts import precincts
+from sordino.smoothed.asked import described, only_tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -233,7 +235,8 @@ def repeat(epsilon: float, times: int, adaptive: bool, as_json: bool, plot: str 
     sordino smoothed repeat yes=60000 no=40000 --held-back 2% --times 16 --epsilon 1
     """
     source = only_tally(described(**what), "repeat")
-    leak = source.repeat(times, epsilon=epsilon, adaptive=adaptive)
+    with render.progress("adding up the losses"):
+        leak = source.repeat(times, epsilon=epsilon, adaptive=adaptive)
     adding = min(0.0, source.log_delta(epsilon / times) + math.log(times))
     if as_json:
         render.as_json({**leak.to_dict(), "times": times, "by_adding_log_delta": adding})
@@ -265,125 +268,34 @@ def group(epsilon: float, people: int, as_json: bool, plot: str | None, **what: 
         render.as_json({**leak.to_dict(), "people": people})
     else:
         one = source.delta(epsilon=epsilon)
-        pairs = [*leak.lines(), ("one person", f"delta({epsilon:g}) = {one.text}")]
+        pairs = [*leak.lines(), ("one person", one.statement)]
         _say(pairs, leak.reading.replace("any one record", f"any {people} records"), leak.warnings)
     _finish(lambda: _profile_figure(source, [epsilon], epsilon), plot)
 
 
-@command.command()
-@click.argument("path", type=click.Path(dir_okay=False), metavar="CSV")
-@click.option("--unit", help="The column that names the precincts.")
-@click.option("--category", "categories", multiple=True, help="Keep only these categories.")
-@click.option("--other", multiple=True, help="Merge these categories into one called other.")
-@click.option("--office", help="Which contest, in a file with several.")
-@click.option("--published", metavar="AMOUNT", help="Ballots counted: a number, or 99.8%.")
-@click.option("--held-back", metavar="AMOUNT", help="Ballots lost or held back: 300, or 0.2%.")
-@epsilon_option
-@click.option("--delta", type=float, help="Largest acceptable delta; one over all ballots if not given.")
-@click.option("--all", "show_all", is_flag=True, help="List every precinct, not only the worst twenty.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--plot", type=click.Path(dir_okay=False), help="Write the picture to this .svg, .png or .pdf.")
-def precincts(
-    path: str,
-    unit: str | None,
-    categories: tuple[str, ...],
-    other: tuple[str, ...],
-    office: str | None,
-    published: str | None,
-    held_back: str | None,
-    epsilon: float,
-    delta: float | None,
-    show_all: bool,
-    as_json: bool,
-    plot: str | None,
-) -> None:
-    """Which precincts are too small to publish?
-
-    Reads a CSV with one row per precinct and a column per candidate, or with columns precinct, candidate, votes.
-
-    sordino smoothed precincts county.csv --office President --held-back 0.2% --epsilon 1
-    """
-    from sordino.smoothed.files import read_precincts
-    from sordino.smoothed.precincts import precincts as analyse
-
-    read = read_precincts(path, unit=unit, categories=categories, other=other, office=office)
-    report = analyse(
-        read,
-        epsilon=epsilon,
-        delta=delta,
-        published=amount(published, name="published"),
-        held_back=amount(held_back, name="held_back"),
-    )
-    if as_json:
-        render.as_json(report.to_dict())
-    else:
-        rows = report.rows()
-        shown = rows if show_all else rows[:20]
-        more = f"... and {len(rows) - len(shown)} more; --all lists them" if len(shown) < len(rows) else ""
-        render.table(("precinct", "ballots", "smallest category", "delta", ""), shown, note=more)
-        _say(report.lines(), report.reading)
-
-    def figure() -> Any:
-        from sordino.smoothed import figures
-
-        return figures.precincts(report)
-
-    _finish(figure, plot)
+command.add_command(precincts)
+command.add_command(elections)
 
 
 @command.command()
+@source_options
 @click.option(
-    "--figure", "number", type=click.Choice(["1", "2"]), default="1", help="Which figure of the paper."
+    "--false-alarm", "alarms", type=float, multiple=True, help="One or more chances; a range if not given."
 )
-@click.option("--lost", default="0.2%", help="Share of the votes lost.")
-@click.option("--epsilon", type=float, help="Of Figure 1; ln(51/49) if not given.")
-@click.option("--units", type=click.Path(dir_okay=False), help="Figure 2: a CSV with columns unit, dem, rep.")
-@click.option(
-    "--certify", is_flag=True, help="Figure 2: bracket the large electorates (minutes, not seconds)."
-)
-@click.option("--samples", type=int, default=12, help="Figure 2 right: databases drawn per point.")
-@click.option("--largest", type=int, default=4096, help="Figure 2 right: largest number of records.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--plot", type=click.Path(dir_okay=False), help="Write the picture to this .svg, .png or .pdf.")
-def elections(
-    number: str,
-    lost: str,
-    epsilon: float | None,
-    units: str | None,
-    certify: bool,
-    samples: int,
-    largest: int,
-    as_json: bool,
-    plot: str | None,
-) -> None:
-    """US presidential elections: Figures 1 and 2 of Liu, Wang & Xia 2023, with what we found.
+def errors(alarms: tuple[float, ...], as_json: bool, plot: str | None, **what: Any) -> None:
+    """What can a test about one record achieve? Misses against false alarms.
 
-    sordino smoothed elections --figure 2 --plot figure2.svg
+    sordino smoothed errors yes=5200 no=4800 --held-back 5% --false-alarm 0.05
     """
-    from sordino.cli.paper import reproduction
+    from sordino.smoothed import trade_off
 
-    facts, findings = reproduction("elections"), reproduction("election_findings")
-    figures = reproduction("election_figures")
-    share = float(amount(lost, name="lost") or 0.0)
-    if number == "1":
-        price = facts.EPSILON if epsilon is None else epsilon
-        points = facts.figure_one(lost=share, epsilon=price)
-        found = findings.figure_one(points, lost=share, epsilon=price)
-        draw = lambda: figures.elections(points, lost=share, epsilon=price)  # noqa: E731
-    else:
-        given = facts.read_units(units) if units else facts.UNITS_2020
-        hull = {name: given[name] for name in facts.ends(given)}
-        sizes = [n for n in facts.BATCHED_SIZES if n <= largest]
-        with render.progress("computing both panels"):
-            left = facts.figure_two_left(hull, lost=share, certify=certify)
-            right = facts.figure_two_right(sizes=sizes, samples=samples)
-        found = findings.figure_two(left, right, ends=tuple(hull), units=len(given), lost=share)
-        draw = lambda: figures.figure_two(left, right, lost=share)  # noqa: E731
+    curve = trade_off.error_rates(described(**what), false_alarms=alarms)
     if as_json:
-        render.as_json(found.data)
+        render.as_json(curve.to_dict())
     else:
-        for title, header, rows in found.tables:
-            render.table(header, rows, title=title)
-        for text in found.paragraphs:
-            render.paragraph(text)
-    _finish(draw, plot)
+        header = ("false alarms", "misses at least", "worst case\n(ordinary DP)", "guessing")
+        render.table(header, curve.rows())
+        render.paragraph(curve.reading)
+        if not curve.certified:
+            render.paragraph("Not certified: larger deltas than were found would lower the misses.")
+    _finish(lambda: trade_off.plot(curve), plot)

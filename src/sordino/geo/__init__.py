@@ -1,7 +1,7 @@
-"""The local model in a metric space: each device reports a privatised answer about its own point.
+"""The local model in a metric space: each device reports its own point, moved by noise, or an answer about it.
 
-Queries, mechanisms, reports and estimates; everything is in metres (or in the unit of the numbers). Names are
-loaded on first use. The promise is `sordino.privacy.Geo`.
+References, mechanisms, reports, maps and estimates; on a map everything is in metres. Names are loaded on first use.
+The promise is `sordino.privacy.Geo`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "Answer": "answers",
     "BlockMechanism": "blocks",
     "Box": "region",
-    "Collector": "wire",
+    "Collector": "collector",
+    "DensityMap": "maps",
     "DeviceBudget": "budget",
     "Disc": "region",
     "Estimate": "estimation",
+    "Flat": "reference",
     "FunctionOfDistance": "forms",
     "FunctionOfLinearForm": "forms",
     "FunctionOnLine": "forms",
@@ -23,26 +26,38 @@ _HOMES = {
     "KernelDensity": "kernel_density",
     "Logistic": "forms",
     "Mechanism": "mechanism",
-    "Projection": "projection",
+    "PointReports": "points",
+    "Points": "points",
     "Query": "query",
     "Range": "line",
+    "Reference": "reference",
     "Reports": "reporting",
+    "Sphere": "reference",
     "Tally": "estimation",
     "Threshold": "line",
     "TwoWayThreshold": "region",
+    "answer": "answers",
     "estimate": "estimation",
+    "map_of": "maps",
     "mechanism_for": "reporting",
+    "moments": "questions",
+    "nearest_shares": "questions",
+    "plan_points": "point_planning",
     "report": "reporting",
+    "stored_reports": "collector",
     "survey": "estimation",
 }
 
 __all__ = [
+    "Answer",
     "BlockMechanism",
     "Box",
     "Collector",
+    "DensityMap",
     "DeviceBudget",
     "Disc",
     "Estimate",
+    "Flat",
     "FunctionOfDistance",
     "FunctionOfLinearForm",
     "FunctionOnLine",
@@ -50,16 +65,25 @@ __all__ = [
     "KernelDensity",
     "Logistic",
     "Mechanism",
-    "Projection",
+    "PointReports",
+    "Points",
     "Query",
     "Range",
+    "Reference",
     "Reports",
+    "Sphere",
     "Tally",
     "Threshold",
     "TwoWayThreshold",
+    "answer",
     "estimate",
+    "map_of",
     "mechanism_for",
+    "moments",
+    "nearest_shares",
+    "plan_points",
     "report",
+    "stored_reports",
     "survey",
 ]
 

@@ -7,8 +7,6 @@ a device answers is a fair draw that knows nothing of the point.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -21,8 +19,9 @@ import numpy as np
 from sordino.errors import ParameterError
 from sordino.exact.grid import Grid, ceil_log2
 from sordino.geo.gaussian import PEAK
+from sordino.geo.head import REPORT, VERSION, identity
 from sordino.geo.lattice import Lattice
-from sordino.geo.mechanism import _LARGEST_MARGIN, _OUTPUT_BITS, _check
+from sordino.geo.mechanism import _LARGEST_MARGIN, _OUTPUT_BITS, _check, stretch_for
 from sordino.geo.region import distance
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.geo.kernel_density import KernelDensity
     from sordino.geo.query import Floats
+    from sordino.geo.reference import Sphere
     from sordino.privacy import Geo
 
 _TOLERANCE = 2e-3
@@ -51,6 +51,7 @@ class BlockMechanism:
         grid: The public lattice of reported values.
         lattice: The public lattice of points.
         margin: Share of the price set aside for the rounding of floats.
+        reference: Where the map lies on the ground; None for numbers that are distances already.
     """
 
     query: KernelDensity
@@ -60,9 +61,10 @@ class BlockMechanism:
     grid: Grid
     lattice: Lattice
     margin: Fraction
+    reference: Sphere | None = None
 
     @classmethod
-    def choose(cls, query: KernelDensity, price: Geo) -> BlockMechanism:
+    def choose(cls, query: KernelDensity, price: Geo, *, reference: Sphere | None = None) -> BlockMechanism:
         """Choose the blocks with the smallest error, from public numbers alone.
 
         Example:
@@ -74,6 +76,7 @@ class BlockMechanism:
             (16, 1.07)
         """
         _check(query, price)
+        stretch_for(query, reference)
         blocks, slope = _best_blocks(query)
         lattice = Lattice.for_query(query, price.rate)
         largest = max(len(block) for block in blocks)
@@ -88,7 +91,7 @@ class BlockMechanism:
                 "geo", "the places are too many for this price", got={"places": len(query.at), "price": price}
             )
         grid = Grid(ceil_log2(max(Fraction(1), Fraction(slope) / price.rate)) - _OUTPUT_BITS)
-        return cls(query, price, blocks, slope, grid, lattice, margin)
+        return cls(query, price, blocks, slope, grid, lattice, margin, reference)
 
     @property
     def noise(self) -> str:
@@ -98,7 +101,8 @@ class BlockMechanism:
     @property
     def scale(self) -> Fraction:
         """The scale of the noise: public, the same for all points."""
-        return Fraction(self.slope) * (1 + self.margin) / self.price.rate
+        stretch = Fraction(1) if self.reference is None else self.reference.stretch
+        return Fraction(self.slope) * (1 + self.margin) * stretch / self.price.rate
 
     @property
     def widest(self) -> int:
@@ -143,13 +147,22 @@ class BlockMechanism:
 
     def to_dict(self) -> dict[str, Any]:
         """Give a record of all public numbers."""
-        return {"query": self.query.to_dict(), "price": self.price.to_dict(), "noise": "blocks"}
+        return {
+            "query": self.query.to_dict(),
+            "price": self.price.to_dict(),
+            "noise": "blocks",
+            "reference": None if self.reference is None else self.reference.to_dict(),
+        }
+
+    def head(self) -> dict[str, Any]:
+        """Give what stands at the head of a file of reports; its id names the mechanism."""
+        record = {"format": REPORT, "version": VERSION, "mechanism": self.to_dict()}
+        return {**record, "id": identity(record)}
 
     @property
     def id(self) -> str:
-        """Sixteen hexadecimal digits that name query, price and mechanism on the wire."""
-        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        """Thirty-two hexadecimal digits that name query, price, reference and mechanism on the wire."""
+        return str(self.head()["id"])
 
     def __repr__(self) -> str:
         return f"BlockMechanism({len(self.query.at)} places in {len(self.blocks)} blocks, {self.price!r})"

@@ -1,4 +1,4 @@
-"""A demonstration map: the true density of public points beside its estimate from their reports.
+"""A demonstration map: the true density of public points beside its estimates from their reports.
 
 Only for generated or public data, because the true map is drawn too.
 """
@@ -12,7 +12,11 @@ import numpy as np
 from sordino.geo.estimation import Tally
 from sordino.geo.figures import maps
 from sordino.geo.kernel_density import KernelDensity
+from sordino.geo.maps import map_of
+from sordino.geo.points import Points
+from sordino.geo.reference import Reference
 from sordino.geo.reporting import mechanism_for, stream
+from sordino.geo.window import Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sordino.privacy import Geo
+
+    Floats = NDArray[np.float64]
 
 
 def density_map(
@@ -29,55 +35,62 @@ def density_map(
     side: float,
     cells: int,
     bandwidth: float,
+    blocks: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[Any, dict[str, Any]]:
-    """Draw both maps over a square of `side` metres around the origin, and measure the error.
+    """Draw the maps over a square of `side` metres around the origin, and measure their errors.
 
     Args:
         points: Public or generated points, metres east and north.
-        price: The promise of one report, which answers a whole block of places.
+        price: The promise of one report.
         side: Side of the square.
         cells: Places along each side.
         bandwidth: Of the kernel.
+        blocks: Draw the map by blocks of places too, which was the default before.
         progress: Told how many points each chunk held.
     """
-    query = KernelDensity.grid(
-        low=(-side / 2, -side / 2), high=(side / 2, side / 2), shape=(cells, cells), bandwidth=bandwidth
-    )
-    at = query.points(points)
-    made = mechanism_for(query, price)
-    tally = Tally(query)
-    for part in stream(made, at, chunk=1 << 16, progress=progress):
-        tally.add(part)
-    found = tally.estimate()
-    # People per square kilometre: the mean kernel over its integral, times the people.
-    unit = at.shape[0] * 1e6 / query.normaliser
-    truth = true_density(query, at) * unit
-    guess = found.value * unit
-    shape = (cells, cells)
-    half = side / 2000
+    at = np.asarray(points, dtype=np.float64)
+    half = side / 2
+    corners: dict[str, Any] = {"low": (-half, -half), "high": (half, half), "shape": (cells, cells)}
+    truth = true_density(at, bandwidth=bandwidth, **corners)
+    far = half + 3 * bandwidth + 5 * float(1 / price.rate)
+    made = Points(Reference.flat(low=(-far, -far), high=(far, far)), price)
+    reports = list(made.stream(metres=at, progress=progress))
+    together = type(reports[0])(made, np.concatenate([part.at for part in reports]))
+    plain = map_of(together, bandwidth=bandwidth, **corners)
+    best = map_of(together, bandwidth=bandwidth, best=True, **corners)
+    panels = [("true", truth), ("unbiased", plain.density), ("smallest error", best.density)]
+    if blocks:
+        panels.append(("by blocks of places", block_density(at, price, bandwidth=bandwidth, **corners)))
+    errors = {name: 1e6 * float(np.sqrt(np.mean((panel - truth) ** 2))) for name, panel in panels[1:]}
     figure = maps(
-        [("true", truth.reshape(shape).T), ("estimated from reports", guess.reshape(shape).T)],
-        extent=(-half, half, -half, half),
+        [(name, 1e6 * panel.T) for name, panel in panels],
+        extent=(-half / 1000, half / 1000, -half / 1000, half / 1000),
         unit="people per square km",
-        title=f"epsilon {float(price.epsilon):g} per {float(price.per):,g} m, {at.shape[0]:,} people",
+        title=f"epsilon {float(price.epsilon):g} per {float(price.per):,g} m, {len(at):,} people, one report each",
     )
     return figure, {
-        "people": int(at.shape[0]),
+        "people": len(at),
         "places": cells * cells,
-        "blocks": len(made.blocks),  # type: ignore[union-attr]
-        "error": float(np.sqrt(np.nanmean((guess - truth) ** 2))),
-        "expected_error": float(np.sqrt(np.nanmean(found.standard_error**2)) * unit),
-        "largest": float(truth.max()),
+        "error": errors["unbiased"],
+        "errors": errors,
+        "expected_error": 1e6 * float(np.sqrt(plain.noise_variance.mean())),
+        "largest": 1e6 * float(truth.max()),
     }
 
 
-def true_density(query: KernelDensity, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean kernel at each place, without noise: for public points."""
-    total = np.zeros(len(query.at))
-    for begin in range(0, points.shape[0], 1 << 14):
-        part = points[begin : begin + (1 << 14)]
-        for j, place in enumerate(query.each()):
-            total[j] += place.value(part).sum()
-    mean: NDArray[np.float64] = total / max(1, points.shape[0])
-    return mean
+def true_density(points: Floats, *, bandwidth: float, low: Any, high: Any, shape: Any) -> Floats:
+    """The kernel density of points without noise, people per square metre: for public points."""
+    window = Window.over(low=low, high=high, shape=shape, finest=bandwidth / 4, pad=6 * bandwidth)
+    smooth = np.exp(-0.5 * bandwidth**2 * window.waves) / window.area
+    return window.back(window.spread([points])[0] * smooth)[window.inner]
+
+
+def block_density(points: Floats, price: Geo, *, bandwidth: float, low: Any, high: Any, shape: Any) -> Floats:
+    """The density estimated by blocks of places, one price for the whole map."""
+    query = KernelDensity.grid(low=low, high=high, shape=shape, bandwidth=bandwidth)
+    tally = Tally(query)
+    for part in stream(mechanism_for(query, price), points, chunk=1 << 16):
+        tally.add(part)
+    density: Floats = (tally.estimate().density * len(points)).reshape(tuple(shape))
+    return density

@@ -168,11 +168,14 @@ def survey(
 ) -> Estimate:
     """Report and estimate in one go, chunk by chunk: for an internal gateway, with bounded memory.
 
-    Each point still gets its own report with the full promise; only the sums are kept.
+    Each point still gets its own report with the full promise; only the sums are kept. With `reference=` the points are
+    rows of longitude and latitude in degrees.
     """
     from sordino.geo.reporting import mechanism_for, stream
 
     made = mechanism_for(query, price, **options)
+    if made.reference is not None:
+        points = made.reference.to_metres(points)
     tally = Tally(query)
     for part in stream(made, points, chunk=chunk, progress=progress):
         tally.add(part)

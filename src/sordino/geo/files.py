@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sordino.geo.reference import Sphere
+
 _UNITS = {"km": 1000.0, "m": 1.0, "mi": 1609.344, "ft": 0.3048}
 
 
@@ -126,8 +128,20 @@ def numbers(text: str) -> tuple[float, ...]:
     return tuple(length(part) for part in text.split(","))
 
 
-def query_from(kind: str, words: dict[str, str]) -> Query:
+def query_from(
+    kind: str,
+    words: dict[str, str],
+    *,
+    reference: Sphere | None = None,
+    defaults: dict[str, str] | None = None,
+) -> Query:
     """Make a query from its kind and its fields as they were typed.
+
+    Args:
+        kind: Its name.
+        words: Its fields. Places are metres on the map; with the ending deg they are degrees, longitude first.
+        reference: What projects degrees; without one they are refused.
+        defaults: Fields to fill in where the words leave them out.
 
     Example:
         >>> query_from("disc", {"centre": "0,0", "radius": "1km", "width": "100m"})
@@ -139,8 +153,9 @@ def query_from(kind: str, words: dict[str, str]) -> Query:
     if kind not in kinds:
         raise ParameterError("query", f"kind must be one of {', '.join(sorted(kinds))}", got={"kind": kind})
     if kind == "kernel-density" and "shape" in words:
-        return _grid(words)
+        return _grid(words, reference)
     known = {field.name: str(field.type) for field in fields(kinds[kind]) if field.init}
+    words = {**{name: text for name, text in (defaults or {}).items() if name in known}, **words}
     unknown = [name for name in words if name not in known]
     missing = [
         field.name for field in fields(kinds[kind]) if field.init and field.name not in words and _must(field)
@@ -155,16 +170,73 @@ def query_from(kind: str, words: dict[str, str]) -> Query:
     arguments: dict[str, Any] = {}
     for name, text in words.items():
         if name == "outline":
-            arguments[name] = _outline(text)
+            arguments[name] = _outline(text, reference)
         elif name == "at" and kind == "kernel-density" and ";" in text:
-            arguments[name] = tuple(numbers(part) for part in text.split(";"))
+            arguments[name] = tuple(place(part, reference) for part in text.split(";"))
         else:
-            listed = numbers(text)
+            listed = place(text, reference)
             arguments[name] = listed if "tuple" in known[name] else listed[0]
     return kinds[kind](**arguments)
 
 
-def _grid(words: dict[str, str]) -> Query:
+def place(text: str, reference: Sphere | None) -> tuple[float, ...]:
+    """Read a place or numbers: metres on the map, or degrees if each ends so, which a reference projects.
+
+    Example:
+        >>> place("1km,-200m", None)
+        (1000.0, -200.0)
+    """
+    parts = [part.strip().lower().replace("°", "deg") for part in text.split(",")]
+    if not any(part.endswith("deg") for part in parts):
+        return numbers(text)
+    if len(parts) != 2 or not all(part.endswith("deg") for part in parts):
+        raise ParameterError(
+            "option",
+            "a place in degrees is a longitude and a latitude",
+            got={"text": text},
+            hint="-73.97deg,40.74deg",
+        )
+    return project([[_float(part[:-3], text) for part in parts]], reference)[0]
+
+
+def project(degrees: Any, reference: Sphere | None) -> list[tuple[float, ...]]:
+    """Project rows of degrees to the map, or refuse them for want of a reference."""
+    if reference is None:
+        raise ParameterError(
+            "option",
+            "degrees need a coordinate reference",
+            why="Without one they would be taken for metres.",
+            hint="--centre=-73.97,40.74 --radius 50km",
+        )
+    return [tuple(row) for row in reference.to_metres(degrees).tolist()]
+
+
+def refuse_degrees(columns: Sequence[str], *, centre: bool) -> None:
+    """Refuse columns that are degrees by their names but have no reference, and swapped ones.
+
+    Example:
+        >>> refuse_degrees(["lon", "lat"], centre=True)
+    """
+    names = [name.strip().lower() for name in columns]
+    kinds = ["lat" if n.startswith("lat") else "lon" if n.startswith(("lon", "lng")) else "" for n in names]
+    if any(kinds) and not centre:
+        raise ParameterError(
+            "report",
+            "the columns are degrees by their names, and there is no coordinate reference",
+            got={"columns": tuple(columns)},
+            why="Degrees would be taken for metres.",
+            hint="--centre=-73.97,40.74 --radius 50km",
+        )
+    if centre and kinds[:2] == ["lat", "lon"]:
+        raise ParameterError(
+            "report",
+            "longitude comes first",
+            got={"columns": tuple(columns)},
+            hint=f"--columns {names[1]},{names[0]}",
+        )
+
+
+def _grid(words: dict[str, str], reference: Sphere | None) -> Query:
     """Make a kernel density on an even grid from low, high, shape and bandwidth."""
     from sordino.geo.kernel_density import KernelDensity
 
@@ -176,8 +248,8 @@ def _grid(words: dict[str, str]) -> Query:
             hint="kernel-density low=0,0 high=9km,9km shape=10,10 bandwidth=1km",
         )
     return KernelDensity.grid(
-        low=numbers(words["low"]),
-        high=numbers(words["high"]),
+        low=place(words["low"], reference),
+        high=place(words["high"], reference),
         shape=[int(count) for count in numbers(words["shape"])],
         bandwidth=length(words["bandwidth"]),
     )
@@ -189,24 +261,52 @@ def _must(field: Any) -> bool:
     return field.default is MISSING
 
 
-def _outline(text: str) -> str:
-    """Well-known text, or a file that holds it or GeoJSON."""
+def _outline(text: str, reference: Sphere | None) -> str:
+    """Well-known text in metres on the map, or a file that holds it or GeoJSON, which is in degrees."""
     path = Path(text)
     if not text.lstrip().upper().startswith(("POLYGON", "MULTIPOLYGON")) and path.is_file():
         content = path.read_text(encoding="utf-8")
         if content.lstrip().startswith("{"):
-            return _geojson(json.loads(content))
+            shapely = _shapely()
+            return str(
+                shapely.to_wkt(shapely.union_all([shape for _, shape in outlines(path, reference)]), -1)
+            )
         return content
     return text
 
 
-def _geojson(document: dict[str, Any]) -> str:
+def outlines(path: str | Path, reference: Sphere | None) -> list[tuple[str, Any]]:
+    """Names and shapes of a GeoJSON file, projected like the points: GeoJSON is in degrees by its standard."""
+    shapely = _shapely()
+    from shapely.geometry import shape
+
     try:
-        from shapely import to_wkt, union_all
-        from shapely.geometry import shape
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        parts = document.get("features", [document])
+        named = [(_name(part, i), shape(part.get("geometry", part))) for i, part in enumerate(parts)]
+    except (OSError, ValueError, AttributeError, TypeError, KeyError) as error:
+        raise DataError("outline", "the file is not GeoJSON", got={"path": str(path)}) from error
+    if reference is None:
+        project([[0.0, 0.0]], None)
+    found = []
+    for name, outline in named:
+        # Edges are straight in degrees, so they are cut into short pieces before they are bent.
+        fine = shapely.segmentize(outline, 0.01)
+        found.append((name, shapely.transform(fine, lambda at: np.array(project(at, reference)))))
+    return found
+
+
+def _name(part: dict[str, Any], number: int) -> str:
+    properties = part.get("properties") or {}
+    for key in ("name", "NAME", "Name", "id", "ID"):
+        if key in properties:
+            return str(properties[key])
+    return str(part.get("id", number + 1))
+
+
+def _shapely() -> Any:
+    try:
+        import shapely
     except ImportError:
         raise MissingExtra.named("geofence", "shapely", "geo") from None
-    parts = document.get("features", [document])
-    return str(
-        to_wkt(union_all([shape(part.get("geometry", part)) for part in parts]), rounding_precision=-1)
-    )
+    return shapely

@@ -7,8 +7,6 @@ float allowance in docs/proofs/geo_numerics.md. Reports about many places at onc
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
@@ -19,9 +17,11 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.grid import Grid, ceil_log2
+from sordino.geo.head import REPORT, VERSION, identity
 from sordino.geo.kernel_density import KernelDensity
 from sordino.geo.lattice import Lattice
 from sordino.geo.query import Query
+from sordino.geo.reference import Sphere, reference_from
 from sordino.noise import Calibration
 from sordino.privacy import Geo
 
@@ -54,6 +54,7 @@ class Mechanism:
         lattice: The public lattice of points.
         margin: Share of the price set aside for the rounding of floats.
         asked: The smoothing that was asked for, None for the default.
+        reference: Where the map lies on the ground; None for numbers that are distances already.
     """
 
     query: Query
@@ -65,6 +66,7 @@ class Mechanism:
     lattice: Lattice
     margin: Fraction
     asked: Fraction | None = None
+    reference: Sphere | None = None
 
     @classmethod
     def choose(
@@ -76,6 +78,7 @@ class Mechanism:
         smoothing: Any = None,
         scope: str | None = None,
         delta: Any = 0,
+        reference: Sphere | None = None,
     ) -> Mechanism:
         """Fit noise to a query and a promise, from public numbers alone.
 
@@ -87,6 +90,7 @@ class Mechanism:
             smoothing: How fast the bound may change per metre; by default a fixed share of the loss per metre.
             scope: local (the default) or global.
             delta: Positive for an approximate promise; then Laplace noise with a bound of linear growth is used.
+            reference: Where the map lies on the ground: part of the mechanism's name, and its stretch is paid for.
 
         Example:
             >>> from sordino.geo import Threshold
@@ -94,6 +98,7 @@ class Mechanism:
             LaplacePareto(alpha=3.33333)
         """
         _check(query, price)
+        stretch = stretch_for(query, reference)
         if isinstance(query, KernelDensity) and len(query.at) > 1:
             raise Unsupported(
                 query.name,
@@ -125,16 +130,16 @@ class Mechanism:
         asked = None if smoothing is None else checks.positive("geo", smoothing=smoothing)
         gamma = price.rate * share if asked is None else asked
         margin = _margin(query, price, lattice, float(gamma), constant=scope == "lipschitz")
-        exact = Geo(price.epsilon / (1 + margin), price.per)
+        exact = Geo(price.epsilon / (1 + margin) / stretch, price.per)
         if asked is None:
-            gamma = gamma / (1 + margin)
+            gamma = gamma / (1 + margin) / stretch
         made = _calibrate(name, query, exact, gamma, left_out)
         widest = max(
             Fraction(query.curve.extremes[1]) - Fraction(query.curve.extremes[0]),
             Fraction(query.lipschitz) / price.rate,
         )
         grid = Grid(ceil_log2(widest) - _OUTPUT_BITS)
-        return cls(query, price, left_out, made, scope, grid, lattice, margin, asked)
+        return cls(query, price, left_out, made, scope, grid, lattice, margin, asked, reference)
 
     @property
     def smoothing(self) -> float:
@@ -209,6 +214,7 @@ class Mechanism:
             "noise": self.noise,
             "smoothing": None if self.asked is None else str(self.asked),
             "scope": self.scope,
+            "reference": None if self.reference is None else self.reference.to_dict(),
         }
 
     @classmethod
@@ -226,16 +232,52 @@ class Mechanism:
             smoothing=None if record["smoothing"] is None else Fraction(record["smoothing"]),
             scope=None if constant else scope,
             delta=Fraction(record["delta"]),
+            reference=sphere_from(record["reference"]),
         )
+
+    def head(self) -> dict[str, Any]:
+        """Give what stands at the head of a file of reports; its id names the mechanism."""
+        record = {"format": REPORT, "version": VERSION, "mechanism": self.to_dict()}
+        return {**record, "id": identity(record)}
 
     @property
     def id(self) -> str:
-        """Sixteen hexadecimal digits that name query, price and mechanism on the wire."""
-        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        """Thirty-two hexadecimal digits that name query, price, reference and mechanism on the wire."""
+        return str(self.head()["id"])
 
     def __repr__(self) -> str:
         return f"Mechanism({self.query!r}, {self.price!r}, noise={self.noise!r}, scope={self.scope!r})"
+
+
+def sphere_from(record: Any) -> Sphere | None:
+    """Read the reference of a mechanism's record."""
+    if record is None:
+        return None
+    found = reference_from(record)
+    assert isinstance(found, Sphere)
+    return found
+
+
+def stretch_for(query: Query, reference: Sphere | None) -> Fraction:
+    """What the map may stretch distances by, and refuse a query that lies off the map."""
+    if reference is None:
+        return Fraction(1)
+    if not isinstance(reference, Sphere) or query.dimension != 2:
+        raise ParameterError(
+            "geo",
+            "a reference on the ground belongs to a query in the plane",
+            got={"reference": reference, "dimension": query.dimension},
+            hint="geo.Reference.around(longitude=-73.97, latitude=40.74, radius=50_000)",
+        )
+    if max(abs(place) for place in query.anchor) > reference.reach:
+        raise ParameterError(
+            "geo",
+            "the query lies off the map",
+            got={"at": query.anchor, "reach": reference.reach},
+            why="Beyond its reach the map is folded, so that it is safe everywhere; nothing is told apart there.",
+            hint="a reference whose centre is nearer to the query",
+        )
+    return reference.stretch
 
 
 def _check(query: Any, price: Any) -> None:

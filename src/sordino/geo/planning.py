@@ -17,6 +17,7 @@ from sordino.geo import baseline
 from sordino.geo.blocks import BlockMechanism
 from sordino.geo.kernel_density import KernelDensity
 from sordino.geo.mechanism import Mechanism
+from sordino.geo.point_planning import one_report_error
 from sordino.geo.reporting import mechanism_for
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from sordino.geo.query import Query
     from sordino.privacy import Geo
 
+ONE_REPORT = "one report of the point"
 DENSITIES = ("normal", "log-normal", "uniform", "city")
 
 
@@ -62,7 +64,7 @@ def plan(query: Query, price: Geo, points: ArrayLike, *, users: int) -> tuple[Ex
         >>> incomes = assume("log-normal", 1, centre=(11.494,), spread=0.829)
         >>> rows = plan(Threshold(at=1e5, width=2e4), Geo(1, per=12_000), incomes, users=400_000)
         >>> rows[0].mechanism, rows[0].error < rows[1].error
-        ('laplace-pareto', True)
+        ('one report of the point', True)
     """
     checks.whole("plan", at_least=1, users=users)
     if isinstance(query, KernelDensity) and len(query.at) > 1:
@@ -76,6 +78,10 @@ def plan(query: Query, price: Geo, points: ArrayLike, *, users: int) -> tuple[Ex
     variance = float(baseline.noise_variance("M3", query, at, price).mean()) / users
     rows.append(Expectation("student-t, published (M3)", variance**0.5, 0.0, variance**0.5, "geo"))
     rows.append(_moved_points("M0", "moved points (M0)", query, price, at, users))
+    answered = one_report_error(query, price, at, users=users)
+    if answered is not None:
+        noise, bias = answered
+        rows.append(Expectation(ONE_REPORT, noise, bias, (noise**2 + bias**2) ** 0.5, "geo, every question"))
     if isinstance(query, KernelDensity):
         rows.append(_moved_points("M1", "moved distance (M1)", query, price, at, users))
     variance = float(baseline.noise_variance("LDP", query, at, price).mean()) / users

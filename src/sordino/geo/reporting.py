@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sordino.exact.bits import Bits
     from sordino.geo.query import Query
+    from sordino.geo.reference import Sphere
     from sordino.privacy import Geo
 
 
@@ -58,6 +59,7 @@ class Reports:
 def mechanism_for(query: Query, price: Geo, **options: Any) -> Mechanism | BlockMechanism:
     """Choose the mechanism of a query: by blocks for a kernel density at many places, else one answer per report."""
     if isinstance(query, KernelDensity) and len(query.at) > 1:
+        reference = options.pop("reference", None)
         given = {name: value for name, value in options.items() if value not in (None, 0)}
         if given:
             raise Unsupported(
@@ -66,7 +68,7 @@ def mechanism_for(query: Query, price: Geo, **options: Any) -> Mechanism | Block
                 got=given,
                 hint="query.each() gives one query per place, each with its own price",
             )
-        return BlockMechanism.choose(query, price)
+        return BlockMechanism.choose(query, price, reference=reference)
     return Mechanism.choose(query, price, **options)
 
 
@@ -79,18 +81,21 @@ def report(
     smoothing: Any = None,
     scope: str | None = None,
     delta: Any = 0,
+    reference: Sphere | None = None,
     bits: Bits | None = None,
 ) -> Reports:
     """Turn points into reports, one per point, each with the promise of the price.
 
     Args:
-        points: Private points, shape (n,) or (n, dimension), in the unit of the query (metres on a map).
+        points: Private points, shape (n,) or (n, dimension), in the unit of the query (metres on a map); with a
+            reference, rows of longitude and latitude in degrees.
         query: The question.
         price: What one report may reveal.
         noise: A noise family, if not the default.
         smoothing: Smoothing of the bound, if not the default.
         scope: local or global bound.
         delta: Positive for an approximate promise.
+        reference: Where the map lies on the ground; the points are then degrees and are projected.
         bits: A source of random words for tests; by default a fresh key.
 
     Example:
@@ -99,8 +104,10 @@ def report(
         >>> len(report([10.0, 250.0, 90.0], Threshold(at=100, width=20), Geo(1, per=50)))
         3
     """
-    made = mechanism_for(query, price, noise=noise, smoothing=smoothing, scope=scope, delta=delta)
-    return draw(made, points, bits=bits)
+    made = mechanism_for(
+        query, price, noise=noise, smoothing=smoothing, scope=scope, delta=delta, reference=reference
+    )
+    return draw(made, points if reference is None else reference.to_metres(points), bits=bits)
 
 
 def draw(made: Mechanism | BlockMechanism, points: ArrayLike, *, bits: Bits | None = None) -> Reports:

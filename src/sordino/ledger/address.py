@@ -16,18 +16,10 @@ from sordino.errors import ParameterError
 from sordino.ledger.who import visible
 
 SERVER = re.compile(r"\s*(?:postgres(?:ql)?:|[A-Za-z][A-Za-z0-9+.-]*://)", re.IGNORECASE)
-SHOWN = (
-    "host",
-    "hostaddr",
-    "port",
-    "dbname",
-    "service",
-    "sslmode",
-    "sslrootcert",
-    "connect_timeout",
-    "application_name",
-)
+SHOWN = ("host", "hostaddr", "port", "dbname", "service", "sslmode")
 """Options of an address that are shown; any other may be a secret."""
+
+SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 
 _HINT = "postgresql://user@host/database?ledger=people, with the password in ~/.pgpass or PGPASSWORD"
 
@@ -78,10 +70,17 @@ def read_address(url: str) -> ServerAddress:
     user = options.get("user", parts.netloc.rpartition("@")[0].partition(":")[0])
     host = parts.netloc.rpartition("@")[2]
     shown = urlencode(
-        {name: options[name] for name in SHOWN if name in options} | {"ledger": schema}, safe="/"
+        {name: options[name] for name in SHOWN if name in options and _told(name, options[name])}
+        | {"ledger": schema},
+        safe="/",
     )
     name = f"postgresql://{user + '@' if user else ''}{host}{parts.path}?{shown}"
     return ServerAddress(server, schema, visible(name))
+
+
+def _told(name: str, value: str) -> bool:
+    """Whether an option says what it should, and so may be shown."""
+    return name != "sslmode" or value in SSL_MODES
 
 
 def _split(url: str) -> SplitResult:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sordino.planner.assumed import PublicSample
 from sordino.planner.budget_plan import BudgetPlan
 from sordino.planner.inverse import expected_error, needed_price, needed_rows
+from sordino.planner.mean_guarantee import MeanGuarantee, guaranteed_mean, rows_for_mean
 from sordino.planner.planning import plan
 from sordino.planner.report import Option, Plan
 from sordino.planner.shape import SHAPES, Shape
@@ -17,6 +18,7 @@ from sordino.planner.sweep import Sweep, add_remove_cost, best_trim, widest_boun
 __all__ = [
     "SHAPES",
     "BudgetPlan",
+    "MeanGuarantee",
     "Option",
     "Plan",
     "PublicSample",
@@ -25,9 +27,11 @@ __all__ = [
     "add_remove_cost",
     "best_trim",
     "expected_error",
+    "guaranteed_mean",
     "needed_price",
     "needed_rows",
     "plan",
     "plan_budget",
+    "rows_for_mean",
     "widest_bounds",
 ]

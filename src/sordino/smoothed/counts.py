@@ -7,6 +7,7 @@ numbers may be named in a message; a database is never read.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from numbers import Integral
@@ -18,6 +19,7 @@ from sordino.checks import exact
 from sordino.errors import ParameterError
 from sordino.smoothed.mass import LARGEST
 
+_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.0+)?")
 Tallied = Mapping[str, int] | Sequence[int]
 
 
@@ -79,7 +81,9 @@ def whole_count(name: str, value: Any, subject: str, hint: str) -> int:
     """Check one count."""
     number = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
     if isinstance(number, str):
-        text = number.strip().replace(",", "")
+        text = number.strip()
+        if _GROUPED.fullmatch(text):  # 1,234 is a count, 12,5 is a decimal of another country
+            text = text.replace(",", "")
         try:
             number = int(text)
         except ValueError:

@@ -1,8 +1,8 @@
 """Smoothed delta: the worst average of delta over databases drawn from a set of distributions (Definition 3).
 
-Which algorithm answers depends on the size: all mixes exactly for two types up to twenty thousand records, a
-certified bracket to some millions, the ends beyond; enumeration for more types and small n, Monte Carlo with an
-interval beyond. The answer says which.
+Which algorithm answers depends on the size: all mixes exactly for two types up to twenty thousand records, certified
+brackets beyond; enumeration for more types and small n, beyond that a certified upper end with Monte Carlo for the
+lower. Where nothing is proved (with replacement), the answer says "found".
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 EXACT_TWO = 20_000
 BRACKET_TWO = 3_000_000
 ENUMERATE = 4e8
+FEW = 200
+LARGE = 1_000_000
 METHODS = ("auto", "exact", "bracket", "ends", "montecarlo")
 
 
@@ -108,7 +110,7 @@ class Electorate:
         """
         price = float(non_negative("smoothed", epsilon=epsilon))
         choice = one_of("smoothed", METHODS, method=method)
-        upper, lower, words = self._log(price, choice, samples, seed)
+        upper, lower, words, certified = self._log(price, choice, samples, seed)
         worst = log_worst_case(self.records, self.published, replacement=self.replacement)
         upper, lower = min(upper, worst), min(lower, worst)  # an average is no more than the largest
         return Leak(
@@ -122,10 +124,11 @@ class Electorate:
             lower,
             self.warnings,
             self.replacement,
+            certified,
         )
 
-    def _log(self, epsilon: float, method: str, samples: int, seed: int) -> tuple[float, float, str]:
-        """Return ln of the upper and lower figure, and how they were found."""
+    def _log(self, epsilon: float, method: str, samples: int, seed: int) -> tuple[float, float, str, bool]:
+        """Return ln of the upper and lower figure, how they were found, and whether the upper one is proved."""
         hull = vertices(self.distributions)
         if method == "montecarlo":
             return self._drawn(hull, epsilon, samples, seed)
@@ -134,7 +137,7 @@ class Electorate:
         from sordino.smoothed.simplex import cells, cost, delta_table, largest_mean
 
         n, T = self.records, self.published
-        affordable = cells(n, self.types) <= 2e6 and cost(n, self.types, len(hull)) <= ENUMERATE and n <= 200
+        affordable = cells(n, self.types) <= 2e6 and cost(n, self.types, len(hull)) <= ENUMERATE and n <= FEW
         if method in ("bracket", "ends"):
             raise Unsupported(
                 "smoothed",
@@ -156,10 +159,30 @@ class Electorate:
                 delta_table(n, self.types, T, epsilon, replacement=self.replacement), hull
             )
             found = math.log(value) if value > 0.0 else -math.inf
-            return found, found, "exact"
-        return self._drawn(hull, epsilon, samples, seed)
+            return found, found, "exact", True
+        return self._many(hull, epsilon, samples, seed)
 
-    def _two(self, p1: float, p2: float, epsilon: float, method: str) -> tuple[float, float, str]:
+    def _many(self, hull: Any, epsilon: float, samples: int, seed: int) -> tuple[float, float, str, bool]:
+        """Answer for many types and records: a proved upper end, and what was found below it."""
+        large = (
+            samples if self.records <= LARGE else min(samples, 24)
+        )  # one database of 1e8 takes a tenth of a second
+        high, low, words, _ = self._drawn(hull, epsilon, large, seed)
+        if self.replacement:
+            return high, low, words, False
+        from sordino.smoothed.certificate import log_certificate_many
+
+        proved = log_certificate_many(self.records, self.published, epsilon, np.asarray(hull))
+        if proved >= log_worst_case(self.records, self.published) - 1e-12:
+            return high, low, words, False
+        drawn = (
+            f"the upper end is proved; the lower end is found by Monte Carlo over {large} databases (99 %)"
+        )
+        if low == -math.inf:
+            drawn += "; not resolved: the interval reaches 0"
+        return proved, min(low, proved), drawn, True
+
+    def _two(self, p1: float, p2: float, epsilon: float, method: str) -> tuple[float, float, str, bool]:
         """Answer for two types; p1 and p2 are the ends of the set."""
         from sordino.smoothed.bracket import bracket, log_mean_window
         from sordino.smoothed.casteljau import log_means
@@ -168,19 +191,24 @@ class Electorate:
         n, T = self.records, self.published
         if p1 == p2 and method in ("auto", "ends"):
             found = log_mean_window(n, T, epsilon, p1, replacement=self.replacement)
-            return found, found, "exact"
+            return found, found, "exact", True
         if method == "exact" or (method == "auto" and n <= EXACT_TWO):
             means = log_means(log_delta_all(n, T, epsilon, replacement=self.replacement), p1, p2)
             found = float(means.max())
-            return found, found, "exact"
+            return found, found, "exact", True
         if method == "bracket" or (method == "auto" and n <= BRACKET_TWO):
             between_ends = bracket(n, T, epsilon, p1, p2, replacement=self.replacement)
             words = f"certified bracket of relative width {between_ends.width:.1g}"
-            return between_ends.upper, between_ends.lower, words
+            return between_ends.upper, between_ends.lower, words, True
         found = max(log_mean_window(n, T, epsilon, p, replacement=self.replacement) for p in (p1, p2))
-        return found, found, "the larger of the two ends; mixes of them were not tried"
+        if method == "ends" or self.replacement or found == -math.inf:
+            return found, found, "the larger of the two ends; mixes of them were not tried", False
+        from sordino.smoothed.certificate import log_certificate_two
 
-    def _drawn(self, hull: Any, epsilon: float, samples: int, seed: int) -> tuple[float, float, str]:
+        upper = max(found, log_certificate_two(n, T, epsilon, p1, p2, lower=found))
+        return upper, found, f"certified bracket of relative width {math.expm1(upper - found):.1g}", True
+
+    def _drawn(self, hull: Any, epsilon: float, samples: int, seed: int) -> tuple[float, float, str, bool]:
         """Estimate at every vertex and at their even mix."""
         from sordino.smoothed.montecarlo import estimate
 
@@ -208,10 +236,17 @@ class Electorate:
         if best.mean == -math.inf:
             best = max(found, key=lambda one: one.high)
             words = f"none of {samples} databases drawn leaks anything; bounded by Hoeffding's inequality"
-        return best.high, best.low, words
+        return best.high, best.low, words, False
 
     def log_delta(self, epsilon: float) -> float:
-        """Return ln of the smoothed delta (its upper figure), for loops."""
+        """Return ln of the smoothed delta (its upper figure), for loops: without drawing where a bound is proved."""
+        if self.types > 2 and not self.replacement and self.records > FEW:
+            from sordino.smoothed.certificate import log_certificate_many
+
+            worst = log_worst_case(self.records, self.published)
+            proved = log_certificate_many(self.records, self.published, epsilon, vertices(self.distributions))
+            if proved < worst - 1e-12:
+                return proved
         return self.delta(epsilon=epsilon).log_delta
 
     def epsilon_for(self, *, delta: float | None = None) -> float:

@@ -46,7 +46,7 @@ class Holdback:
         if self.held_back is None:
             return [
                 ("hold back", f"all: no number of the {n:,} records is enough for delta {self.delta:g}"),
-                ("publishing one", f"delta({self.epsilon:g}) = {self.leak.text}"),
+                ("publishing one", self.leak.statement),
                 (
                     "worst case",
                     f"delta = {power(self.leak.log_worst)} even then (ordinary differential privacy)",
@@ -56,10 +56,10 @@ class Holdback:
         result = [
             ("hold back", f"{self.held_back:,} of {n:,} records ({share:.3%}), drawn at random"),
             ("worst case", f"delta = {power(self.leak.log_worst)} even then (ordinary differential privacy)"),
-            (self.leak.about, f"delta({self.epsilon:g}) = {self.leak.text}, {self.leak.method}"),
+            (self.leak.about, f"{self.leak.statement}, {self.leak.method}"),
         ]
         if self.one_fewer is not None:
-            result.append(("one fewer", f"delta({self.epsilon:g}) = {self.one_fewer.text}"))
+            result.append(("one fewer", self.one_fewer.statement))
         if self.floor is not None:
             result.append(
                 (
@@ -114,10 +114,13 @@ def holdback(source: Tally | Electorate, *, epsilon: float, delta: float) -> Hol
     floor = None
     if isinstance(source, Electorate) and source.rarest > 0.0:
         floor = least_held_back(delta=target, rarest=source.rarest)
-    last = figure(largest)
-    if last.log_delta > limit:
-        return Holdback(None, price, target, last, None, floor)
-    held = _least(lambda number: figure(number).log_delta <= limit, largest, start=floor or 1)
+    if replace(source, published=n - largest).log_delta(price) > limit:
+        return Holdback(None, price, target, figure(largest), None, floor)
+
+    def enough(held: int) -> bool:
+        return replace(source, published=n - held).log_delta(price) <= limit
+
+    held = _least(enough, largest, start=floor or 1)
     return Holdback(held, price, target, figure(held), figure(held - 1) if held else None, floor)
 
 

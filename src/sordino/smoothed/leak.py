@@ -51,6 +51,7 @@ class Leak:
         method: How it was computed.
         warnings: What a reader must know.
         replacement: Whether the published records were drawn with replacement.
+        certified: Whether ``log_delta`` is proved to be an upper bound; otherwise it is what was found.
     """
 
     epsilon: float
@@ -63,6 +64,7 @@ class Leak:
     log_lower: float = math.nan
     warnings: tuple[str, ...] = field(default=())
     replacement: bool = False
+    certified: bool = True
 
     @property
     def delta(self) -> float:
@@ -93,15 +95,29 @@ class Leak:
 
     @property
     def text(self) -> str:
-        """Delta in digits."""
+        """Delta in digits; a bracket as a bracket."""
+        if self.bracketed:
+            return f"between {power(self.log_lower)} and {power(self.log_delta)}"
         return power(self.log_delta)
+
+    @property
+    def bracketed(self) -> bool:
+        """Whether the two ends of the bracket differ in the digits that are shown."""
+        return self.width > 1e-9 and power(self.log_lower) != power(self.log_delta)
+
+    @property
+    def statement(self) -> str:
+        """Delta and how far it is known: equal, between, or only found."""
+        sign = " " if self.bracketed else " = "
+        word = "" if self.certified else " found"
+        return f"delta({self.epsilon:g}){sign}{self.text}{word}"
 
     def __float__(self) -> float:
         return self.delta
 
     def __repr__(self) -> str:
         return (
-            f"<delta({self.epsilon:g}) = {self.text} for {self.about}; worst case {power(self.log_worst)}; "
+            f"<{self.statement} for {self.about}; worst case {power(self.log_worst)}; "
             f"{self.published:,} of {self.records:,} records published; {self.method}>"
         )
 
@@ -128,10 +144,11 @@ class Leak:
                 "worst case",
                 f"delta = {power(self.log_worst)} at every epsilon (ordinary differential privacy)",
             ),
-            (self.about, f"delta({self.epsilon:g}) = {self.text}, {self.method}"),
+            (self.about, f"{self.statement}, {self.method}"),
         ]
-        if self.width > 1e-9:
-            result.append(("bracket", f"between {power(self.log_lower)} and {power(self.log_delta)}"))
+        if not self.certified:
+            words = "this figure was found; that no mix of these electorates gives a larger one is not proved"
+            result.append(("not certified", words))
         result.append(("compare", f"1/n = {1 / self.records:.3g}: {self.verdict}"))
         return result
 
@@ -139,26 +156,38 @@ class Leak:
     def verdict(self) -> str:
         """Compare with the usual requirement that delta be below one over the number of records."""
         limit = -math.log(self.records)
+        what = "delta" if self.certified else "what was found"
         if self.log_delta < limit:
-            return "delta is below it, as is usually asked"
-        return "delta is NOT below it, as is usually asked"
+            return f"{what} is below it, as is usually asked"
+        if self.bracketed and self.log_lower < limit:
+            return "it lies inside the bracket: whether delta is below it is not decided"
+        return f"{what} is NOT below it, as is usually asked"
 
     @property
     def reading(self) -> str:
         """Say in two sentences how to read the figure and what it does not promise."""
         factor = math.exp(min(self.epsilon, 700.0))
         odds = f"{factor:.3g}" if factor < 1e6 else f"e^{self.epsilon:g}"
+        extra = power(self.log_delta)
+        if not self.certified:
+            return (
+                f"On average over databases drawn from the mixes of the stated electorates that were tried, changing "
+                f"any one record raises the probability of a set of outcomes by a factor of {odds} plus {extra}, as "
+                f"far as was found: this is no proved bound, and another mix may give more. It is an average: one "
+                f"database can be as bad as {power(self.log_worst)}, and nothing is promised for records drawn from "
+                f"elsewhere or for later releases that react to this one."
+            )
         if self.smoothed:
             return (
                 f"On average over databases drawn from the stated electorates, changing any one record raises the "
-                f"probability of any set of outcomes by at most a factor of {odds} plus {self.text}; that is all that "
+                f"probability of any set of outcomes by at most a factor of {odds} plus {extra}; that is all that "
                 f"somebody who knows every other record can use to guess the last one. It is an average: one database "
                 f"can be as bad as {power(self.log_worst)}, and nothing is promised for records drawn from elsewhere "
                 f"or for later releases that react to this one."
             )
         return (
             f"For this tally, changing any one record raises the probability of any set of outcomes by at most a "
-            f"factor of {odds} plus {self.text}; that is all that somebody who knows every other record can use to "
+            f"factor of {odds} plus {extra}; that is all that somebody who knows every other record can use to "
             f"guess the last one. It holds because the records left out were left out at random and nobody knows "
             f"which; for another tally nothing is promised, and the only record of its kind is given away with "
             f"probability {power(self.log_worst)}."
@@ -180,6 +209,8 @@ class Leak:
             "delta": self.delta,
             "log_delta": self.log_delta,
             "delta_text": self.text,
+            "log_lower": self.log_lower,
+            "certified": self.certified,
             "relative_width": self.width,
             "worst_case_delta": self.worst_case,
             "records": self.records,

@@ -1,15 +1,16 @@
 """Which precincts are too small to publish?
 
 A table by precinct is published after some ballots of the whole were lost or held back at random. A voter's precinct
-is public, the vote is not. For every precinct the exact delta; together, how many are protected and what would help.
+is public, the vote is not. For every precinct the exact delta, at once; what would help is another question
+(:mod:`sordino.smoothed.advice`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +19,14 @@ from sordino.errors import DataError
 from sordino.smoothed.counts import published_of, whole_count
 from sordino.smoothed.histogram import log_pairs, moves
 from sordino.smoothed.leak import power
+from sordino.smoothed.precinct_table import Cell, PrecinctTable
 from sordino.smoothed.tally import log_worst_case
+from sordino.smoothed.uncertain import log_deltas_uncertain
+
+if TYPE_CHECKING:
+    from sordino.smoothed.advice import Advice
+
+Row = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +35,11 @@ class Precinct:
 
     Attributes:
         name: Its name.
-        ballots: Its ballots.
-        smallest: The votes of its smallest category.
+        ballots: Its ballots; at least so many when counts are hidden.
+        smallest: The votes of its smallest category; at least so many.
         log_delta: ln delta of the worst change of one vote in it.
         safe: Whether that is at most the delta asked for.
+        hidden: Whether one of its counts is hidden, so that the worst of what it may be decides.
     """
 
     name: str
@@ -38,6 +47,7 @@ class Precinct:
     smallest: int
     log_delta: float
     safe: bool
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +62,9 @@ class PrecinctReport:
         epsilon: The privacy parameter.
         delta: The delta asked for.
         log_worst: ln of the worst case, ordinary differential privacy.
-        whole: ln delta of the table summed over precincts, for comparison.
-        enough_share: The share of ballots that would have to be held back so that every precinct is safe; None when
-            half of them is not enough.
+        whole: ln delta of the table summed over precincts, for comparison; not a number when counts are hidden.
+        counts: The counts of every precinct, for :meth:`advice`.
+        how: How the file was read, shown before the verdict.
     """
 
     precincts: tuple[Precinct, ...]
@@ -65,12 +75,24 @@ class PrecinctReport:
     delta: float
     log_worst: float
     whole: float
-    enough_share: float | None
+    counts: tuple[Row, ...] = field(repr=False, default=())
+    how: tuple[tuple[str, str], ...] = ()
 
     @property
     def unsafe(self) -> tuple[Precinct, ...]:
         """The precincts whose delta is above the one asked for, worst first."""
         return tuple(sorted((p for p in self.precincts if not p.safe), key=lambda p: -p.log_delta))
+
+    @property
+    def certain(self) -> bool:
+        """Whether every count is known."""
+        return not any(p.hidden for p in self.precincts)
+
+    def advice(self, progress: Any = None) -> Advice:
+        """Say what would make every precinct safe: what to merge, to pool, to hold back; see :mod:`~.advice`."""
+        from sordino.smoothed.advice import advise
+
+        return advise(self, progress=progress)
 
     def __repr__(self) -> str:
         return (
@@ -81,7 +103,13 @@ class PrecinctReport:
     def rows(self) -> list[tuple[str, int, int, str, str]]:
         """Return name, ballots, smallest category, delta and verdict of every precinct, worst first."""
         return [
-            (p.name, p.ballots, p.smallest, power(p.log_delta), "ok" if p.safe else "TOO SMALL")
+            (
+                p.name,
+                p.ballots,
+                p.smallest,
+                power(p.log_delta),
+                ("ok" if p.safe else "TOO SMALL") + (" (hidden counts)" if p.hidden else ""),
+            )
             for p in sorted(self.precincts, key=lambda p: (-p.log_delta, p.ballots))
         ]
 
@@ -104,30 +132,23 @@ class PrecinctReport:
                 "worst case",
                 f"delta = {power(self.log_worst)} at every epsilon (ordinary differential privacy)",
             ),
-            (
-                "whole table",
-                f"delta({self.epsilon:g}) = {power(self.whole)} if only the totals are published",
-            ),
-            ("asked for", f"delta({self.epsilon:g}) at most {self.delta:.3g} in every precinct"),
-            ("answer", answer),
         ]
-        if bad:
-            result.append(("what would help", self._help()))
-        return result
-
-    def _help(self) -> str:
-        empty = sum(1 for p in self.unsafe if p.smallest == 0)
-        parts = ["merge precincts or small categories before publishing"]
-        if empty:
-            parts.append(
-                f"{empty} precinct{'s have' if empty > 1 else ' has'} a category without any vote, which no amount of "
-                "holding back protects well"
-            )
-        if self.enough_share is not None:
-            parts.append(f"holding back {self.enough_share:.1%} of all ballots at random would be enough")
+        if self.certain:
+            whole = f"delta({self.epsilon:g}) = {power(self.whole)} if only the totals are published"
+            result.append(("whole table", whole))
         else:
-            parts.append("holding back even half of all ballots at random would not be enough for this table")
-        return "; ".join(parts)
+            hidden = sum(p.hidden for p in self.precincts)
+            have = "precincts have" if hidden > 1 else "precinct has"
+            words = f"{hidden} {have} hidden counts; ballots are the fewest possible"
+            result.append(("hidden", words))
+        result.append(("asked for", f"delta({self.epsilon:g}) at most {self.delta:.3g} in every precinct"))
+        result.append(("answer", answer))
+        empty = sum(1 for p in self.unsafe if p.smallest <= 1)
+        if empty:
+            have = "precincts have" if empty > 1 else "precinct has"
+            words = f"{empty} {have} a category with one vote or none, which no amount of holding back protects well"
+            result.append(("because", words))
+        return result
 
     @property
     def reading(self) -> str:
@@ -143,22 +164,23 @@ class PrecinctReport:
 
     def explain(self) -> str:
         """Return the answer in words."""
-        width = max(len(name) for name, _ in self.lines())
-        return "\n".join([*(f"{name.ljust(width)}  {value}" for name, value in self.lines()), self.reading])
+        listed = [*self.how, *self.lines()]
+        width = max(len(name) for name, _ in listed)
+        return "\n".join([*(f"{name.ljust(width)}  {value}" for name, value in listed), self.reading])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {
             "kind": "precinct-report",
+            "read_as": [list(pair) for pair in self.how],
             "records": self.records,
             "published": self.published,
             "categories": list(self.categories),
             "epsilon": self.epsilon,
             "delta": self.delta,
             "worst_case_delta": math.exp(self.log_worst),
-            "whole_table_log_delta": self.whole,
+            "whole_table_log_delta": self.whole if self.certain else None,
             "too_small": len(self.unsafe),
-            "share_to_hold_back": self.enough_share,
             "reading": self.reading,
             "precincts": [
                 {
@@ -168,13 +190,14 @@ class PrecinctReport:
                     "delta": math.exp(p.log_delta),
                     "log_delta": p.log_delta,
                     "safe": p.safe,
+                    "hidden_counts": p.hidden,
                 }
                 for p in self.precincts
             ],
         }
 
 
-def _log_deltas(tables: list[tuple[int, ...]], n: int, T: int, epsilon: float) -> list[float]:
+def log_deltas(tables: list[Row], n: int, T: int, epsilon: float) -> list[float]:
     """Return ln delta of every precinct; pairs of counts that occur in several are computed once."""
     lists = [moves(counts) for counts in tables]
     owner = np.repeat(np.arange(len(tables)), [lose.size for lose, _ in lists])
@@ -197,7 +220,8 @@ def precincts(
     """Analyse a table of counts by precinct.
 
     Args:
-        table: For every precinct, counts by category, the same categories everywhere.
+        table: For every precinct, counts by category, the same categories everywhere; or what
+            :func:`sordino.smoothed.files.read_precincts` gives, hidden counts included.
         epsilon: The privacy parameter.
         published: How many of all ballots are counted: a whole number, or a share.
         held_back: The other way to say it.
@@ -209,15 +233,60 @@ def precincts(
         [('north', True), ('mill', False)]
     """
     price = float(non_negative("precincts", epsilon=epsilon))
-    if not table:
+    cells = table.cells if isinstance(table, PrecinctTable) else _certain(table)
+    categories = _same_categories(cells)
+    rows = [tuple(row[category] for category in categories) for row in cells.values()]
+    low = [tuple(least for least, _ in row) for row in rows]
+    if not any(most for row in rows for _, most in row):
+        raise DataError("precincts", "the table has no ballots", why="There is nothing to publish.")
+    n = max(1, sum(map(sum, low)))
+
+    def counted(size: int) -> int:
+        return published_of(size, published=published, held_back=held_back, subject="precincts")
+
+    T = counted(n)
+    target = 1.0 / n if delta is None else float(between("precincts", 0, 1, delta=delta))
+    hidden = [any(least != most for least, most in row) for row in rows]
+    whole = math.nan
+    if any(hidden):
+        logs, worst = log_deltas_uncertain(rows, counted, price)
+    else:
+        logs, worst = log_deltas(low, n, T, price), log_worst_case(n, T)
+        whole = log_deltas([tuple(int(sum(column)) for column in zip(*low, strict=True))], n, T, price)[0]
+    limit = math.log(target)
+    listed = tuple(
+        Precinct(str(name), sum(values), min(values), value, value <= limit, unknown)
+        for name, values, value, unknown in zip(cells, low, logs, hidden, strict=True)
+    )
+    how = tuple(table.lines()) if isinstance(table, PrecinctTable) else ()
+    return PrecinctReport(listed, categories, n, T, price, target, worst, whole, tuple(low), how)
+
+
+def _certain(table: Mapping[str, Any]) -> dict[str, dict[str, Cell]]:
+    """Check counts that are handed in; a precinct without any ballot is allowed, it has nothing to hide."""
+    result: dict[str, dict[str, Cell]] = {}
+    for name, raw in table.items():
+        items = (
+            raw.items() if isinstance(raw, Mapping) else ((str(i + 1), value) for i, value in enumerate(raw))
+        )
+        row: dict[str, Cell] = {}
+        for category, value in items:
+            number = whole_count(f"{name}, {category}", value, "precincts", "01: 600, 400")
+            row[str(category)] = (number, number)
+        result[str(name)] = row
+    return result
+
+
+def _same_categories(cells: Mapping[str, Mapping[str, Cell]]) -> tuple[str, ...]:
+    """Return the categories, at least two and the same everywhere."""
+    if not cells:
         raise DataError("precincts", "the table is empty", why="There is nothing to publish.")
-    counts = {str(name): _checked(str(name), raw) for name, raw in table.items()}
-    categories = tuple(next(iter(counts.values())))
-    if any(set(row) != set(categories) for row in counts.values()):
+    categories = tuple(next(iter(cells.values())))
+    if any(set(row) != set(categories) for row in cells.values()):
         raise DataError(
             "precincts",
             "every precinct must have the same categories",
-            got={"categories": len({name for row in counts.values() for name in row})},
+            got={"categories": len({name for row in cells.values() for name in row})},
             why="The published table has the same columns for all.",
             hint="write 0 for a category without votes",
         )
@@ -229,58 +298,4 @@ def precincts(
             why="With one category everybody's record is known beforehand.",
             hint='precincts({"north": {"yes": 510, "no": 490}}, ...)',
         )
-    real = [tuple(row[category] for category in categories) for row in counts.values()]
-    if not any(map(any, real)):
-        raise DataError("precincts", "the table has no ballots", why="There is nothing to publish.")
-    n = sum(sum(values) for values in real)
-    T = published_of(n, published=published, held_back=held_back, subject="precincts")
-    target = 1.0 / n if delta is None else float(between("precincts", 0, 1, delta=delta))
-    limit = math.log(target)
-    logs = _log_deltas(real, n, T, price)
-    listed = tuple(
-        Precinct(str(name), sum(values), min(values), value, value <= limit)
-        for name, values, value in zip(counts, real, logs, strict=True)
-    )
-    totals = tuple(int(sum(column)) for column in zip(*real, strict=True))
-    whole = _log_deltas([totals], n, T, price)[0]
-    enough = None if all(p.safe for p in listed) else _enough(real, n, price, limit, logs)
-    return PrecinctReport(
-        listed, tuple(str(c) for c in categories), n, T, price, target, log_worst_case(n, T), whole, enough
-    )
-
-
-def _checked(name: str, raw: Any) -> dict[str, int]:
-    """Check one precinct; one without any ballot is allowed, it has nothing to hide."""
-    items = raw.items() if isinstance(raw, Mapping) else ((str(i + 1), value) for i, value in enumerate(raw))
-    return {
-        str(category): whole_count(f"{name}, {category}", value, "precincts", "01: 600, 400")
-        for category, value in items
-    }
-
-
-def _enough(
-    tables: list[tuple[int, ...]], n: int, epsilon: float, limit: float, logs: list[float]
-) -> float | None:
-    """Return the least share (to a thousandth of itself) that makes every precinct safe, by bisection.
-
-    The most exposed precincts decide; the others are looked at once in the end, and join when they must.
-    """
-    order = sorted(range(len(tables)), key=lambda index: -logs[index])
-    watched = [tables[index] for index in order[:12]]
-
-    def safe(held: int) -> bool:
-        return max(_log_deltas(watched, n, n - held, epsilon)) <= limit
-
-    low, high = 0, n // 2
-    while True:
-        if not safe(high) and not safe(high := n // 2):
-            return None
-        while high - low > max(1, high // 1000):
-            middle = (low + high) // 2
-            low, high = (low, middle) if safe(middle) else (middle, high)
-        everyone = _log_deltas(tables, n, n - high, epsilon)
-        missed = [table for table, value in zip(tables, everyone, strict=True) if value > limit]
-        if not missed:
-            return math.ceil(high / n * 1e5) / 1e5  # a share that, rounded down to ballots, is still enough
-        watched += missed
-        low = high
+    return categories

@@ -71,7 +71,7 @@ class TableAnswer:
         ]
         if self.merged is not None:
             listed = ", ".join(self.merged_names)
-            result.append(("if merged", f"{listed} as one category: delta = {self.merged.text}"))
+            result.append(("if merged", f"{listed} as one category: {self.merged.statement}"))
         return result
 
     def _no(self) -> str:

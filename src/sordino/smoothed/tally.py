@@ -242,7 +242,8 @@ class Tally:
             >>> twice.width < 0.01
             True
         """
-        from sordino.smoothed.composition import compose, log_repeated_delta
+        from sordino.smoothed.composition import compose
+        from sordino.smoothed.repeated import log_repeated_counts
 
         count = whole("smoothed", at_least=1, times=times)
         price = float(non_negative("smoothed", epsilon=epsilon))
@@ -251,13 +252,14 @@ class Tally:
         n, T = self.records, self.published
         seen = log_worst_case(n, T, replacement=self.replacement)
         worst = math.log(-math.expm1(count * math.log1p(-math.exp(seen)))) if seen < 0.0 else 0.0
-        if len(self.counts) == 2 and not self.replacement:
-            low, high = log_repeated_delta(n, self.counts[0], T, count, price)
-            method = f"{count} releases, bracketed" if count > 1 else "exact"
+        if self.replacement:
+            # the totals of all draws say as much as the tallies one by one: one release of so many draws
+            low = high = log_delta_counts(self.counts, T * count, price, replacement=True)
+            method = f"{count} releases, exact"
         else:
-            # Proposition 5: k releases at eps/k each
-            high = min(0.0, self.log_delta(price / count) + math.log(count))
-            low, method = -math.inf, f"{count} releases, by adding (an upper bound)"
+            low, high = log_repeated_counts(self.counts, T, count, price)
+            method = f"{count} releases" + (", certified bracket" if count > 1 else ", exact")
+        low, high = min(low, worst), min(high, worst)
         return Leak(price, high, worst, n, T, "this tally", method, low, self.warnings, self.replacement)
 
 

@@ -147,6 +147,11 @@ class Statistic(metaclass=Explained):
         return hints.smoothing or Fraction(f"{0.1 * price.strength:.4g}")
 
     @property
+    def counts_rows(self) -> bool:
+        """Whether neighbours differ in rows, whose number bounds how far a reading needs to look; not so for edges."""
+        return self.neighbors in BOTH
+
+    @property
     def breakdown(self) -> float | None:
         """The share of rows that must change before the bounds are reached; None where it is not known."""
         return None

@@ -8,6 +8,7 @@ The files of the single statistics only say which ranks they weigh.
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -59,9 +60,21 @@ class Sorted:
             sums.append(np.cumsum(steps))
         self._ranks, order = np.unique(np.concatenate(ranks), return_index=True)
         self._sums = np.concatenate(sums)[order]
+        # Windows that meet are one stretch of ranks: a rank inside a stretch is found by subtraction.
+        begins = [0, *(np.flatnonzero(np.diff(self._ranks) != 1) + 1).tolist(), len(self._ranks)]
+        self._stretches = [
+            (int(self._ranks[begin]), int(self._ranks[end - 1]), begin)
+            for begin, end in itertools.pairwise(begins)
+            if begin < end
+        ]
 
     def prefix(self, ranks: NDArray[np.int64]) -> NDArray[Any]:
         """Sum of the codes of rank 1..r for every r, with rows beyond the last counted as ``top``."""
+        if len(ranks) and (lowest := ranks.min()) > 0 and (highest := ranks.max()) < self.rows:
+            for first, last, place in self._stretches:
+                if first <= lowest and highest <= last:
+                    found: NDArray[Any] = self._sums[ranks - (first - place)]
+                    return found
         sums = np.zeros(ranks.shape, self.dtype)
         after = ranks >= self.rows
         sums[after] = self.total + (ranks[after] - self.rows).astype(self.dtype) * self.top

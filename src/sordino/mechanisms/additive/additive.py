@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import checks
 from sordino.errors import SordinoError, Unsupported
 from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.reading.traits import Trait
 
@@ -101,24 +102,24 @@ class Additive(Mechanism):
         from sordino.mechanisms.additive.smoothing import noise_at
         from sordino.mechanisms.parts.drawing import noise_for
 
-        smoothing = statistic.smoothing(price, hints)
+        smoothing, look = statistic.smoothing(price, hints), hints.look if statistic.counts_rows else None
         if smoothing is None:
             return
         if smoothing == 0:
             yield cls(calibration=noise_for(price))  # the scale is public: a bar is free
         elif not WithErrorBar.sold(price, hints.interval):
-            yield cls.looking(noise_at(price, smoothing), hints)
+            yield cls.looking(noise_at(price, smoothing), look)
         else:
             yield WithErrorBar.offered(
-                lambda cost: cls.looking(noise_at(cost, smoothing), hints), price, hints.interval
+                lambda cost: cls.looking(noise_at(cost, smoothing), look), price, hints.interval
             )
 
     @classmethod
-    def looking(cls, calibration: Calibration, hints: Hints) -> Additive:
+    def looking(cls, calibration: Calibration, look: int | None) -> Additive:
         """Look ahead as far as the smoothing asks, and no farther than all rows: there the global bound holds."""
         whole = cls(calibration=calibration)
-        far = hints.look is not None and whole.depth > hints.look
-        return cls(calibration=calibration, look=hints.look) if far else whole
+        far = look is not None and whole.depth > look
+        return cls(calibration=calibration, look=look) if far else whole
 
     @classmethod
     def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
@@ -135,7 +136,7 @@ class Additive(Mechanism):
                 if gamma == 0 and not family.plain:
                     continue
                 try:
-                    yield cls.looking(family.calibrate(price, smoothing=gamma), hints)
+                    yield cls.looking(family.calibrate(price, smoothing=gamma), hints.look)
                 except SordinoError:
                     continue
 
@@ -214,18 +215,16 @@ class Additive(Mechanism):
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
         """Draw value plus noise, exactly rounded to the grid, then clip to the public range."""
-        from sordino.exact.sampler import draw
-
         opened = reading.open()
         if isinstance(opened.value, tuple):
             raise Unsupported(self.name, "adds noise to single numbers", hint="RadialLaplace answers vectors")
         scale = self._scale(opened)
-        point = draw(
-            self.calibration.noise.recipe(),
+        point = Draws.of(bits).noise(
+            self.calibration.noise,
             location=opened.units.real(opened.value),
             scale=scale,
             grid=grid,
-            bits=bits,
+            price=self.guarantee,
         )
         value = grid.step * point
         if self.clip and opened.bottom is not None and opened.top is not None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.additive import AdditiveLaw
-from sordino.mechanisms.parts.drawing import draw_noise, noise_for
+from sordino.mechanisms.parts.drawing import noise_for
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.reading.traits import Trait
 
@@ -136,9 +137,9 @@ class AdditiveVector(Mechanism):
     ) -> Answer:
         """Draw every coordinate."""
         opened = reading.open()
-        bound = self._bound(reading, euclidean) * contribution
+        bound, draws = self._bound(reading, euclidean) * contribution, Draws.of(bits)
         values = (
-            draw_noise(opened.units.real(value), sensitivity=bound, price=self.price, grid=grid, bits=bits)[0]
+            draws.noisy(opened.units.real(value), sensitivity=bound, price=self.price, grid=grid)[0]
             for value in opened.value
         )
         calibration = noise_for(self.price)

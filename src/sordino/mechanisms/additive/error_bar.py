@@ -18,6 +18,7 @@ from sordino import checks
 from sordino.coverage import Sample
 from sordino.errors import ParameterError, Unsupported
 from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Pure, Purse
 
 if TYPE_CHECKING:
@@ -179,17 +180,18 @@ class WithErrorBar(Mechanism):
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
         """Draw the answer, then the scale, then put the interval around the answer."""
         from sordino.exact.grid import Grid as Lattice
-        from sordino.exact.sampler import draw
         from sordino.exact.scale import ExpScale
-        from sordino.noise.laplace.sampler import LaplaceRecipe
+        from sordino.noise.laplace import Laplace
 
         answer = replace(self.mechanism, clip=False).draw(reading, grid, bits=bits)
         assert isinstance(answer.value, Fraction)
         scale = self.mechanism.scale(reading)
         if isinstance(scale, ExpScale):
             fine = Lattice(-10)  # LOG_STEP
-            point = draw(
-                LaplaceRecipe(), location=scale.step * scale.exponent, scale=self.ratio, grid=fine, bits=bits
+            assert self.price is not None
+            place = scale.step * scale.exponent
+            point = Draws.of(bits).noise(
+                Laplace(), location=place, scale=self.ratio, grid=fine, price=self.price
             )
             released = float(fine.step * point) + float(LOG_STEP) / 2
             size = Fraction(math.exp(released)) * scale.multiplier

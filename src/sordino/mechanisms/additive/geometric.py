@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import NEVER, LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.mechanisms.parts.public_noise import PublicNoise
@@ -162,7 +163,8 @@ class Geometric(Mechanism):
         """Draw value plus noise, then clip to the public range."""
         opened = reading.open()
         value, sensitivity = self._parts(opened)
-        answer = Fraction(value + two_sided(sensitivity / self.epsilon, bits=bits))
+        scale = sensitivity / self.epsilon
+        answer = Fraction(Draws.of(bits).geometric(value, scale=scale, price=self.price))
         if opened.bottom is not None and opened.top is not None:
             answer = min(max(answer, opened.units.real(opened.bottom)), opened.units.real(opened.top))
         top = None if opened.top is None else opened.units.real(opened.top)

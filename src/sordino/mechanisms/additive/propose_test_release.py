@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sordino import checks
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.additive import AdditiveLaw
-from sordino.mechanisms.parts.drawing import draw_noise
+from sordino.mechanisms.parts.draws import Draws
 from sordino.noise.laplace import Laplace
 from sordino.privacy import Approx, Guarantee, Pure
 from sordino.reading.traits import Trait
@@ -94,23 +94,21 @@ class ProposeTestRelease(Mechanism):
         """Test, then release or decline; declining is an answer too and costs the same."""
         from sordino.exact.grid import Grid as Lattice
 
-        opened = reading.open()
+        opened, draws = reading.open(), Draws.of(bits)
         # The noisy distance is compared on a lattice of 2^-20 rows; the threshold is rounded up to it.
         fine = Lattice(-20)
-        noisy, _ = draw_noise(
+        noisy, _ = draws.noisy(
             Fraction(self.distance(reading)),
             sensitivity=Fraction(1),
             price=Pure(self.price.epsilon * self.test_share),
             grid=fine,
-            bits=bits,
         )
         if noisy <= Fraction(self.threshold) + fine.step:
             return Answer(None, {"declined": True})
-        value, _ = draw_noise(
+        value, _ = draws.noisy(
             opened.units.real(opened.value),
             sensitivity=Fraction(self.bound),
             price=Pure(self.price.epsilon * (1 - self.test_share)),
             grid=grid,
-            bits=bits,
         )
         return Answer(value, {"declined": False})

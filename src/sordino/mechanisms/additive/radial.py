@@ -1,8 +1,7 @@
 """Piecewise Laplace in d dimensions: radii from local sensitivities, balls of the sum, Euclidean or maximum norm.
 
-The radius is a mixture of positive terms, so nothing is rejected: pick the shell, pick a term, invert one incomplete
-gamma function, take an independent direction; every coordinate is rounded exactly to the grid.
-Laws: radial_law.py. Proof: docs/proofs/mechanism_radial.md.
+Every coordinate is rounded exactly to the grid (radial_draw.py). Laws: radial_law.py.
+Proof: docs/proofs/mechanism_radial.md.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.exact.balls import Undecided, floor, precision, rational
-from sordino.exact.bits import Bits
-from sordino.exact.uniforms import LazyUniform
 from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms.additive.radial_draw import Shells
 from sordino.mechanisms.additive.radial_law import RadialLaw
+from sordino.mechanisms.parts.draws import Draws
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
@@ -136,123 +135,9 @@ class RadialLaplace(Mechanism):
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
         """Draw a radius and a direction and round every coordinate."""
-        source = Bits() if bits is None else bits
-        radii, tail, dimension = self._shells(reading)
+        radii, tail, _ = self._shells(reading)
         opened = reading.open()
-        centre = [opened.units.real(value) for value in opened.value]
-        # All uniforms of the draw: one for shell and term, one for the place, and the direction's own.
-        uniforms = [LazyUniform(source.word(), source) for _ in range(2 + 2 * dimension)]
-        face = source.below(dimension)
-        working = 128
-        while True:
-            with precision(working):
-                try:
-                    points = self._points(uniforms, radii, tail, centre, face, grid)
-                    return Answer(tuple(grid.step * point for point in points))
-                except Undecided:
-                    pass
-            for uniform in uniforms:
-                uniform.refine(64)
-            working += 64
-
-    def _points(
-        self,
-        uniforms: list[LazyUniform],
-        radii: list[Fraction],
-        tail: Fraction,
-        centre: list[Fraction],
-        face: int,
-        grid: Grid,
-    ) -> list[int]:
-        radius = _radius(uniforms[:2], radii, tail, len(centre), self.slope)
-        direction = _direction(uniforms[2:], len(centre), self.norm, face)
-        half = rational(Fraction(1, 2))
-        return [
-            floor((rational(value) + radius * part) / rational(grid.step) + half)
-            for value, part in zip(centre, direction, strict=True)
-        ]
-
-
-def _radius(
-    uniforms: list[LazyUniform], radii: list[Fraction], tail: Fraction, dimension: int, slope: Fraction
-) -> Any:
-    """Enclose the radius: shell and term by cumulative weights, then a (truncated) gamma variable.
-
-    Inside a shell ``(B + R t)^(d-1) e^(-slope t) R dt`` expands into d positive terms ``t^j e^(-slope t)``, and beyond
-    the last one ``r = B + tail t`` with t from 0 to infinity: the same expansion with complete gamma functions.
-    """
-    rate = rational(slope)
-    inner = Fraction(0)
-    terms: list[tuple[Any, Fraction, Fraction, int, bool]] = []
-    for level, width in enumerate([*radii, tail]):
-        open_end = level == len(radii)
-        if width > 0:
-            decay = rational(-slope * level).exp()
-            for j in range(dimension):
-                binomial = math.comb(dimension - 1, j)
-                scale = rational(binomial * inner ** (dimension - 1 - j) * width ** (j + 1))
-                mass = _gamma(j + 1, None if open_end else rate) / rate ** (j + 1)
-                terms.append((decay * scale * mass, inner, width, j, open_end))
-        inner += width
-    total = sum((term[0] for term in terms), start=rational(0))
-    target = (uniforms[0].signed() + 1) / 2 * total
-    border = rational(0)
-    for mass, start, width, j, open_end in terms:
-        border = border + mass
-        if target < border:
-            place = _gamma_place(uniforms[1], j + 1, rate, open_end=open_end)
-            return rational(start) + rational(width) * place
-        if not target > border:
-            raise Undecided
-    raise Undecided
-
-
-def _gamma(order: int, limit: Any) -> Any:
-    """Lower incomplete gamma of an integer order, complete when the limit is None: finite sums, no cancellation.
-
-    ``gamma(m, x) = (m-1)! (1 - e^-x sum_{i<m} x^i/i!) = (m-1)! e^-x sum_{i>=m} x^i/i!``.
-    """
-    from flint import arb
-
-    if limit is None:
-        return rational(math.factorial(order - 1))
-    return arb(limit).gamma_lower(rational(order))
-
-
-def _gamma_place(uniform: LazyUniform, order: int, rate: Any, *, open_end: bool) -> Any:
-    """Enclose the t with ``gamma(order, rate t) = U gamma(order, rate)`` by bisection on dyadic points."""
-    whole = _gamma(order, None if open_end else rate)
-    target = uniform.magnitude() * whole
-    low, high = Fraction(0), Fraction(1)
-    if open_end:
-        while _gamma(order, rate * rational(high)) < target:
-            high *= 2
-            if high > 2**40:
-                raise Undecided
-    for _ in range(120):
-        middle = (low + high) / 2
-        value = _gamma(order, rate * rational(middle))
-        if value < target:
-            low = middle
-        elif value > target:
-            high = middle
-        else:  # the bits drawn so far do not tell the halves apart
-            break
-    return rational(low).union(rational(high))
-
-
-def _direction(uniforms: list[LazyUniform], dimension: int, norm: float, face: int) -> list[Any]:
-    """Enclose a direction on the unit sphere of the norm with the cone measure."""
-    if norm == math.inf:
-        parts = [uniform.signed() for uniform in uniforms[:dimension]]
-        parts[face] = rational(uniforms[face].sign())
-        return parts
-    if norm == 1:
-        parts = [-uniform.magnitude().log() * uniform.sign() for uniform in uniforms[:dimension]]
-        size = sum((abs(part) for part in parts), start=rational(0))
-    else:
-        parts = []
-        for first, second in zip(uniforms[:dimension], uniforms[dimension:], strict=True):
-            parts.append((-2 * first.magnitude().log()).sqrt() * second.signed().cos_pi())
-        size = sum((part * part for part in parts), start=rational(0)).sqrt()
-    return [part / size for part in parts]
+        centre = tuple(opened.units.real(value) for value in opened.value)
+        shells = Shells(centre, tuple(radii), tail, self.norm, self.slope)
+        points = Draws.of(bits).radial(shells, grid=grid, price=self.price)
+        return Answer(tuple(grid.step * point for point in points))

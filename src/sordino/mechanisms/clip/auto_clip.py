@@ -26,6 +26,7 @@ from sordino.mechanisms.clip.auto_clip_plan import (
     search_margin,
 )
 from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, Interval, count_part
+from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
@@ -264,7 +265,8 @@ class AutoClip(Mechanism):
 
         slope = self.price.bounded_range / contribution
         test = FitTest(Fraction(plan.fit_rows), slope * plan.fit_share, slope * plan.loose_share)
-        return test.passes(at_ends, bits=bits)
+        prices = {True: self.price.share(plan.fit_share), False: self.price.share(plan.loose_share)}
+        return Draws.of(bits).passes(test, at_ends, prices=prices)
 
     def _adapt(self, plan: AutoClipPlan, votes: float) -> tuple[Fraction, Fraction, Fraction]:
         """Share, exponent and floor of the radius once the number of rows away from the centre has been released."""
@@ -282,15 +284,13 @@ class AutoClip(Mechanism):
         self, sums: Clipped, found: Interval, grid: Grid, contribution: int, bits: Bits | None
     ) -> Fraction:
         """The clipped mean or sum with noise of the width of the interval, cut to what is possible."""
-        from sordino.mechanisms.parts.drawing import draw_noise
-
         width = (sums.high - sums.low) * contribution
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
             return self._noisy_private_rows(sums, found, grid, contribution, bits)
         count = max(sums.rows, 1)
         scale = Fraction(1) if self.total else Fraction(1, count)
-        value, _ = draw_noise(
-            sums.total * scale, sensitivity=width * scale, price=found.rest, grid=grid, bits=bits
+        value, _ = Draws.of(bits).noisy(
+            sums.total * scale, sensitivity=width * scale, price=found.rest, grid=grid
         )
         times = count * scale
         return grid.inside(value, sums.low * times, sums.high * times)
@@ -303,19 +303,17 @@ class AutoClip(Mechanism):
         The point is released or public. Noise in the count moves the answer by its distance from the point, so a point
         near the mean is worth more than one in the middle of the interval, where the sum has less noise.
         """
-        from sordino.mechanisms.parts.drawing import draw_noise
-
+        draws = Draws.of(bits)
         if self.total:
             largest = max(abs(sums.low), abs(sums.high)) * contribution
-            value, _ = draw_noise(sums.total, sensitivity=largest, price=found.rest, grid=grid, bits=bits)
+            value, _ = draws.noisy(sums.total, sensitivity=largest, price=found.rest, grid=grid)
             return value
         origin, part = found.origin(sums), found.count_part
         largest = max(sums.high - origin, origin - sums.low) * contribution
-        about, _ = draw_noise(
-            sums.total - origin * sums.rows, sensitivity=largest, price=found.rest.share(1 - part),
-            grid=grid, bits=bits,
+        about, _ = draws.noisy(
+            sums.total - origin * sums.rows, sensitivity=largest, price=found.rest.share(1 - part), grid=grid,
         )  # fmt: skip
-        count, _ = draw_noise(
-            Fraction(sums.rows), sensitivity=Fraction(contribution), price=found.rest.share(part), bits=bits
+        count, _ = draws.noisy(
+            Fraction(sums.rows), sensitivity=Fraction(contribution), price=found.rest.share(part)
         )
         return grid.inside(origin + about / max(count, Fraction(1)), sums.low, sums.high)

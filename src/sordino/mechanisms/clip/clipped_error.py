@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sordino.mechanisms.additive.additive import AdditiveLaw
-from sordino.mechanisms.parts.drawing import draw_noise, noise_for
+from sordino.mechanisms.parts.drawing import noise_for
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.error_law import ErrorLaw
 from sordino.privacy import Neighbors
 
@@ -55,11 +56,10 @@ def clipped_error(
     if mechanism.total:
         return law(sums.total, max(abs(sums.low), abs(sums.high)), interval.rest, step)
     # A mean is a sum about a released point over a noisy count, which is drawn; given it the mean has additive noise.
-    drawn, _ = draw_noise(
+    drawn, _ = Draws.of(bits).noisy(
         Fraction(sums.rows),
         sensitivity=Fraction(contribution),
         price=interval.rest.share(interval.count_part),
-        bits=bits,
     )
     rows, point = max(drawn, Fraction(1)), interval.origin(sums)
     return law(

@@ -15,7 +15,7 @@ import numpy as np
 from sordino.mechanisms.clip.fit_test import end_cuts, rows_at_ends
 from sordino.mechanisms.clip.tail_search import TailSearch
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
-from sordino.mechanisms.parts.drawing import draw_noise, draw_rings
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.mechanisms.parts.rings import Rings
@@ -50,7 +50,7 @@ def radius_search(
         smallest=first, largest=max(largest, first), growth=growth, exponent=exponent, slope=slope
     )
     radii = tuple(Fraction(math.floor(radius)) for radius in table.radii)
-    return TailSearch(radii, table.tilt, table.slope, price.pointwise)
+    return TailSearch(radii, table.tilt, table.slope, price.pointwise, price)
 
 
 def outside_and_ends(column: Column, centre: int, radii: tuple[Fraction, ...]) -> tuple[list[int], int]:
@@ -121,7 +121,8 @@ def search_centre(
     slope = price.slope / contribution
     lower, upper, last = _centre_ends(column, low, high, spacing, reach=_reach(slope, rows))
     ends = (np.append(lower, 0)[None], np.append(upper, last)[None])
-    (point,) = draw_rings(Rings.between(*ends, CENTRE_STEP), Measure.uniform(last), slope, bits=bits)
+    rings = Rings.between(*ends, CENTRE_STEP)
+    (point,) = Draws.of(bits).lattice(rings, Measure.uniform(last), slope, price=price)
     return min(max(low + spacing * point, low), high)
 
 
@@ -129,4 +130,4 @@ def noisy_count(
     count: int, *, price: Guarantee, contribution: int = 1, bits: Bits | None
 ) -> tuple[Fraction, Fraction]:
     """Release a number of rows, and the scale of its public noise."""
-    return draw_noise(Fraction(count), sensitivity=Fraction(contribution), price=price, bits=bits)
+    return Draws.of(bits).noisy(Fraction(count), sensitivity=Fraction(contribution), price=price)

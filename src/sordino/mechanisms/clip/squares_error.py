@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.mechanisms.clip.interval import count_part
-from sordino.mechanisms.parts.drawing import draw_noise, noise_for
+from sordino.mechanisms.parts.drawing import noise_for
+from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
@@ -98,8 +99,8 @@ def squares_error(
     count, origin, price = Fraction(max(rows, 1)), Fraction(0), found.rest
     if mechanism.neighbors is Neighbors.ADD_REMOVE_ONE:
         counted = count_part(mechanism.rows, found.rest)
-        drawn, _ = draw_noise(
-            Fraction(rows), sensitivity=Fraction(contribution), price=found.rest.share(counted), bits=bits
+        drawn, _ = Draws.of(bits).noisy(
+            Fraction(rows), sensitivity=Fraction(contribution), price=found.rest.share(counted)
         )
         count, origin, price = max(drawn, Fraction(1)), found.origin, found.rest.share(1 - counted)
     noise, middle = noise_for(price), found.middle

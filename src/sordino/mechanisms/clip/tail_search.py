@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.errors import ParameterError
+from sordino.mechanisms.parts.draws import Draws
+from sordino.privacy import Pure
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
+    from sordino.privacy import Guarantee
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class TailSearch:
         tilt: How strongly small radii are preferred, in nats per place of the table.
         slope: Nats per row outside the radius; also the pure loss, and the bounded range unless `flips`.
         flips: Choose by permute-and-flip, which is less often far off, for pure prices only.
+        price: The part of a price that it was planned for; the pure loss without one.
 
     Example:
         >>> search = TailSearch.geometric(smallest=1, largest=10, growth=2, exponent=1, slope=1)
@@ -44,6 +48,7 @@ class TailSearch:
     tilt: Fraction
     slope: Fraction
     flips: bool = False
+    price: Guarantee | None = None
 
     @classmethod
     def geometric(
@@ -85,10 +90,9 @@ class TailSearch:
 
     def draw(self, outside: Sequence[int], *, bits: Bits | None = None) -> int:
         """Release a radius, for the numbers of rows outside each radius."""
-        from sordino.mechanisms.parts.drawing import permute_and_flip, pick
-
-        exponents = self.exponents(outside)
-        place = permute_and_flip(exponents, bits=bits) if self.flips else pick(exponents, bits=bits)
+        draws, exponents = Draws.of(bits), self.exponents(outside)
+        price = Pure(self.slope) if self.price is None else self.price
+        place = (draws.flip if self.flips else draws.choice)(exponents, price=price)
         return int(self.radii[place])
 
     def probabilities(self, outside: Sequence[int]) -> list[float]:

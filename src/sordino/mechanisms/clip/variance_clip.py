@@ -18,6 +18,7 @@ from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
 from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.clip.interval import count_part
 from sordino.mechanisms.clip.square_search import SquarePlan, plan_squares
+from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
@@ -322,28 +323,26 @@ class VarianceClip(Mechanism):
         self, found: Squares, grid: Grid, contribution: int, bits: Bits | None
     ) -> tuple[Fraction, Fraction]:
         """The noisy mean of clipped squares about a released point, and the number of rows it was divided by."""
-        from sordino.mechanisms.parts.drawing import draw_noise
-
         fine, rows, total, largest = _squared(grid), found.kept.rows, found.total, found.largest
+        draws = Draws.of(bits)
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
             origin, part = found.origin, count_part(self.rows, found.rest)
-            noisy, _ = draw_noise(
+            noisy, _ = draws.noisy(
                 total - origin * rows, sensitivity=(largest - origin) * contribution,
-                price=found.rest.share(1 - part), grid=fine, bits=bits,
+                price=found.rest.share(1 - part), grid=fine,
             )  # fmt: skip
-            counted, _ = draw_noise(
-                Fraction(rows), sensitivity=Fraction(contribution), price=found.rest.share(part), bits=bits
+            counted, _ = draws.noisy(
+                Fraction(rows), sensitivity=Fraction(contribution), price=found.rest.share(part)
             )
             count = max(counted, Fraction(1))
             value = origin + noisy / count
         else:
             count = Fraction(max(rows, 1))
-            value, _ = draw_noise(
+            value, _ = draws.noisy(
                 total / count,
                 sensitivity=largest * contribution / count,
                 price=found.rest,
                 grid=fine,
-                bits=bits,
             )
         return min(max(value, Fraction(0)), largest), count
 

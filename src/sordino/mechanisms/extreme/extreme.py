@@ -22,6 +22,7 @@ from sordino.mechanisms import Answer, Mechanism, lacking, other_lattice
 from sordino.mechanisms.extreme.plan import ExtremePlan, anchored_measure, plan_extreme
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.nested.nested import NATS, intervals_of
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.parts.rings import CELLS, Rings
 from sordino.mechanisms.quantile.plan import Lattice
@@ -230,19 +231,19 @@ class Extreme(Mechanism):
 
     def _draw(self, outermost: Codes, contribution: int, bits: Bits | None) -> list[Answer]:
         """One answer per group: the anchors of all groups at once, then each answer."""
-        from sordino.mechanisms.parts.drawing import draw_rings
-
         search, slope, value = self.plan.search, self.slope(contribution), self.lattice.value
+        draws = Draws.of(bits)
         rings = Rings.between(*self._ends(outermost), _NESTED)
         if search is None:
-            points = draw_rings(rings, self._measure(None), slope, bits=bits)
+            points = draws.lattice(rings, self._measure(None), slope, price=self.price)
             return [Answer(value(point)) for point in points]
         around = Rings.between(*search.ends(outermost, last=self.lattice.last, upper=self.upper), _NESTED)
-        anchors = draw_rings(around, search.measure, search.slope(self.price, contribution), bits=bits)
+        first, rest = self.price.share(search.share), self.price.share(1 - search.share)
+        anchors = draws.lattice(around, search.measure, search.slope(self.price, contribution), price=first)
         answers = []
         for group, anchor in enumerate(anchors):
             one = Rings(rings.low[group : group + 1], rings.high[group : group + 1])
-            (point,) = draw_rings(one, self._measure(anchor), slope, bits=bits)
+            (point,) = draws.lattice(one, self._measure(anchor), slope, price=rest)
             answers.append(Answer(value(point), {"anchor": value(anchor)}))
         return answers
 

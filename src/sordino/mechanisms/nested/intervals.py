@@ -60,6 +60,21 @@ class Intervals:
             highs.append(last)
         return cls(tuple(lows), tuple(highs), first, last)
 
+    def shifted(self, by: int) -> Intervals:
+        """The family around the lower end at distance ``by``, made of lower ends alone.
+
+        ``[low(by + l), low(by - l)]``, and up to the end of the range for l above ``by``. For neighbours
+        ``low_x'(j + 1) <= low_x(j) <= low_x'(j - 1)``, so the one at l lies inside the other at l + 1.
+
+        Example:
+            >>> Intervals.of([5, 3, 2], [5, 9, 20], first=0, last=20).shifted(1)
+            Intervals(low=(3, 2, 0), high=(3, 5, 20), first=0, last=20)
+        """
+        ends = [*self.low, *([self.first] * (by + 1))]
+        count = len(ends) - by
+        high = [ends[by - level] if level <= by else self.last for level in range(count)]
+        return Intervals.of(ends[by:], high, first=self.first, last=self.last)
+
     def widened(self, radius: Exact) -> Intervals:
         """Widen every interval, the range included: ``max`` of a score over a window keeps its sensitivity."""
         return Intervals(

@@ -16,6 +16,7 @@ from sordino.errors import Unsupported
 from sordino.mechanisms import Answer
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.nested.nested import STAIRCASE, Nested
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.reading.traits import Trait
@@ -80,16 +81,16 @@ class InverseSensitivity(Nested):
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Draw a lattice point; the lattice of the data is the grid."""
-        from sordino.mechanisms.parts.drawing import draw_lattice, draw_rings
         from sordino.mechanisms.parts.rings import Rings
 
-        opened = reading.open()
+        opened, draws = reading.open(), Draws.of(bits)
         family, first, measure = on_lattice(self._intervals(opened), self.measure)
         rings = Rings.of(family, self.threshold)
         if rings is None:  # a lattice beyond 64 bits: cell by cell
-            point = draw_lattice(lattice_cells(family, self.threshold), measure, self.slope, bits=bits)
+            cells = lattice_cells(family, self.threshold)
+            point = draws.cells(cells, measure, self.slope, price=self.price)
         else:
-            (point,) = draw_rings(rings, measure, self.slope, bits=bits)
+            (point,) = draws.lattice(rings, measure, self.slope, price=self.price)
         return Answer(opened.units.real(first) + opened.units.step * point)
 
 

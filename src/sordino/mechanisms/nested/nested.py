@@ -70,12 +70,16 @@ class Nested(Mechanism):
             count as right (the rho-smooth variant with the private flat top).
         radii: Build the intervals from local sensitivities instead of exact envelopes.
         look: A public cap on how many changed rows a reading looks ahead (beyond all rows there is nothing to see).
+        shift: Answer for the least value that so many changed rows can reach, a public number: the shifted inverse
+            (Fang, Dong & Yi 2022) with linear pieces. Only the lower ends of the intervals are used, so a statistic
+            that one row can raise without end keeps a small error, biased downwards. Its proof: mechanism_nested.
     """
 
     price: Guarantee
     radius: Fraction = Fraction(0)
     radii: bool = False
     look: int | None = None
+    shift: int = 0
 
     asks: ClassVar[tuple[Trait, ...]] = (Trait.NUMBER, Trait.RANGE)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
@@ -104,6 +108,7 @@ class Nested(Mechanism):
     def __post_init__(self) -> None:
         self.price.slope  # noqa: B018 - refuses prices that no theorem covers
         object.__setattr__(self, "radius", checks.non_negative(self.name, radius=self.radius))
+        checks.whole(self.name, shift=self.shift)
 
     def refusal(self, statistic: Statistic) -> str | None:
         """Numbers in a public range, with reachable intervals or a local sensitivity to build them from."""
@@ -123,11 +128,13 @@ class Nested(Mechanism):
     @property
     def depth(self) -> int:
         """Levels up to which the mass matters."""
-        enough = math.ceil(NATS / self.slope)
+        enough = math.ceil(NATS / self.slope) + self.shift
         return enough if self.look is None else min(enough, self.look)
 
     def _intervals(self, opened: Opened) -> Intervals:
         family = intervals_of(opened, radii=self.radii)
+        if self.shift:
+            family = family.shifted(self.shift)
         if self.radius:
             widened = family.widened(self.radius / opened.units.step)
             family = widened.clipped(first=family.first, last=family.last)

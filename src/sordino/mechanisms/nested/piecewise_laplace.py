@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sordino.mechanisms import Answer
 from sordino.mechanisms.nested.intervals import Interpolation, line_pieces
 from sordino.mechanisms.nested.nested import STAIRCASE, Nested
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import Piece, PieceLaw
 
 if TYPE_CHECKING:
@@ -56,6 +57,5 @@ class PiecewiseLaplace(Nested):
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
         """Draw a point of the line and round it to the grid."""
-        from sordino.mechanisms.parts.drawing import draw_piece
-
-        return Answer(grid.step * draw_piece(self._pieces(reading), self.slope, grid, bits=bits))
+        pieces = self._pieces(reading)
+        return Answer(grid.step * Draws.of(bits).line(pieces, self.slope, grid=grid, price=self.price))

@@ -16,13 +16,13 @@ import numpy as np
 from sordino.errors import Unsupported
 from sordino.exact import choice, compare
 from sordino.exact.bits import Bits
-from sordino.exact.grid import Grid
 from sordino.exact.ladder import Ladder
 from sordino.exact.pieces import Pieces
 from sordino.exact.shapes import Falling, Flat
 from sordino.mechanisms.parts.mass_table import ERROR, SPARE
 
 if TYPE_CHECKING:
+    from sordino.exact.grid import Grid
     from sordino.mechanisms.parts.law import Cell, Piece
     from sordino.mechanisms.parts.measure import Measure
     from sordino.mechanisms.parts.rings import Rings
@@ -150,6 +150,24 @@ def flip_rings(rings: Rings, slope: Fraction, *, bits: Bits | None = None) -> li
     return points
 
 
+def flip_lists(levels: Any, slope: Fraction, *, bits: Bits | None = None) -> list[int]:
+    """Per row of an array of levels the place that permute-and-flip chooses, exactly; equal to many `permute_and_flip`.
+
+    Example:
+        >>> from sordino.exact.bits import SeededBits
+        >>> flip_lists(np.array([[0, 9], [9, 0]]), Fraction(50), bits=SeededBits(1))
+        [0, 1]
+    """
+    above = levels - levels.min(axis=1, keepdims=True)
+    groups, size = above.shape
+    flat = above.ravel()
+    winners = compare.flip_rows(
+        np.ones(len(flat), np.int64), flat, flat * -float(slope),
+        rate=slope, starts=list(range(0, groups * size, size)), bits=Bits() if bits is None else bits,
+    )  # fmt: skip
+    return [winner % size for winner in winners]
+
+
 def draw_piece(pieces: Sequence[Piece], slope: Fraction, grid: Grid, *, bits: Bits | None = None) -> int:
     """Draw a point of the line with density ``~ exp(-slope score)`` and round it to the grid, exactly."""
     ends = [end for piece in pieces for end in (piece.left, piece.right)]
@@ -178,21 +196,3 @@ def noise_for(price: Guarantee) -> Calibration:
             "noise", f"has no global calibration for {type(price).__name__}", hint="Pure(epsilon)"
         )
     return family.calibrate(price.noise_targets[0], smoothing=0)
-
-
-def draw_noise(
-    value: Fraction,
-    *,
-    sensitivity: Fraction,
-    price: Guarantee,
-    grid: Grid | None = None,
-    bits: Bits | None = None,
-) -> tuple[Fraction, Fraction]:
-    """A value plus noise for a public sensitivity, exactly rounded, and the public scale of that noise."""
-    from sordino.exact.sampler import draw
-
-    calibration = noise_for(price)
-    scale = sensitivity * calibration.scale
-    lattice = Grid(0) if grid is None else grid
-    point = draw(calibration.noise.recipe(), location=value, scale=scale, grid=lattice, bits=bits)
-    return lattice.step * point, scale

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sordino.exact.bits import Bits
-from sordino.exact.compare import flip_rows
 from sordino.mechanisms import Answer
-from sordino.mechanisms.parts.drawing import draw_rings, flip_rings, pick
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.rings import CELLS, Rings
 from sordino.privacy import Neighbors
 
@@ -47,12 +46,12 @@ def draw_groups(
         contribution: How many rows one person may have.
         bits: A source of random words; fresh ones by default.
     """
-    source = Bits() if bits is None else bits
+    draws = Draws.of(Bits() if bits is None else bits)
     size = max(1, CELLS // (mechanism.depth * contribution + 2))
     answers: list[Answer] = []
     for start in range(0, len(summaries), size):
         some = summaries[start : start + size]
-        answers += _answers(mechanism, statistic, some, contribution, source)
+        answers += _answers(mechanism, statistic, some, contribution, draws)
     return answers
 
 
@@ -61,29 +60,29 @@ def _answers(
     statistic: Quantile,
     summaries: Sequence[Summary],
     contribution: int,
-    source: Bits,
+    draws: Draws,
 ) -> list[Answer]:
     plan, lattice = mechanism.plan, mechanism.lattice
     reaches = statistic.reaches(summaries)
     assert reaches is not None
     reaches = reaches.by(contribution)
     rings = Rings.between(reaches.low, reaches.high, plan.threshold)
-    slope = mechanism.release_slope(plan)
-    private = source.private
+    slope, rest = mechanism.release_slope(plan), mechanism.price.share(1 - plan.magnitude_share)
+    private = draws.private
     if plan.flip:
-        points = flip_rings(rings, slope, bits=source)
+        points = draws.flip_lattice(rings, slope, price=rest)
         return [Answer(lattice.value(point), {}, private) for point in points]
     if plan.magnitude_share == 0:
-        points = draw_rings(rings, plan.measure, slope, bits=source)
+        points = draws.lattice(rings, plan.measure, slope, price=rest)
         return [Answer(lattice.value(point), {}, private) for point in points]
     below = np.array([summary.below for summary in summaries], np.int64)
-    classes = _classes(mechanism, reaches.rows, below, contribution, source)
+    classes = _classes(mechanism, reaches.rows, below, contribution, draws)
     drawn = np.zeros(len(rings), np.int64)
     for place in np.unique(classes).tolist():
         chosen = np.flatnonzero(classes == place)
         measure = mechanism.measure_after(plan, mechanism.classes[place])
         part = Rings(rings.low[chosen], rings.high[chosen])
-        drawn[chosen] = draw_rings(part, measure, slope, bits=source)
+        drawn[chosen] = draws.lattice(part, measure, slope, price=rest)
     magnitudes = [lattice.step * 2**j for j in mechanism.classes]
     return [
         Answer(lattice.value(point), {"magnitude": magnitudes[place]}, private)
@@ -92,23 +91,16 @@ def _answers(
 
 
 def _classes(
-    mechanism: PrivateQuantile, rows: Codes, below: Codes, contribution: int, source: Bits
+    mechanism: PrivateQuantile, rows: Codes, below: Codes, contribution: int, draws: Draws
 ) -> NDArray[np.intp]:
     """Release the class of magnitude of every group, as a place among the mechanism's classes."""
     levels = class_levels(mechanism, rows, below, contribution)
-    plan = mechanism.plan
-    slope: Fraction = mechanism.price.share(plan.magnitude_share).slope
+    part = mechanism.price.share(mechanism.plan.magnitude_share)
+    slope: Fraction = part.slope
     if not mechanism.price.pointwise:
         exponents = [[slope * level for level in one] for one in levels.tolist()]
-        return np.array([pick(one, bits=source) for one in exponents])
-    levels = levels - levels.min(axis=1, keepdims=True)
-    groups, size = levels.shape
-    flat = levels.ravel()
-    winners = flip_rows(
-        np.ones(len(flat), np.int64), flat, flat * -float(slope),
-        rate=slope, starts=list(range(0, groups * size, size)), bits=source,
-    )  # fmt: skip
-    return np.array(winners) % size
+        return np.array([draws.choice(one, price=part) for one in exponents])
+    return np.array(draws.flips(levels, slope, price=part))
 
 
 def class_levels(mechanism: PrivateQuantile, rows: Codes, below: Codes, contribution: int) -> Codes:

@@ -14,10 +14,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.selection.permute_and_flip import probabilities
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
+    from sordino.privacy import Guarantee
 
 TARGET = 2**20  # targets are whole multiples of one part in so many rows, so that exponents stay rational
 
@@ -214,8 +216,7 @@ def rung_chances(short: Sequence[Fraction], *, flip: bool) -> list[float]:
     return [weight / math.fsum(weights) for weight in weights]
 
 
-def draw_rung(short: Sequence[Fraction], *, flip: bool, bits: Bits | None = None) -> int:
-    """Choose a rung exactly."""
-    from sordino.mechanisms.parts.drawing import permute_and_flip, pick
-
-    return (permute_and_flip if flip else pick)(short, bits=bits)
+def draw_rung(short: Sequence[Fraction], *, price: Guarantee, bits: Bits | None = None) -> int:
+    """Choose a rung exactly: by permute-and-flip at a pure price, by its weight at others."""
+    draws = Draws.of(bits)
+    return (draws.flip if price.pointwise else draws.choice)(short, price=price)

@@ -15,6 +15,7 @@ from sordino import checks
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism, other_lattice
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.reading.profile import Units
@@ -176,17 +177,16 @@ class OrderInterval(Mechanism):
     ) -> Answer:
         """Release both ends; the value is their middle."""
         from sordino.mechanisms.clip.column import AskedColumn
-        from sordino.mechanisms.parts.drawing import draw_rings
         from sordino.mechanisms.parts.rings import Rings
 
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
         middle: Rank = statistic.ranks()[0]  # type: ignore[attr-defined]
-        ends = []
+        ends, draws, half = [], Draws.of(bits), self.price.share(Fraction(1, 2))
         for sign in (-1, 1):
             rank = replace(middle, offset=middle.offset + sign * self.ranks * contribution)
             rings = Rings.of(self._end(column, rank, contribution), Fraction(0))
             assert rings is not None  # a lattice of codes has at most 2^50 points
-            (point,) = draw_rings(rings, Measure.uniform(self.lattice.last), self.slope, bits=bits)
+            (point,) = draws.lattice(rings, Measure.uniform(self.lattice.last), self.slope, price=half)
             ends.append(point + sign * self.steps)
         low, high = max(min(ends), 0), min(max(ends), self.lattice.last)
         bounds = {"low": self.lattice.value(low), "high": self.lattice.value(high), "level": self.level}

@@ -19,6 +19,7 @@ from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
 from sordino.mechanisms.nested.inverse_sensitivity import lattice_law
 from sordino.mechanisms.nested.nested import NATS, intervals_of
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.quantile.plan import (
     OCTAVES,
@@ -281,25 +282,25 @@ class PrivateQuantile(Mechanism):
         bits: Bits | None = None,
     ) -> Answer:
         """Release the magnitude where planned, then one lattice point; the lattice of the data is the grid."""
-        from sordino.mechanisms.parts.drawing import draw_rings, flip_rings, permute_and_flip, pick
         from sordino.mechanisms.parts.rings import Rings
 
-        opened, plan = reading.open(), self.plan
+        opened, plan, draws = reading.open(), self.plan, Draws.of(bits)
         public: dict[str, Any] = {}
         magnitude = None
         if plan.magnitude_share > 0:
-            slope = self.price.share(plan.magnitude_share).slope
-            exponents = [slope * level for level in self._levels(opened, contribution)]
-            choose = permute_and_flip if self.price.pointwise else pick
-            magnitude = self.classes[choose(exponents, bits=bits)]
+            part = self.price.share(plan.magnitude_share)
+            exponents = [part.slope * level for level in self._levels(opened, contribution)]
+            choose = draws.flip if self.price.pointwise else draws.choice
+            magnitude = self.classes[choose(exponents, price=part)]
             public["magnitude"] = self.lattice.step * 2**magnitude
         rings = Rings.of(intervals_of(opened), plan.threshold)
         assert rings is not None  # a lattice of codes has at most 2^50 points
-        slope = self.release_slope(plan)
+        slope, rest = self.release_slope(plan), self.price.share(1 - plan.magnitude_share)
         if plan.flip:
-            (point,) = flip_rings(rings, slope, bits=bits)
+            (point,) = draws.flip_lattice(rings, slope, price=rest)
         else:
-            (point,) = draw_rings(rings, self.measure_after(plan, magnitude), slope, bits=bits)
+            measure = self.measure_after(plan, magnitude)
+            (point,) = draws.lattice(rings, measure, slope, price=rest)
         return Answer(self.lattice.value(point), public)
 
     def answer(

@@ -17,7 +17,6 @@ from sordino.coverage import Coverage, Population
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism, other_lattice
 from sordino.mechanisms.clip.column import AskedColumn
-from sordino.mechanisms.parts.drawing import permute_and_flip, pick
 from sordino.mechanisms.quantile.ladder import (
     Rungs,
     draw_rung,
@@ -61,6 +60,7 @@ class LadderPlan:
     """What is decided beforehand; public.
 
     Attributes:
+        spent: Share of the price for what a rank is worth.
         mass: Rows within the radius that tells what a rank is worth; None where that is not asked.
         weight: Nats per row of that question.
         slope: Nats per row of the choice of a rung.
@@ -72,6 +72,7 @@ class LadderPlan:
         open_high: The same above.
     """
 
+    spent: Fraction
     mass: int | None
     weight: Fraction
     slope: Fraction
@@ -227,7 +228,7 @@ class QuantileInterval(Mechanism):
         opened = (False, False) if sides is None else tuple(side / unit < beyond for side in sides)
         if all(opened):  # then nothing but everything is left: keep both ends, and let the rows decide
             opened = (False, False)
-        return LadderPlan(mass, weight, slope, growth, rungs, target, first, *opened)
+        return LadderPlan(spent, mass, weight, slope, growth, rungs, target, first, *opened)
 
     def _worth(
         self, rows: int | None, sides: tuple[int, int] | None, contribution: int
@@ -326,7 +327,7 @@ class QuantileInterval(Mechanism):
         radius = self._radius(column, centre, plan, bits)
         rungs = self.rungs(plan, centre, radius)
         short = self._short(statistic, column, rungs, plan)
-        low, high = rungs.ends(draw_rung(short, flip=self.flip, bits=bits))
+        low, high = rungs.ends(draw_rung(short, price=self.price.share(1 - plan.spent), bits=bits))
         bar: dict[str, Any] = {
             "low": self.lattice.value(low),
             "high": self.lattice.value(high),
@@ -375,7 +376,7 @@ class QuantileInterval(Mechanism):
         values[-1] = max(values[-1], mass - held[-2] if len(held) > 1 else 0)  # everything holds all there is
         best = max(values)
         short = [plan.weight * (best - value) for value in values]
-        return radii[(permute_and_flip if self.flip else pick)(short, bits=bits)]
+        return radii[draw_rung(short, price=self.price.share(plan.spent), bits=bits)]
 
     def error_laws(
         self,

@@ -146,7 +146,16 @@ class QuantilesInterval(Mechanism):
         usual = self.point.levels * contribution / self.point.price.slope
         first = FIRST * (target + usual) * unit
         return LadderPlan(
-            None, Fraction(0), slope, GROWTH, rungs, target, first, open_low=False, open_high=False
+            Fraction(0),
+            None,
+            Fraction(0),
+            slope,
+            GROWTH,
+            rungs,
+            target,
+            first,
+            open_low=False,
+            open_high=False,
         )
 
     def bands(self, plan: LadderPlan, statistic: Any, centres: Sequence[int]) -> list[Rungs]:
@@ -199,7 +208,7 @@ class QuantilesInterval(Mechanism):
         bands = self.bands(plan, statistic, [lattice.index(value) for value in answer.value])
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
         short = self.short(statistic, column, bands, plan)
-        place = draw_rung(short, flip=self.flip, bits=bits)
+        place = draw_rung(short, price=self.price, bits=bits)
         ends = [rungs.ends(place) for rungs in bands]
         bar = {
             "low": tuple(lattice.value(low) for low, _ in ends),

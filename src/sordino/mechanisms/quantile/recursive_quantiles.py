@@ -17,7 +17,9 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
+from sordino.exact.bits import Bits
 from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.measure import Measure, mixture, shells
 from sordino.mechanisms.quantile.plan import Lattice
 from sordino.privacy import Guarantee, Neighbors
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
@@ -186,13 +187,11 @@ class RecursiveQuantiles(Mechanism):
         self, codes: Sequence[int] | NDArray[np.int64], *, contribution: int = 1, bits: Bits | None
     ) -> list[int]:
         """Release all quantiles of known-to-the-mechanism codes, as lattice points."""
-        from sordino.exact.bits import Bits as Fresh
-
-        source, inside = Fresh() if bits is None else bits, self.inside
+        draws, inside = Draws.of(Bits() if bits is None else bits), self.inside
         rows = np.asarray(codes, dtype=np.int64) << inside
         if inside and len(rows):
             # Independent of the values, one per row: neighbours stay neighbours for every dither.
-            rows = rows + (source.words(len(rows)) & ((1 << inside) - 1))
+            rows = rows + draws.dither(len(rows), inside)
         rows = np.sort(rows)
         answers: dict[int, int] = {}
         measure = self.measure()
@@ -204,7 +203,7 @@ class RecursiveQuantiles(Mechanism):
             middle = (left + right) // 2
             q = Fraction(self.qs[middle])
             phi = (q - bottom) / (top - bottom) if top > bottom else Fraction(1, 2)
-            point = self._release(node, first, last, phi, measure, contribution, source)
+            point = self._release(node, first, last, phi, measure, contribution, draws)
             answers[middle] = point
             split = int(np.searchsorted(node, point, side="right"))
             pending.append((left, middle - 1, first, point, bottom, q, node[:split]))
@@ -219,16 +218,13 @@ class RecursiveQuantiles(Mechanism):
         phi: Fraction,
         measure: Measure,
         contribution: int,
-        bits: Bits,
+        draws: Draws,
     ) -> int:
-        from sordino.mechanisms.parts.drawing import pick
-
         slope = self.slope(phi) / contribution
         cells = node_cells(node, first=first, last=last, phi=phi, cap=NATS / slope)
-        masses = [measure.mass(cell.first, cell.last) for cell in cells]
-        chosen = pick([slope * cell.score for cell in cells], masses, bits=bits)
-        cell = cells[chosen]
-        return measure.point(cell.first, cell.last, bits.below(masses[chosen]))
+        runs = [(cell.first, cell.last) for cell in cells]
+        part = self.price.share(Fraction(1, self.levels))
+        return draws.scored(runs, [slope * cell.score for cell in cells], measure, price=part)
 
     def answer(
         self,

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.selection.permute_and_flip import probabilities
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.traits import Trait
@@ -144,11 +145,10 @@ class Selection(Mechanism):
         bits: Bits | None = None,
     ) -> Answer:
         """Draw a place of the public list."""
-        from sordino.mechanisms.parts.drawing import permute_and_flip, pick
-
         exponents = [self.slope * level / contribution for level in self._levels(reading)]
-        choose = permute_and_flip if self.price.pointwise else pick
-        return Answer(Fraction(choose(exponents, bits=bits)))
+        draws = Draws.of(bits)
+        choose = draws.flip if self.price.pointwise else draws.choice
+        return Answer(Fraction(choose(exponents, price=self.price)))
 
     def answer(
         self,

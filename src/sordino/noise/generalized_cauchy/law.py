@@ -5,6 +5,7 @@ Papers 000 and 002 use theta = 1; the joint cost is in ``docs/proofs/generalized
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -258,6 +259,7 @@ class GeneralizedCauchy(Noise):
         return float(room(grid[best]))
 
 
+@functools.lru_cache(maxsize=64)  # plans and laws ask for the same prices again and again
 def _best_shape(
     epsilon: float, smoothing: float, method: str, p: Fraction | None, theta: Fraction | None
 ) -> tuple[Fraction, Fraction]:

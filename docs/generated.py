@@ -1,0 +1,137 @@
+"""Which pictures and pages are generated, by which command, and whether they are current: `make generated`.
+
+A generated file is current while the code that it depends on is the code that made it. docs/generated.json holds a
+digest of every such module, written when the file was made; comments, docstrings and imports do not count, nor does any
+module that is not reached from the command. Some commands run for hours, so this is asked before a release and not by
+the tests.
+
+    python docs/generated.py                 # what is stale, by which modules, and the command that makes it again
+    python docs/generated.py --made WORDS    # record that the files of the commands with these words were made now
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORD = ROOT / "docs" / "generated.json"
+
+
+@dataclass(frozen=True)
+class Made:
+    """Files that one command makes.
+
+    Attributes:
+        command: What is typed in the repository's folder.
+        modules: Where the computation begins.
+        files: What is made, as patterns below the repository's folder.
+    """
+
+    command: str
+    modules: tuple[str, ...]
+    files: tuple[str, ...]
+
+    def paths(self) -> list[Path]:
+        """The files that are there."""
+        return sorted(path for pattern in self.files for path in ROOT.glob(pattern))
+
+    def code(self) -> dict[str, str]:
+        """Digests of everything that it depends on."""
+        from reproductions.dependencies import digests
+
+        return digests(*self.modules)
+
+
+def all_made() -> list[Made]:
+    """Everything generated in the docs: the papers' figures by their experiments, the rest as listed."""
+    from reproductions import experiments
+
+    peers = sorted((ROOT / "benchmarks" / "peers").glob("*.py"))
+    smoothed, elections = "sordino smoothed", ("reproductions.election_figures", "reproductions.elections")
+    found = [
+        Made("python -m benchmarks.noise.figures docs/_static", ("benchmarks.noise.figures",),
+             ("docs/_static/densities.svg",)),
+        Made("python -m benchmarks.geo.figures docs/_static", ("benchmarks.geo.figures",),
+             tuple(f"docs/_static/geo_{name}" for name in
+                   ("kernels.svg", "map_places.png", "noise.svg", "promise.svg", "thresholds.svg"))),
+        Made("python -m benchmarks.geo.point_figures docs/_static", ("benchmarks.geo.point_figures",),
+             tuple(f"docs/_static/geo_{name}" for name in
+                   ("map.png", "map_fine.png", "map_people.svg", "deconvolution.svg"))),
+        Made("python -m benchmarks geo/bench_points", ("benchmarks.geo.bench_points",),
+             ("docs/explanation/geo_maps.md",)),
+        Made("python -m benchmarks geo/bench_error", ("benchmarks.geo.bench_error",), ("docs/explanation/geo.md",)),
+        Made("python -m benchmarks accuracy",
+             tuple(f"benchmarks.accuracy.{path.stem}" for path in sorted((ROOT / "benchmarks/accuracy").glob("*.py"))),
+             ("docs/explanation/which_mechanism.md",)),
+        Made("python -m benchmarks.peers report",
+             (*(f"benchmarks.peers.{path.stem}" for path in peers), "benchmarks.peers.adapters.ask_sordino"),
+             ("docs/explanation/peers.md", "docs/explanation/peers_*.md", "docs/explanation/peers-*.*")),
+        Made(f"{smoothed} elections --plot docs/explanation/smoothed-elections.svg",
+             elections, ("docs/explanation/smoothed-elections.svg",)),
+        Made(f"{smoothed} elections --figure 2 --plot docs/explanation/smoothed-figure-2.svg",
+             elections, ("docs/explanation/smoothed-figure-2.svg",)),
+        Made(f"{smoothed} precincts tests/smoothed/data/example_county.csv --held-back 10% --epsilon 1 --delta 1e-3 "
+             '--category "Alma Birchwood" --category "Casper Dunmore" --plot docs/howto/smoothed-example-county.svg',
+             ("sordino.smoothed.precincts", "sordino.smoothed.figures"), ("docs/howto/smoothed-example-county.svg",)),
+    ]  # fmt: skip
+    for name, experiment in experiments().items():
+        modules = tuple(sorted({experiment.compute.__module__, experiment.draw.__module__}))
+        command = f"sordino paper run {name} --scale full --out docs/papers/figures"
+        found.append(Made(command, modules, (f"docs/papers/figures/{name}.svg",)))
+    return found
+
+
+def digested(code: dict[str, str]) -> str:
+    """What is recorded: the digests, without the names of the modules, which may move."""
+    return " ".join(sorted(set(code.values())))
+
+
+def changed(now: dict[str, str], then: str) -> list[str]:
+    """Modules whose code was not there when the files were made; one that only moved does not count."""
+    return [name for name, digest in now.items() if digest not in then.split()]
+
+
+def main(words: list[str] | None = None) -> int:
+    """Say what is stale, or record what was made."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--made", nargs="+", metavar="WORD", help="record the commands that contain all these words"
+    )
+    asked = parser.parse_args(words).made
+    record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    every = all_made()
+    if asked:
+        for made in every:
+            if all(word in made.command for word in asked):
+                record[made.command] = digested(made.code())
+                print(f"recorded: {made.command}")
+        known = {made.command for made in every}
+        lines = [
+            f"  {json.dumps(name)}: {json.dumps(code)}"
+            for name, code in sorted(record.items())
+            if name in known
+        ]
+        RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        return 0
+    stale = 0
+    for made in every:
+        if made.paths() and (since := changed(made.code(), record.get(made.command, ""))):
+            stale += 1
+            few = ", ".join(since[:4]) + (f" and {len(since) - 4} more" if len(since) > 4 else "")
+            print(f"stale: {', '.join(path.relative_to(ROOT).as_posix() for path in made.paths())}")
+            print(f"  changed since it was made: {few}")
+            print(f"  make it again: {made.command}")
+    print(
+        f"{stale} of {len(every)} commands have something to make again"
+        if stale
+        else "all generated files are current"
+    )
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The commands of `sordino geo`, one file each."""

@@ -1,0 +1,179 @@
+"""The one place where mechanisms draw: every random choice is a method of `Draws`.
+
+A method is told the kind of choice, the private numbers that make its law, and the part of the price that pays for it.
+In a release the choice is made exactly, from random words (drawing.py). In a replay (`sordino.testing`) another one
+stands here: its outcomes are forced, and it writes down what each of them costs. No mechanism takes words itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sordino.exact.bits import Bits
+from sordino.exact.grid import Grid
+from sordino.mechanisms.parts import drawing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sordino.exact.scale import ExpScale
+    from sordino.mechanisms.additive.radial_draw import Shells
+    from sordino.mechanisms.clip.fit_test import FitTest
+    from sordino.mechanisms.parts.law import Cell, Piece
+    from sordino.mechanisms.parts.measure import Measure
+    from sordino.mechanisms.parts.rings import Rings
+    from sordino.noise import Noise
+    from sordino.privacy import Guarantee
+
+
+class ForcedBits(Bits):
+    """A source without words: whoever carries it draws through the `Draws` that it names. For replays and tests.
+
+    Attributes:
+        draws: What stands in for `Draws`.
+    """
+
+    private = False
+
+    def __init__(self, draws: Draws) -> None:
+        super().__init__()
+        self.draws = draws
+
+    def _stream(self, count: int) -> NDArray[np.int64]:
+        """Refuse: a choice that takes its own words is one that no replay can follow."""
+        del count
+        raise AssertionError(
+            "a mechanism took random words itself; every choice goes through Draws.of(bits), "
+            "so that its law is known and its price is checked"
+        )
+
+
+class Draws:
+    """The random choices of one release, each with its law and its part of the price.
+
+    Args:
+        bits: A source of random words; None takes fresh ones for every draw.
+
+    Example:
+        >>> from sordino.exact.bits import SeededBits
+        >>> from sordino.privacy import Pure
+        >>> Draws.of(SeededBits(1)).choice([Fraction(900), Fraction(0)], price=Pure(1))
+        1
+    """
+
+    def __init__(self, bits: Bits | None) -> None:
+        self.bits = bits
+
+    @classmethod
+    def of(cls, bits: Bits | None) -> Draws:
+        """The draws of a source of words; without one every draw takes words under a fresh key."""
+        return bits.draws if isinstance(bits, ForcedBits) else Draws(bits)
+
+    @property
+    def private(self) -> bool:
+        """Whether the words are fresh: answers from seeded ones are marked."""
+        return self.bits is None or self.bits.private
+
+    @property
+    def _words(self) -> Bits:
+        return Bits() if self.bits is None else self.bits
+
+    # Noise ---------------------------------------------------------------------------------------------
+
+    def noise(
+        self, law: Noise, *, location: Fraction, scale: Fraction | ExpScale, grid: Grid, price: Guarantee
+    ) -> int:
+        """A lattice point: a private location plus noise of a (perhaps private) scale, exactly rounded."""
+        from sordino.exact.sampler import draw
+
+        del price
+        return draw(law.recipe(), location=location, scale=scale, grid=grid, bits=self.bits)
+
+    def noisy(
+        self, value: Fraction, *, sensitivity: Fraction, price: Guarantee, grid: Grid | None = None
+    ) -> tuple[Fraction, Fraction]:
+        """A value plus the best noise for a public sensitivity, and the public scale of that noise."""
+        calibration = drawing.noise_for(price)
+        scale, lattice = sensitivity * calibration.scale, Grid(0) if grid is None else grid
+        point = self.noise(calibration.noise, location=value, scale=scale, grid=lattice, price=price)
+        return lattice.step * point, scale
+
+    def geometric(self, value: int, *, scale: Fraction, price: Guarantee) -> int:
+        """A whole number k with probability ``~ exp(-|k - value| / scale)``."""
+        from sordino.mechanisms.additive.geometric import two_sided
+
+        del price
+        return value + two_sided(scale, bits=self.bits)
+
+    def radial(self, shells: Shells, *, grid: Grid, price: Guarantee) -> list[int]:
+        """A lattice point in space: a private centre, a radius by shells, a direction on the sphere of a norm."""
+        del price
+        return shells.draw(grid, self._words)
+
+    # Choices -------------------------------------------------------------------------------------------
+
+    def choice(
+        self, exponents: Sequence[Fraction], counts: Sequence[int] | None = None, *, price: Guarantee
+    ) -> int:
+        """Index i with probability ``~ counts[i] exp(-exponents[i])``."""
+        del price
+        return drawing.pick(exponents, counts, bits=self.bits)
+
+    def flip(self, exponents: Sequence[Fraction], *, price: Guarantee) -> int:
+        """Index by permute-and-flip."""
+        del price
+        return drawing.permute_and_flip(exponents, bits=self.bits)
+
+    def flips(self, levels: NDArray[np.int64], slope: Fraction, *, price: Guarantee) -> list[int]:
+        """Per group of levels (a row of the array) a place by permute-and-flip."""
+        del price
+        return drawing.flip_lists(levels, slope, bits=self.bits)
+
+    def lattice(self, rings: Rings, measure: Measure, slope: Fraction, *, price: Guarantee) -> list[int]:
+        """Per group a lattice point with probability ``~ measure(point) exp(-slope level(point))``."""
+        del price
+        return drawing.draw_rings(rings, measure, slope, bits=self.bits)
+
+    def flip_lattice(self, rings: Rings, slope: Fraction, *, price: Guarantee) -> list[int]:
+        """Per group a lattice point by permute-and-flip over all points."""
+        del price
+        return drawing.flip_rings(rings, slope, bits=self.bits)
+
+    def cells(self, cells: Sequence[Cell], measure: Measure, slope: Fraction, *, price: Guarantee) -> int:
+        """A lattice point as `lattice` draws it, from cells of any size."""
+        del price
+        return drawing.draw_lattice(cells, measure, slope, bits=self.bits)
+
+    def scored(
+        self,
+        runs: Sequence[tuple[int, int]],
+        exponents: Sequence[Fraction],
+        measure: Measure,
+        *,
+        price: Guarantee,
+    ) -> int:
+        """A lattice point with probability ``~ measure(point) exp(-exponent of its run)``; runs are first and last."""
+        del price
+        masses = [measure.mass(first, last) for first, last in runs]
+        words = self._words
+        chosen = drawing.pick(exponents, masses, bits=words)
+        return measure.point(*runs[chosen], words.below(masses[chosen]))
+
+    def line(self, pieces: Sequence[Piece], slope: Fraction, *, grid: Grid, price: Guarantee) -> int:
+        """A point of the line with density ``~ exp(-slope score)``, rounded to the grid."""
+        del price
+        return drawing.draw_piece(pieces, slope, grid, bits=self.bits)
+
+    def passes(self, test: FitTest, count: int, *, prices: Mapping[bool, Guarantee]) -> bool:
+        """Whether a private count passes a noisy threshold; each outcome has its own price."""
+        del prices
+        return test.passes(count, bits=self.bits)
+
+    # Independent of the data ---------------------------------------------------------------------------
+
+    def dither(self, count: int, width: int) -> NDArray[np.int64] | Any:
+        """Whole numbers below ``2^width``, one per row, that do not depend on the rows: they cost nothing."""
+        return self._words.words(count) & ((1 << width) - 1)
