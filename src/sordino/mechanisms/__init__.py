@@ -187,7 +187,7 @@ class Mechanism(ABC):
     @property
     def no_bar(self) -> str:
         """Why no bar is known for an answer whose noise is not public, in a sentence."""
-        return "The scale of its noise follows the data and is private."
+        return "No interval with a proved and measured coverage is known for it."
 
     @property
     def clips(self) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sordino.coverage import Coverage, Sample
+from sordino.coverage import Coverage, Population, Sample
 from sordino.errors import ParameterError, SordinoError, Unsupported
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
@@ -178,6 +178,10 @@ def _part(
     grid = output_grid(statistic)
     first, answer = rehearse(statistic, chosen, grid, contribution)
     lattices = dict(chosen.lattices(statistic, grid))
+    if bar is None and "level" in answer.public:  # a mechanism that was given brings its own
+        level = answer.public["level"]
+        own = Population(level) if chosen.bar_covers == "population" else Sample(level)
+        bar = Bar(statistic, own, own, None)
     reason = None if bar is None else bar.refusal(chosen, answer)
     free = bar is not None and reason is None and "level" not in answer.public
     if free and isinstance(bar.asked, Sample) and "value" in lattices:  # type: ignore[union-attr]

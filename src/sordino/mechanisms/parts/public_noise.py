@@ -56,8 +56,10 @@ class PublicNoise:
     ) -> PublicNoise:
         """Noise for a public bound on what was read, with the ends of its public range."""
         low, high = (opened.bottom, opened.top) if clipped else (None, None)
-        ends = [None if end is None else Fraction(opened.units.real(end)) for end in (low, high)]
-        return cls(noise, scale, grid.step, low=ends[0], high=ends[1])
+        step, real = grid.step, opened.units.real  # the ends of a bar are on the lattice: outwards
+        bottom = None if low is None else step * (Fraction(real(low)) // step)
+        top = None if high is None else step * -(-Fraction(real(high)) // step)
+        return cls(noise, scale, step, low=bottom, high=top)
 
     def of_counts(self) -> PublicNoise:
         """The same around numbers that are known to be counts: whole, and not negative."""

@@ -182,7 +182,8 @@ class QuantileInterval(Mechanism):
             return reason
         if statistic.extreme or statistic.shift:  # type: ignore[attr-defined]
             return "Its theorem is about a quantile, not about a row so many places inside an end."
-        if isinstance(self.coverage, Population) and statistic.neighbors is not Neighbors.REPLACE_ONE:
+        fixed = statistic.neighbors is Neighbors.REPLACE_ONE and self.point.rows is not None
+        if isinstance(self.coverage, Population) and not fixed:
             return "For the population the number of rows must be public."
         return self.point.refusal(statistic)
 

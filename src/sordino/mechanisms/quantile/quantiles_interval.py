@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.coverage import Sample
-from sordino.errors import Unsupported
+from sordino.errors import ParameterError, Unsupported
 from sordino.mechanisms import Answer, Mechanism, other_lattice
 from sordino.mechanisms.clip.column import AskedColumn
 from sordino.mechanisms.quantile.ladder import (
@@ -98,6 +98,8 @@ class QuantilesInterval(Mechanism):
 
     def __post_init__(self) -> None:
         self.price.slope  # noqa: B018 - refuses prices that no theorem covers
+        if self.point.rows is None:
+            raise ParameterError(self.name, "needs a rough number of rows", hint="rows=1000")
 
     @property
     def guarantee(self) -> Guarantee:
