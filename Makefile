@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-slow lint compatibility generated docs bench clean
+.PHONY: demo test test-slow mutants lint compatibility generated docs bench clean
 
 demo: $(READY)
 	$(BIN)/python -m sordino.cli.demo
@@ -13,6 +13,9 @@ test: $(READY)
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -n 2 -m slow
+
+mutants: $(READY)
+	$(BIN)/python tests/mutants/run.py
 
 lint: $(READY) docs
 	$(BIN)/ruff check .

@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 # Where the fundamental names live. Statistics, noise families and mechanisms are found in their folders.
 _HOMES = {
+    "catalogue": ("register",),
     "errors": (
         "BudgetExceeded",
         "DataError",
@@ -50,7 +51,9 @@ _HOMES = {
         "Unit",
         "compose",
     ),
+    "reading.bound_check": ("check_bound", "smooth_bound"),
     "reading.condition": ("Condition",),
+    "reading.profile": ("Profile",),
     "session": ("Session", "open"),
     "session.oneline": (
         "count",
@@ -61,6 +64,7 @@ _HOMES = {
         "trimmed_mean",
         "variance",
     ),
+    "session.own": ("add_noise",),
     "session.release": ("Event", "Release"),
 }
 _ROOMS = ("geo", "plots", "smoothed")

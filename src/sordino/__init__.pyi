@@ -1,4 +1,5 @@
 from sordino import geo, plots, smoothed
+from sordino.catalogue import register
 from sordino.coverage import Population, Sample
 from sordino.errors import (
     BudgetExceeded,
@@ -16,6 +17,7 @@ from sordino.mechanisms.additive.error_bar import WithErrorBar
 from sordino.mechanisms.additive.geometric import Geometric
 from sordino.mechanisms.additive.propose_test_release import ProposeTestRelease
 from sordino.mechanisms.additive.radial import RadialLaplace
+from sordino.mechanisms.blocks.blocks import FunctionBlocks
 from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
 from sordino.mechanisms.clip.variance_clip import VarianceClip
@@ -65,7 +67,9 @@ from sordino.privacy import (
     Unit,
     compose,
 )
+from sordino.reading.bound_check import check_bound, smooth_bound
 from sordino.reading.condition import Condition
+from sordino.reading.profile import Profile
 from sordino.session import (
     Session,
     open,  # noqa: A004
@@ -79,11 +83,13 @@ from sordino.session.oneline import (
     trimmed_mean,
     variance,
 )
+from sordino.session.own import add_noise
 from sordino.session.release import Event, Release
 from sordino.statistics.categories import Categories
 from sordino.statistics.count import Count
 from sordino.statistics.count_above import CountAbove
 from sordino.statistics.edges import Edges
+from sordino.statistics.function import Function
 from sordino.statistics.histogram import Histogram
 from sordino.statistics.interquantile_range import InterquantileRange
 from sordino.statistics.maximum import Maximum
@@ -129,6 +135,8 @@ __all__ = [
     "Edges",
     "Event",
     "Extreme",
+    "Function",
+    "FunctionBlocks",
     "Gaussian",
     "GeneralizedCauchy",
     "Geo",
@@ -160,6 +168,7 @@ __all__ = [
     "PolyPlace",
     "Population",
     "PrivateQuantile",
+    "Profile",
     "ProposeTestRelease",
     "Pure",
     "Purse",
@@ -194,8 +203,10 @@ __all__ = [
     "Vector",
     "WinsorizedMean",
     "WithErrorBar",
+    "add_noise",
     "add_remove_cost",
     "best_trim",
+    "check_bound",
     "compose",
     "count",
     "geo",
@@ -209,6 +220,8 @@ __all__ = [
     "plan_budget",
     "plots",
     "quantile",
+    "register",
+    "smooth_bound",
     "smoothed",
     "standard_deviation",
     "trimmed_mean",

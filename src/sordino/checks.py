@@ -131,13 +131,10 @@ def between(
 def whole(subject: str, /, *, at_least: int = 0, why: str = "", hint: str = "", **named: Any) -> int:
     """Return a whole number that is at least the given one."""
     name, value = _single(named)
-    rule = f"{name} must be a whole number of at least {at_least}"
-    refusal = ParameterError(subject, rule, got={name: value}, why=why, hint=hint)
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise refusal
-    number = operator.index(value)
-    if number < at_least:
-        raise refusal
+    number = operator.index(value) if hasattr(value, "__index__") and not isinstance(value, bool) else None
+    if number is None or number < at_least:
+        rule = f"{name} must be a whole number of at least {at_least}"
+        raise ParameterError(subject, rule, got={name: value}, why=why, hint=hint)
     return number
 
 

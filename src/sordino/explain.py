@@ -1,4 +1,4 @@
-"""A release in words, for readers who are no specialists: `explain`, the notebook's HTML, one-line descriptions.
+"""A release in words, for readers who are not specialists: what was published, promised, assumed and changed.
 
 Words only: what is promised is decided elsewhere, and no number here is computed from data.
 """
@@ -7,51 +7,23 @@ from __future__ import annotations
 
 import math
 import textwrap
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sordino.errors import spell
+from sordino.labels import parts, shown, statistics
+from sordino.made import how_it_was_made
 from sordino.privacy import Geo, Guarantee, Neighbors, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sordino.session.release import Event, Interval, Release
 
-NOT_SHOWN = ("kind", "column", "neighbors", "bits", "parts", "windows")
+WIDEST = 100  # prose is not set wider, however wide the terminal
 
 
 def asked(event: Event) -> str:
     """What was asked, in a few words: ``median income by region``."""
     what = ", ".join(statistics(event))
     return f"{what} by {event.by['column']}" if event.by else what
-
-
-def statistics(event: Event) -> list[str]:
-    """Each statistic that was asked, in a few words: ``median income``."""
-    return [_statistic(part) for part in parts(event.statistic)]
-
-
-def parts(statistic: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The statistics of a batch, or the one."""
-    return list(statistic["parts"]) if statistic.get("kind") == "batch" else [statistic]
-
-
-def shown(value: Any) -> str:
-    """A released value for people."""
-    if isinstance(value, tuple | list):
-        inner = ", ".join(shown(item) for item in value[:6])
-        return f"({inner}, ... {len(value)} in all)" if len(value) > 6 else f"({inner})"
-    if value is None:
-        return "no answer"
-    if isinstance(value, str | bool):
-        return str(value)
-    number = float(value)
-    if not math.isfinite(number):
-        return "infinite" if number > 0 else "-infinite"
-    if number == int(number) and abs(number) < 1e15:
-        return f"{int(number):,}"
-    return f"{number:,.7g}" if 1e-4 <= abs(number) < 1e15 else f"{number:.6e}"
 
 
 def whom(unit: Unit, neighbors: Neighbors) -> str:
@@ -84,55 +56,72 @@ def odds(guarantee: Guarantee) -> str:
     return text
 
 
-def explanation(release: Release) -> str:
+def explanation(release: Release, width: int = 92) -> str:
     """The text of `Release.explain`."""
-    event = release.event
-    sections = [
-        ("What was published", published(release)),
-        ("What one person's data can change", [_change(event), odds(event.guarantee)]),
-        ("What this rests on", list(release.assumptions) or ["Nothing beyond the promise itself."]),
-        ("What is not protected", not_protected(event)),
-        ("Where it stands in the book", _book(release)),
-    ]
-    lines: list[str] = []
-    for title, paragraphs in sections:
-        lines.append(title)
+    wide = min(max(width, 40), WIDEST)
+    lines = ["What was published"]
+    lines += ["  " + line if line else "" for line in _answers(release, wide - 2).splitlines()]
+    for title, paragraphs in sections(release):
+        lines += ["", title] if title else []
         for paragraph in paragraphs:
             if paragraph:
-                lines += textwrap.wrap(paragraph, 92, initial_indent="  ", subsequent_indent="  ")
-        lines.append("")
+                lines += textwrap.wrap(paragraph, wide, initial_indent="  ", subsequent_indent="  ")
     return "\n".join(lines).rstrip()
 
 
-def published(release: Release) -> list[str]:
-    """What was published, with its error bar when one was bought."""
+def sections(release: Release) -> list[tuple[str, list[str]]]:
+    """Titles and paragraphs of an explanation, without the answers; the first goes on after them."""
     event = release.event
+    return [
+        ("", about_the_answers(release)),
+        ("How it was made", how_it_was_made(release)),
+        ("What one person's data can change", [_change(event), odds(event.guarantee)]),
+        ("What this rests on", list(release.assumptions) or ["Nothing beyond the promise itself."]),
+        ("What is not protected", not_protected(event)),
+        ("Where it stands in the ledger", _ledger(release)),
+    ]
+
+
+def _answers(release: Release, width: int) -> str:
+    """The answers: one line each where there are few, tables otherwise. Nothing is left out."""
+    table = release.table
+    if table.keys or any(row.cell is not None for row in table):
+        return release.text(width)
+    return "\n".join(f"{row.label}: {shown(row.value)}" for row in table)
+
+
+def about_the_answers(release: Release) -> list[str]:
+    """What a reader of the numbers must know: which rows, which intervals, why a count is negative."""
+    event, table = release.event, release.table
     lines = []
-    bars = list(release.interval) if isinstance(release.interval, tuple) else [release.interval]
-    if event.by is not None and isinstance(release.value, tuple):
-        lines.append(f"{asked(event)}:")
-        each = len(statistics(event))
-        lines += [
-            f"{key}: {shown(value)}{_between(bars[place * each : (place + 1) * each])}"
-            for place, (key, value) in enumerate(list(release.groups.items())[:20])
-        ]
-        if len(release.value) > 20:
-            lines.append(f"... and {len(release.value) - 20} more groups.")
-    else:
-        names = statistics(event)
-        values = release.value if len(names) > 1 and isinstance(release.value, tuple) else (release.value,)
-        ends = [_between([bar]) for bar in (bars if len(bars) == len(names) else [None] * len(names))]
-        lines += [
-            f"{name}: {shown(value)}{end}" for name, value, end in zip(names, values, ends, strict=True)
-        ]
     if event.where:
         conditions = ", ".join(f"{c['column']} {c['op']} {c['value']}" for c in event.where)
         lines.append(f"Only rows with {conditions} were asked about.")
-    lines += dict.fromkeys(covered(bar) for bar in bars if bar is not None)
-    if all(bar is None for bar in bars):
+    bars = list(release.interval) if isinstance(release.interval, tuple) else [release.interval]
+    barred = [row for row in table if row.level is not None]
+    own = [row for row in barred if row.statistic == "function"]
+    lines += [
+        f"{row.label}: {row.interval}" for row in barred if not table.keys and row.cell is None
+    ]  # a table shows its own
+    if own:
+        often = 100 * (own[0].level or 0)
         lines.append(
-            "The answer carries random noise. How much was used for this answer is private and is not published; the "
-            "planner shows the usual error on data that are not these."
+            f"The value in the population from which the people were drawn lies in its interval in about {often:g} of "
+            "100 such studies, if the function is close to unbiased and normal on blocks of this size. This interval "
+            "was paid for."
+        )
+    else:
+        lines += dict.fromkeys(covered(bar) for bar in bars if bar is not None)
+    if len(barred) < len(table):
+        which = "The answers carry" if len(table) > 1 else "The answer carries"
+        lines.append(
+            f"{which} random noise. How much was used here is private and is not published; the planner shows the "
+            "usual error on data that are not these."
+        )
+    if any(_counts(row.statistic) and _negative(row.value) for row in table):
+        lines.append(
+            "A negative count is noise, not an error: there are few such rows or none, and the noise went below zero. "
+            "It is not raised to zero, because then sums and averages of published counts would be too high."
         )
     return lines
 
@@ -176,10 +165,13 @@ def wider(added: float) -> str:
     )
 
 
-def _between(bars: list[Interval | None]) -> str:
-    """The ends of the bars of one line; nothing where there are none."""
-    known = [f"{shown(bar.low)} to {shown(bar.high)}" if bar is not None else "no interval" for bar in bars]
-    return f", interval {'; '.join(known)}" if any(bar is not None for bar in bars) else ""
+def _counts(statistic: str) -> bool:
+    words = ("count", "histogram", "categories", "edges", "triangles")
+    return any(word in statistic for word in words)
+
+
+def _negative(value: object) -> bool:
+    return isinstance(value, int | float) and value < 0
 
 
 def not_protected(event: Event) -> list[str]:
@@ -195,65 +187,13 @@ def not_protected(event: Event) -> list[str]:
         lines.append("Someone with several rows: each row is protected as if it were a person of its own.")
     else:
         lines.append("Families and other groups: the promise weakens with each further person in them.")
-    lines.append("Other releases about the same people, unless they are in the same book.")
+    lines.append("Other releases about the same people, unless they are in the same ledger.")
     return lines
-
-
-def page(release: Release) -> str:
-    """The notebook's HTML."""
-    rows = [
-        ("asked", asked(release.event)),
-        ("protects", whom(release.event.unit, release.event.neighbors)),
-        ("promise", repr(release.guarantee)),
-        ("release", "not in a book" if release.ledger_id is None else str(release.ledger_id)),
-    ]
-    bar = release.interval
-    if bar is not None and not isinstance(bar, tuple):
-        rows.insert(
-            1,
-            (
-                "interval",
-                f"{shown(bar.low)} to {shown(bar.high)}, {100 * bar.level:g} times in 100, for the {bar.covers}",
-            ),
-        )
-    cells = "".join(
-        f'<tr><th scope="row" style="text-align:left">{escape(name)}</th>'
-        f'<td style="text-align:left">{escape(text)}</td></tr>'
-        for name, text in rows
-    )
-    if release.event.by is not None and isinstance(release.value, tuple):
-        bars = list(release.interval) if isinstance(release.interval, tuple) else []
-        each = len(statistics(release.event))
-        ends = [
-            _between(bars[place : place + each]).removeprefix(", interval ")
-            for place in range(0, len(bars), each)
-        ] or [""] * len(release.value)
-        listed = "".join(
-            f'<tr><th scope="row" style="text-align:left">{escape(str(key))}</th><td>{escape(shown(value))}</td>'
-            f"{f'<td>{escape(end)}</td>' if end else ''}</tr>"
-            for (key, value), end in list(zip(release.groups.items(), ends, strict=True))[:50]
-        )
-        body = f"<table><caption>{escape(asked(release.event))}</caption>{listed}</table>"
-    else:
-        body = f"<p><strong>{escape(shown(release.value))}</strong></p>"
-    words = escape(release.explain())
-    return (
-        f"<div>{body}<table>{cells}</table><details><summary>What does this promise?</summary>"
-        f"<pre>{words}</pre></details></div>"
-    )
-
-
-def _statistic(statistic: Mapping[str, Any]) -> str:
-    name = str(statistic.get("kind", "statistic"))
-    column = statistic.get("column") or " ".join(
-        str(statistic[key]) for key in ("left", "right") if statistic.get(key)
-    )
-    return f"{name} {column}".strip()
 
 
 def _change(event: Event) -> str:
     who = whom(event.unit, event.neighbors)
-    text = f"Protected is {who}: {event.neighbors.words}. The promise: {event.guarantee.words}."
+    text = f"The privacy unit is {who}: {event.neighbors.words}. The promise: {event.guarantee.words}."
     if isinstance(event.guarantee, Geo):
         return text
     if event.rows_moved > 1:
@@ -263,11 +203,14 @@ def _change(event: Event) -> str:
     return text
 
 
-def _book(release: Release) -> list[str]:
+def _ledger(release: Release) -> list[str]:
     if release.ledger_id is None:
-        return ["It is in no book: nobody adds up what was released about these people."]
+        return ["It is in no ledger: nobody adds up what was released about these people."]
     words = (
         f"Release {release.ledger_id}, paid on {release.at} with {release.guarantee!r}, drawn by version "
         f"{release.version}. Asking again with its token returns the same answer and costs nothing."
     )
     return [words]
+
+
+__all__ = ["asked", "explanation", "parts", "sections", "shown", "statistics", "whom"]

@@ -12,7 +12,7 @@ from sordino.errors import ParameterError
 if TYPE_CHECKING:
     from sordino.mechanisms.parts.measure import Measure
 
-SPREADS = 10  # bounds at most so many spreads wide fit the column
+SPREADS = 5  # bounds at most so many spreads wide fit the column, even if the guess is three times too large
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +23,10 @@ class Hints:
         rows: Number of rows (public under replace-one), or a declared rough one.
         centre: Guess of the centre of the column.
         spread: Guess of its spread.
-        tight: The bounds fit the column.
-        loose: For minimum and maximum: rather far inside the data than outside.
+        tight: The bounds fit the column: plain noise at the full price.
+        loose: The bounds of a mean, sum, variance or deviation are far too wide (ten times or more): search them
+            aggressively. Where they do fit after all, answers can be several times worse than plain noise. For minimum
+            and maximum: rather far inside the data than outside.
         symmetric: The distribution is symmetric, so a trimmed mean may answer for the mean.
         occupied: Guess of the share of rows that differ from the usual value.
         smoothing: Smoothing parameter of a smooth bound.
@@ -53,7 +55,7 @@ class Hints:
         return cls(**{**options, "interval": Coverage.of(options.get("interval"))})
 
     def fits(self, low: float, high: float) -> bool:
-        """Whether the bounds fit the column: the caller says so, or says a spread of which they are at most ten."""
+        """Whether the bounds fit the column: the caller says so, or says a spread of which they are at most five."""
         width = Fraction(high) - Fraction(low)
         return self.tight or (self.spread is not None and width <= SPREADS * Fraction(self.spread))
 

@@ -7,6 +7,9 @@ mark: lines differ in dash too. matplotlib is imported only here and in the room
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import cache
+from html import escape
+from io import StringIO
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,30 +47,79 @@ _STYLE = {
 }
 
 
-def pyplot(subject: str = "plots") -> Any:
-    """Import matplotlib's pyplot with a backend that needs no screen, or name the extra to install."""
+class Studio:
+    """Makes figures without pyplot's state: nobody's backend or open figures are touched, and notebooks show them."""
+
+    def __init__(self, matplotlib: Any) -> None:
+        self._matplotlib = matplotlib
+
+    def figure(self, **options: Any) -> Any:
+        """An empty figure."""
+        return _picture_class()(**options)
+
+    def subplots(self, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
+        """A figure and its axes, with the arguments of pyplot's function of that name."""
+        own = {name: options.pop(name) for name in ("figsize", "dpi", "layout") if name in options}
+        figure = self.figure(**own)
+        return figure, figure.subplots(rows, columns, **options)
+
+    def get_cmap(self, name: str, levels: int | None = None) -> Any:
+        """A colour map."""
+        found = self._matplotlib.colormaps[name]
+        return found if levels is None else found.resampled(levels)
+
+
+def _matplotlib(subject: str = "plots") -> Any:
+    """Import matplotlib, or name the extra to install."""
     try:
         import matplotlib as mpl
     except ImportError as error:
         raise MissingExtra.named(subject, "matplotlib", "plots") from error
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
+    return mpl
 
-    return plt
+
+@cache
+def _picture_class() -> Any:
+    """A figure that a notebook shows by itself."""
+    from matplotlib.figure import Figure
+
+    class Picture(Figure):
+        def _repr_svg_(self) -> str:
+            return svg(self)
+
+    return Picture
+
+
+def svg(figure: Any) -> str:
+    """A figure as SVG, without time stamps."""
+    written = StringIO()
+    with style():
+        figure.savefig(written, format="svg", metadata={"Date": None})
+    text = written.getvalue()
+    return text[text.index("<svg") :]
+
+
+def inline(figure: Any, *, title: str) -> str:
+    """A figure as SVG inside a page: it shrinks with the page and has a title for screen readers."""
+    head, mark, rest = svg(figure).partition(">")
+    named = f' role="img" aria-label="{escape(title)}" style="max-width:100%;height:auto"'
+    return f"{head}{named}{mark}{rest}"
 
 
 @contextmanager
 def style() -> Iterator[Any]:
-    """Draw in the house style; yields pyplot.
+    """Draw in the house style; yields a `Studio`.
 
     Example:
         >>> with style() as plt:
         ...     figure, axes = plt.subplots()
         ...     _ = axes.set_xlabel("epsilon")
     """
-    plt = pyplot()
-    with plt.rc_context({**_STYLE, "axes.prop_cycle": plt.cycler(color=list(COLOURS))}):
-        yield plt
+    mpl = _matplotlib()
+    from cycler import cycler  # comes with matplotlib
+
+    with mpl.rc_context({**_STYLE, "axes.prop_cycle": cycler(color=list(COLOURS))}):
+        yield Studio(mpl)
 
 
 def lines() -> Iterator[dict[str, Any]]:
@@ -88,6 +140,15 @@ def save(figure: Any, path: str | Path) -> Path:
         sordino.errors.ParameterError: plot: the file must end in .svg, .png or .pdf, got path='figure.gif'.
             Hint: plot.svg
     """
+    target, ending = check(path)
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]
+    with style():
+        figure.savefig(target, metadata=metadata)
+    return target
+
+
+def check(path: str | Path) -> tuple[Path, str]:
+    """Refuse a file that cannot be drawn into, and a missing matplotlib, before any work is done."""
     target = Path(path)
     ending = target.suffix.lstrip(".").lower()
     if ending not in FORMATS:
@@ -98,11 +159,8 @@ def save(figure: Any, path: str | Path) -> Path:
         raise ParameterError(
             "plot", "the folder of the file must exist", got={"path": str(path)}, hint=target.name
         )
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]
-    with style():
-        figure.savefig(target, metadata=metadata)
-    pyplot().close(figure)
-    return target
+    _matplotlib("plot")
+    return target, ending
 
 
 def densities(calibrations: Sequence[Calibration], *, unit: str = "units of the smooth bound") -> Any:
@@ -177,3 +235,11 @@ def plain_ticks(axis: Any) -> None:
     axis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def thousands(axis: Any) -> None:
+    """Write an axis as people write numbers: 20,000."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins=6))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{float(f'{value:.6g}'):,.6g}"))

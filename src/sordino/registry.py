@@ -34,6 +34,7 @@ class Register(Generic[T]):
     def __init__(self, kind: str, package: str) -> None:
         self.kind, self.package = kind, package
         self.known: dict[str, type[T]] = {}
+        self._imported = self._plugged = False
 
     def __contains__(self, name: object) -> bool:
         return name in self.known
@@ -63,8 +64,12 @@ class Register(Generic[T]):
     def load(self) -> dict[str, type[T]]:
         """Import the folder and the installed entry points of its group; all variants, sorted by name."""
         self._own_names()
-        for plugin in entry_points(group=self.package):
-            plugin.load()
+        if (
+            not self._plugged
+        ):  # looking for installed packages takes milliseconds, and a release asks several times
+            for plugin in entry_points(group=self.package):
+                plugin.load()
+            self._plugged = True
         return dict(sorted(self.known.items()))
 
     def _own(self, variant: type[Any]) -> bool:
@@ -72,10 +77,13 @@ class Register(Generic[T]):
         return variant.__module__ == self.package or variant.__module__.startswith(self.package + ".")
 
     def _own_names(self) -> None:
-        """Let the library's own variants take their names."""
+        """Let the library's own variants take their names; once, whatever is defined later registers by itself."""
+        if self._imported:
+            return
         package = sys.modules.get(self.package)
         for module in pkgutil.walk_packages(getattr(package, "__path__", ()), self.package + "."):
             importlib.import_module(module.name)
+        self._imported = package is not None
 
 
 def _place(variant: type[Any]) -> tuple[str, str]:

@@ -24,9 +24,9 @@ def test_a_file_and_a_number_say_the_same(run):
     assert code == 0
     assert run("1", "--ledger", "people.ledger") == (0, out, "")
     for words in ("median age", "73.2 %", "What is not protected", "nearer bound", "Release 1"):
-        assert words in out
+        assert words in " ".join(out.split())
     record = json.loads(run("release.json", "--json")[1])
-    assert record["explanation"] == out.rstrip("\n")
+    assert record["explanation"].split() == out.split()  # lines break where the terminal ends
 
 
 def test_what_cannot_be_explained_is_said(run):

@@ -122,7 +122,8 @@ def test_a_data_name_stands_for_the_data_wherever_they_lie(run):
     assert run(*COUNT, "--data", "b.csv", "--data-name", "x" * 201)[0] == 2
 
 
-def test_show_says_who_asked_and_why_the_ledger_was_changed(run):
+def test_show_says_who_asked_and_why_the_ledger_was_changed(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     run(*CREATE)
     Path("people.csv").write_text(CSV)
     run(*COUNT, "--data", "people.csv", "--user", "alice", "--purpose", "annual\x1b report")

@@ -118,7 +118,7 @@ def test_a_dry_run_touches_neither_data_nor_book(run, place):
         (place / name).unlink()
     code, out, _ = run(f"{MEDIAN} --epsilon 0.5 {DATA} --dry-run")
     assert code == 0
-    assert "no data and no book were touched" in out
+    assert "nothing was spent" in out
     code, out, _ = run(f"{MEDIAN} --epsilon 0.5 --dry-run --json --by region --by-keys north,south")
     assert json.loads(out)["event"]["rows_moved"] == 2
     assert not list(place.iterdir())
@@ -187,7 +187,7 @@ def example(kind):
     return " ".join(words)
 
 
-NAMES = [name for name in statistics() if name != "vector"]
+NAMES = [name for name in statistics() if name not in ("vector", "function")]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -261,7 +261,7 @@ def test_groups_with_error_bars_are_a_table(run):
     )
     code, out, _ = run(f"{line} --interval 0.9 {DATA} --yes")
     assert code == 0
-    assert "error bar" in out
+    assert "90 % interval" in out
     assert out.count(" to ") == 2
 
 

@@ -23,7 +23,7 @@ from sordino.privacy import (
     Pure,
     TruncatedConcentrated,
 )
-from tests.support import noise_pairs as pairs
+from sordino.testing import noise_pairs as pairs
 
 FAMILIES = noise_families()
 CASES = [noise for family in FAMILIES.values() for noise in family.cases()]

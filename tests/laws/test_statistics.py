@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import itertools
 import json
-import math
 import pickle
 
 import numpy as np
@@ -18,67 +17,16 @@ from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Profile, Reach, Reading
 from sordino.reading.requests import Source
-from sordino.statistics import Case, Statistic, detours, ordered, shared_neighbours, triangles
+from sordino.statistics import Statistic, detours, ordered, shared_neighbours, triangles
 from sordino.statistics.numeric import Numeric
-from tests.support.statistic_worlds import World, drops
+from sordino.testing.statistic_laws import violations
+from sordino.testing.worlds import World
 
-KINDS = catalogue.statistics()
+KINDS = {
+    name: kind for name, kind in catalogue.statistics().items() if name != "function"
+}  # it has no envelopes
 NAMES = sorted(KINDS)
 NOTHING = (float("nan"),)
-
-
-def violations(case: Case, depth: int):
-    """Every law that a case breaks, in words; empty for a right statistic."""
-    world = World(case)
-    statistic = case.statistic
-    exact = () if drops(statistic) else statistic.exact
-    far = world.largest + 1
-    opened = [world.read(i, depth).open() for i in range(len(world.datasets))]
-    for i, here in enumerate(opened):
-        data = world.datasets[i]
-        if here.value != world.values[i]:
-            yield f"value of {data}: {here.value}, defined {world.values[i]}"
-        if here.bottom is not None and not here.bottom <= here.value <= here.top:
-            yield f"value of {data} outside its range"
-        for k in range(far):
-            brute = world.local_at(i, k)
-            bound = here.profile.at(k)
-            if bound < brute - (1e-9 if isinstance(brute, float) else 0):
-                yield f"profile of {data} at {k}: {bound} < {brute}"
-            tight = "profile" in exact and k <= depth and world.whole(i, k + 1) and data
-            if tight and bound != brute:
-                yield f"profile of {data} at {k}: {bound} is not {brute}"
-        if here.reach is None:
-            continue
-        if not here.reach.low[0] <= here.value <= here.reach.high[0]:
-            yield f"reach of {data} misses its value"
-        for l in range(far):
-            least, most = world.envelope(i, l)
-            low, high = here.reach.at(l)
-            if low > least or high < most:
-                yield f"reach of {data} at {l}: [{low}, {high}] misses [{least}, {most}]"
-            full = l <= depth and world.whole(i, l) and data
-            if full and "low" in exact and low != least:
-                yield f"reach of {data} at {l}: low {low} is not {least}"
-            if full and "high" in exact and high != most:
-                yield f"reach of {data} at {l}: high {high} is not {most}"
-    for i, here in enumerate(opened):
-        for j, d in world.near(i):
-            if d != 1:
-                continue
-            there = opened[j]
-            pair = f"{world.datasets[i]} and {world.datasets[j]}"
-            for k in range(far + 1):
-                if here.profile.at(k) > there.profile.at(k + 1):
-                    yield f"profiles of {pair} at {k}: {here.profile.at(k)} > {there.profile.at(k + 1)}"
-                if here.reach is not None and there.reach is not None:
-                    (low, high), (lower, higher) = here.reach.at(k), there.reach.at(k + 1)
-                    if low < lower or high > higher:
-                        yield f"reaches of {pair} at {k}: [{low}, {high}] not in [{lower}, {higher}]"
-            for smoothing in (0.05, 0.7):
-                one, other = here.profile.smooth(smoothing), there.profile.smooth(smoothing)
-                if one > other * math.exp(smoothing) * (1 + 1e-12):
-                    yield f"smooth bounds of {pair}: {one} and {other} at {smoothing}"
 
 
 def cases():

@@ -89,7 +89,9 @@ def test_an_unknown_option_is_named():
 def test_defaults_follow_the_table():
     wide = {"low": -50, "high": 1050}
     assert choose(Median("x", **wide), Pure(1), rows=1001).name == "quantile"
-    assert choose(Mean("x", **wide), Pure(1), rows=1001).name == "auto-clip"
+    assert choose(Mean("x", **wide), Pure(1), rows=1001).name == "plain-or-cut"
+    assert choose(Mean("x", **wide), Pure(1), rows=1001, loose=True).name == "auto-clip"
+    assert choose(Mean("x", **wide), Pure(1), rows=1001, loose=True, tight=True).name == "additive"
     assert choose(Mean("x", **wide), Pure(1), rows=1001, tight=True).name == "additive"
     assert choose(Mean("x", **wide), Pure(1), rows=1001, symmetric=True).name == "symmetric-mean"
     assert choose(Maximum("x", **wide), Pure(1), rows=1001).name == "extreme"
@@ -172,8 +174,9 @@ def test_few_rows_are_not_trusted_beforehand():
     assert not choose(Mean("x", **wide), Pure(0.1), rows=201).trusted
     assert choose(Mean("x", **wide), Pure(1), rows=1001).trusted
     assert not choose(Median("x", **wide), Pure(0.1), rows=201).trusted
-    assert not choose(Mean("x", **wide), Pure(0.1), rows=500).trusted
-    assert choose(Mean("x", **wide), Pure(0.1), rows=500, centre=0, spread=1).trusted
+    assert choose(Mean("x", **wide), Pure(0.1), rows=500).trusted
+    assert not choose(Mean("x", **wide), Pure(0.1), rows=500, loose=True).trusted
+    assert choose(Mean("x", **wide), Pure(0.1), rows=500, centre=0, spread=1, loose=True).trusted
 
 
 def test_every_mechanism_is_registered_and_names_its_proof():

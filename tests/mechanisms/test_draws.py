@@ -16,6 +16,7 @@ OWNERS = {
     "additive/radial_draw.py",
     "additive/geometric.py",
     "clip/fit_test.py",
+    "clip/whole_or_interval.py",
 }
 """Where `Draws` sends its work; what they export is called by `Draws` alone."""
 SAMPLERS = {
@@ -33,6 +34,8 @@ DRAWING = {
     "draw_piece",
     "flip_lists",
     "two_sided",
+    "draw_outcome",
+    "draw_flat_topped",
 }
 WORDS = {"word", "words", "below"}
 

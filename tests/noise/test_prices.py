@@ -5,7 +5,7 @@ import pytest
 from sordino.catalogue import noise_family
 from sordino.errors import Unsupported
 from sordino.privacy import Approx, Concentrated, Geo, Pure, TruncatedConcentrated
-from tests.support.noise_pairs import worst_log_ratio
+from sordino.testing.noise_pairs import worst_log_ratio
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])

@@ -20,7 +20,7 @@ def test_answers_are_near_the_truth_at_a_high_price_and_in_no_book():
     assert barred.interval.low < 50.5
     assert barred.interval.high > 49.5
     assert barred.ledger_id is None
-    assert "in no book" in barred.explain()
+    assert "in no ledger" in barred.explain()
 
 
 def test_bounds_and_price_must_be_given():

@@ -59,8 +59,8 @@ def people():
 def test_the_price_is_in_the_book_before_anything_is_read(tmp_path):
     notes = []
     book = Ledger.create(tmp_path / "b", sd.Pure(1), reason="order")
-    spend, record = book.spend, book.record
-    book.spend = lambda *a, **b: (notes.append("debit"), spend(*a, **b))[1]
+    spend, record = book.spend_all, book.record
+    book.spend_all = lambda *a, **b: (notes.append("debit"), spend(*a, **b))[1]
     book.record = lambda *a: (notes.append("record"), record(*a))[1]
     session = sd.Session(Spy(AGES, notes), book)
     session.release(MEDIAN, sd.Pure(0.5))
@@ -358,6 +358,8 @@ def test_what_a_release_says_of_two_datasets_differs_only_in_its_answer():
     for ages in ([31.0, 45.0, 28.0, 60.0, 17.0], [119.0, 118.0, 117.0, 116.0, 115.0]):
         session = sd.open({"age": np.array(ages)}, budget=sd.Pure(3))
         record = session.release(MEDIAN, sd.Pure(0.1)).to_dict()
+        for row in record["table"]:
+            row.pop("value")
         records.append({key: record[key] for key in record if key not in ("value", "token", "at")})
     assert records[0] == records[1]
 

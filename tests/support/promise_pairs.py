@@ -18,7 +18,7 @@ from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Approx, Neighbors, Pure
-from tests.support.statistic_worlds import World, drops
+from sordino.testing.worlds import World, drops
 
 SMOOTH = Additive(calibration=PolyPlace.calibrate(Pure(1), smoothing=Fraction(1, 4)))
 PLAIN = Additive(calibration=Laplace.calibrate(Pure(1), smoothing=0))

@@ -132,7 +132,7 @@ def _check_words(words: list[str]) -> None:
         except UnicodeEncodeError:
             raise ParameterError(
                 "sordino", "arguments must be UTF-8", got={"argument": place},
-                why="They are written into the book and into messages.",
+                why="They are written into the ledger and into messages.",
                 hint="rename the file, or type the name of the column as the header has it",
             ) from None  # fmt: skip
 
@@ -162,7 +162,7 @@ def _bug(error: Exception) -> SordinoError:
 
 
 def exit_code(error: SordinoError) -> int:
-    """Say which exit code an error has: 5 for a damaged book alone."""
+    """Say which exit code an error has: 5 for a damaged ledger alone."""
     if isinstance(error, BudgetExceeded):
         return EXIT_BUDGET
     if isinstance(error, AuditFailed):

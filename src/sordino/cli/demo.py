@@ -54,7 +54,7 @@ def run() -> None:
             except SystemExit as stop:
                 if stop.code:
                     click.echo(click.style(f"(exit code {stop.code})", dim=True))
-    click.echo(f"\nThe book and the table are in {folder}.")
+    click.echo(f"\nThe ledger and the table are in {folder}.")
 
 
 def _flights() -> Path:

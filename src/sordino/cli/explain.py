@@ -1,15 +1,22 @@
-"""Explain a release to a reader who is no specialist: what was promised, assumed and not protected."""
+"""Explain a release to a reader who is not a specialist: what was promised, assumed and not protected."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sordino.address import check_path, pasted
 from sordino.cli import render
-from sordino.cli.options import json_option
+from sordino.cli.answers import (
+    check_outputs,
+    chosen,
+    paged,
+    print_answer,
+    with_answer_options,
+    write_files,
+)
 from sordino.errors import LedgerError, ParameterError
 
 if TYPE_CHECKING:
@@ -25,18 +32,27 @@ MALFORMED = (ValueError, KeyError, TypeError, AttributeError, IndexError)
 )
 @click.argument("release", metavar="FILE|NUMBER")
 @click.option("--ledger", "location", metavar="LEDGER", help="The ledger in which NUMBER stands.")
-@json_option
-def command(release: str, location: str | None, as_json: bool) -> None:
-    """Say in plain words what a release promises. RELEASE is a JSON file, or its number in a ledger."""
+@with_answer_options
+def command(release: str, location: str | None, **options: Any) -> None:
+    """Say in plain words what a release promises. RELEASE is a JSON file, or its number in a ledger.
+
+    With --format csv or markdown it prints the answers alone; --csv and --plot write them into files.
+    """
+    check_outputs(options)
     numbered = release.isascii() and release.isdigit()
-    found = _from_book(release, location) if numbered and location else _from_file(release)
-    if as_json:
+    found = _from_ledger(release, location) if numbered and location else _from_file(release)
+    kind = chosen(options)
+    if kind == "json":
         render.as_json({"release": found.to_dict(), "explanation": found.explain()})
-        return
-    click.echo(found.explain())
+        write_files(found, options)
+    elif kind == "table":
+        paged(found.explain(render.width()))
+        write_files(found, options)
+    else:
+        print_answer(found, options)
 
 
-def _from_book(text: str, location: str) -> Release:
+def _from_ledger(text: str, location: str) -> Release:
     from sordino.ledger import Ledger
     from sordino.session.release import Release
 
@@ -46,8 +62,8 @@ def _from_book(text: str, location: str) -> Release:
             hint=f"sordino ledger show {pasted(location)}",
         )  # fmt: skip
     number = int(text)
-    with Ledger(location) as book:
-        name, entry = book.name, book.entry(number)
+    with Ledger(location) as ledger:
+        name, entry = ledger.name, ledger.entry(number)
     if entry.release is None:
         raise LedgerError(
             f"ledger {name}",

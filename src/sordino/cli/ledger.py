@@ -15,7 +15,7 @@ from sordino.cli.options import guarantee, json_option, price_options
 from sordino.errors import LedgerDamaged, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from sordino.ledger import Entry, Ledger
 
@@ -86,12 +86,18 @@ def create(
 @click.option("--by", type=click.Choice(("user",)), help="Add up what each user has spent.")
 @click.option("--last", type=click.IntRange(min=0), default=100, show_default=True, metavar="N",
               help="List the last N releases; 0 lists all.")  # fmt: skip
+@click.option("--plot", metavar="FILE", help="Draw the budget as a gauge into FILE (.svg, .png or .pdf).")
 @json_option
-def show(location: str, by: str | None, last: int, as_json: bool) -> None:
+def show(location: str, by: str | None, last: int, plot: str | None, as_json: bool) -> None:
     """Show what was promised, spent and released, by whom, and why the ledger was changed."""
     from sordino.ledger import Ledger
 
     with Ledger(location) as ledger:
+        if plot:
+            from sordino import plots
+            from sordino.session.figures import gauge
+
+            render.note(f"wrote {plots.save(gauge(ledger.budget, ledger.spent, ledger.remaining), plot)}")
         if by is not None:
             _by_user(ledger, as_json)
             return
@@ -114,6 +120,7 @@ def show(location: str, by: str | None, last: int, as_json: bool) -> None:
             render.note(f"the last {last}; {before} earlier: --last 0")
         if listed:
             _table(["release", "paid", "who", "data", "asked", "cost", "answer"], listed)
+            _answers(ledger.entries(before))
         else:
             render.note("nothing was released yet")
 
@@ -128,12 +135,28 @@ def _listed(entry: Entry) -> list[str]:
     from sordino.explain import asked, shown
     from sordino.session.release import Event, Release
 
-    value = "no answer yet" if entry.release is None else shown(Release.from_dict(entry.release).value)
+    value = "no answer yet"
+    if entry.release is not None:
+        table = Release.from_dict(entry.release).table
+        several = len(table) > 1
+        value = "below" if several else f"{shown(table.rows[0].value)} {table.rows[0].interval}".strip()
     data = (entry.event.get("data") or {}).get("name", "-")
     what = asked(Event.from_dict(entry.event))
     if purpose := entry.who.get("purpose"):
         what += f" ({purpose})"
-    return [str(entry.number), entry.at, _person(entry.who), data, what, repr(entry.cost), value]
+    at = entry.at[:16].replace("T", " ")
+    return [str(entry.number), at, _person(entry.who), data, what, repr(entry.cost), value]
+
+
+def _answers(entries: Iterable[Entry]) -> None:
+    """Answers of several numbers as tables, whole."""
+    from sordino.session.release import Release
+
+    for entry in entries:
+        if entry.release is not None:
+            answer = Release.from_dict(entry.release)
+            if len(answer.table) > 1:
+                click.echo(f"\nrelease {entry.number}\n{answer.text(render.width())}")
 
 
 def _person(who: Mapping[str, str]) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import dataclasses
 import re
 import shlex
+import sys
 from abc import abstractmethod
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = {
     "column": "income", "low": "0", "high": "500000", "q": "0.5", "qs": "0.25,0.5,0.75", "trim": "0.05",
+    "f": "my_module:gini", "columns": "income",
     "keys": "north,south", "edges": "0,18,65,120", "threshold": "50000", "vertices": "100",
 }  # fmt: skip
 """What stands for a field in an example."""
@@ -189,6 +192,8 @@ class Statistics(click.Group):
         arguments = [field for field in fields if _positional(field)]
 
         def run(**options: Any) -> None:
+            if any("argument" in field.metadata for field in fields):
+                sys.path.insert(0, str(Path.cwd()))  # my_module.py lies beside the data
             given = {field.name: _read(field, options.pop(field.name)) for field in fields}
             statistic = kind(**{name: value for name, value in given.items() if value is not None})
             (then or self.run)(statistic, options)
@@ -242,7 +247,7 @@ def _nested(kind: type[Statistic]) -> bool:
 def _asked(kind: type[Statistic], field: dataclasses.Field[Any]) -> bool:
     """Whether a field is the user's to set: not the relation, and not what the name of the statistic fixes."""
     fixed = field.name == "q" and not _required(field)
-    return field.name != "neighbors" and not fixed and kind.name != ""
+    return field.name != "neighbors" and not fixed and kind.name != "" and "hidden" not in field.metadata
 
 
 def _required(field: dataclasses.Field[Any]) -> bool:
@@ -250,7 +255,7 @@ def _required(field: dataclasses.Field[Any]) -> bool:
 
 
 def _positional(field: dataclasses.Field[Any]) -> bool:
-    return str(field.type) == "str" and _required(field)
+    return (str(field.type) == "str" or "argument" in field.metadata) and _required(field)
 
 
 def _metavar(field: dataclasses.Field[Any]) -> str:
@@ -259,12 +264,27 @@ def _metavar(field: dataclasses.Field[Any]) -> str:
 
 def _help(field: dataclasses.Field[Any]) -> str:
     words = {
-        "low": "Lower bound, public: values below count as it.",
-        "high": "Upper bound, public: values above count as it.",
+        "low": "Lower bound, public: values below are clamped to it.",
+        "high": "Upper bound, public: values above are clamped to it.",
         "step": "The lattice on which the data live: 1 for ages, 0.01 for pay.",
-        "missing": "What a row that is no number counts as: a number, or drop.",
+        "missing": "What a row that is not a number counts as: a number, or drop.",
         "bits": "Resolution of the lattice when no step is given.",
         "keys": "Public categories.",
+        "columns": "The columns that the function gets.",
+        "label": "What it is called in words; the function's own name by default.",
+        "outputs": "Names of several numbers that it returns.",
+        "spread": "Public guess of the standard deviation of its value over blocks.",
+        "blocks": "The number of blocks; from public numbers by default.",
+        "block_rows": "Rows that the function needs at least.",
+        "debias": "Parts of a jackknife inside each block; 0 for none.",
+        "otherwise": "The public number that stands for a block without a number.",
+        "unbiased": "You vouch that it is unbiased on small blocks: yes or no.",
+        "aggregate": "How block values are put together: trimmed, median or mean.",
+        "frame": "What the function gets: pandas, polars, pyarrow or numpy.",
+        "isolation": "Where it runs: process, sandbox or none.",
+        "seconds": "Time for one block.",
+        "memory": "Bytes for one block.",
+        "workers": "Blocks that run at once.",
     }
     text = words.get(field.name, field.name.replace("_", " ").capitalize() + ".")
     return text if _required(field) or field.default is None else f"{text} [default: {field.default}]"
@@ -285,6 +305,8 @@ def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
 
 
 def _read_one(kind: str, name: str, text: str) -> Any:
+    if kind == "bool":
+        return text.lower() in ("true", "yes", "1")
     if "Fraction" in kind:
         return number(name, text)
     if "float" in kind:
@@ -331,3 +353,18 @@ def hints_of(options: dict[str, Any]) -> dict[str, Any]:
                 value if isinstance(value, bool) else _read_one(str(field.type), field.name, value)
             )
     return found
+
+
+def split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None:
+    """Read the column and the public keys of groups."""
+    if column is None and keys is None:
+        return None
+    if not column or not keys:
+        raise ParameterError(
+            "release", "--by and --by-keys go together", why="Keys are public: they never come from the data.",
+            hint="--by region --by-keys north,south",
+        )  # fmt: skip
+    given: list[Any] = [key.strip() for key in keys.split(",")]
+    if all(key.lstrip("-").isdigit() for key in given):
+        given = [int(key) for key in given]
+    return column, given

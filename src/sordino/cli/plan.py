@@ -52,6 +52,11 @@ class Plans(Statistics):
                 "--neighbors", type=click.Choice(NEIGHBORS), help="Which datasets the promise compares."
             ),
             *interval_options("Plan with error bars that cover with this probability, e.g. 0.95."),
+            click.option("--by", metavar="COLUMN", help="Plan an answer for every group; needs --by-keys."),
+            click.option("--by-keys", metavar="A,B,...", help="The public keys of --by."),
+            click.option(
+                "--groups", type=int, metavar="K", help="How many groups, instead of --by and --by-keys."
+            ),
             *hint_options(taken),
             click.option("--tables", type=int, help="Generated columns to average over."),
             click.option("--draws", type=int, help="Simulated answers where no exact law is known."),
@@ -112,6 +117,8 @@ def _plan(statistic: Statistic, options: dict[str, Any]) -> None:
         "assume": options["assume"],
         "seed": options["seed"],
     }
+    if (groups := _groups(options)) is not None:
+        asked["groups"] = groups
     if options["neighbors"]:
         asked["neighbors"] = Neighbors(options["neighbors"])
     counts = {name: options[name] for name in ("tables", "draws") if options[name] is not None}
@@ -124,7 +131,7 @@ def _plan(statistic: Statistic, options: dict[str, Any]) -> None:
     if options["as_json"]:
         render.as_json({**found.to_dict(), **back})
     else:
-        click.echo("\n".join("  " + line for line in str(found).splitlines()))
+        click.echo("\n".join("  " + line for line in found.text(render.width() - 2).splitlines()))
         for name, value in back.items():
             click.echo(f"  {name.replace('_', ' ')} for an rms error of {options['error']}: {value}")
     if options["plot"]:
@@ -133,6 +140,17 @@ def _plan(statistic: Statistic, options: dict[str, Any]) -> None:
         with render.progress("drawing", None):
             figure = found.plot()
         render.note(f"wrote {plots.save(figure, options['plot'])}")
+
+
+def _groups(options: dict[str, Any]) -> int | None:
+    """How many groups are planned."""
+    from sordino.cli.options import split
+
+    by = split(options["by"], options["by_keys"])
+    if by is not None:
+        return len(by[1])
+    groups: int | None = options["groups"]
+    return groups
 
 
 def _sweep(statistic: Statistic, price: Any, options: dict[str, Any], given: dict[str, Any]) -> None:

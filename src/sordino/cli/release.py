@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sordino.address import pasted
 from sordino.cli import render
+from sordino.cli.answers import answer_options, check_outputs, print_answer
 from sordino.cli.options import (
     Statistics,
     guarantee,
@@ -15,13 +18,13 @@ from sordino.cli.options import (
     hints_of,
     interval_of,
     interval_options,
-    json_option,
+    split,
 )
 from sordino.errors import ParameterError
 from sordino.reading.condition import Condition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from sordino.ledger import Ledger
     from sordino.session.release import Event, Release
@@ -65,7 +68,7 @@ class Releases(Statistics):
     "--data people.parquet --ledger people.ledger",
 )
 def command() -> None:
-    """Release a statistic and spend its price. Nothing is read before the price is in the book."""
+    """Release a statistic and spend its price. Nothing is read before the price is in the ledger."""
 
 
 def _shared(taken: set[str]) -> list[Callable[..., Any]]:
@@ -76,13 +79,13 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
             "others",
             multiple=True,
             metavar="'STATISTIC COLUMN ...'",
-            help="A further statistic, with its options: read in the same pass, one entry in the book. The price is "
+            help="A further statistic, with its options: read in the same pass, one entry in the ledger. The price is "
             "shared equally, unless each --and names its own.",
         ),
         click.option("--data", metavar="FILE", help="The data."),
-        click.option("--ledger", "location", metavar="LEDGER", help="The book that pays."),
-        click.option("--unit", metavar="COLUMN", help="Whom to protect; by default as the book says."),
-        click.option("--max-rows", type=int, help="Rows used of each unit; by default as the book says."),
+        click.option("--ledger", "location", metavar="LEDGER", help="The ledger that pays."),
+        click.option("--unit", metavar="COLUMN", help="Whom to protect; by default as the ledger says."),
+        click.option("--max-rows", type=int, help="Rows used of each unit; by default as the ledger says."),
         click.option("--row", "row_order", metavar="COLUMN", help="Orders the rows of a unit."),
         click.option("--numbers", metavar="A,B,...", help="Columns of text that are to be read as numbers."),
         click.option(
@@ -94,11 +97,14 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
         click.option(
             "--quoted-line-breaks", is_flag=True, help="Quoted fields of a CSV file hold line breaks."
         ),
-        click.option("--neighbors", type=click.Choice(NEIGHBORS), help="By default as the book says."),
+        click.option("--neighbors", type=click.Choice(NEIGHBORS), help="By default as the ledger says."),
         click.option("--where", multiple=True, metavar="COND", help="Only rows with, e.g., 'age>=18'."),
         click.option("--by", metavar="COLUMN", help="Answer for every group of a column; needs --by-keys."),
         click.option("--by-keys", metavar="A,B,...", help="The public keys of --by."),
         *interval_options("Error bars that cover with this probability, e.g. 0.95."),
+        click.option(
+            "--mechanism", metavar="NAME", help="Instead of the default one, as `sordino plan` lists them."
+        ),
         *hint_options(taken),
         click.option(
             "--data-name", metavar="NAME", help="What the data are called in public: else the file's name."
@@ -113,21 +119,26 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
         click.option("--token", help="Asked again with it, the stored answer comes back and costs nothing."),
         click.option("--yes", is_flag=True, help="Do not ask."),
         click.option(
-            "--dry-run", is_flag=True, help="Show what would be asked; touches neither data nor book."
+            "--dry-run",
+            is_flag=True,
+            help="Show the question as the ledger would put it, its price and its expected error; spends nothing.",
         ),
-        json_option,
+        *answer_options,
     ]
 
 
 def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     """Quote, ask, release, print."""
+    check_outputs(options)
     hints = hints_of(options)
-    by = _split(options["by"], options["by_keys"])
+    by = split(options["by"], options["by_keys"])
     conditions = tuple(Condition.of(text) for text in options["where"])
     interval = interval_of(options)
     asking = {"interval": interval, "by": by, **hints}
     if options["dry_run"]:
-        _dry(statistic, price, conditions, asking, options)
+        from sordino.cli.dry_run import dry_run
+
+        dry_run(statistic, price, conditions, asking, options)
         return
     for name, value in (("--data", options["data"]), ("--ledger", options["location"])):
         if not value:
@@ -139,12 +150,12 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     from sordino.ledger import Ledger
     from sordino.privacy import Neighbors
 
-    with Ledger(options["location"], user=options["user"], known=options["known"]) as book:
-        unit = _unit(options, book)
+    with Ledger(options["location"], user=options["user"], known=options["known"]) as ledger:
+        unit = _unit(options, ledger)
         neighbors = Neighbors(options["neighbors"]) if options["neighbors"] else None
         people = session.open(
             options["data"],
-            ledger=book,
+            ledger=ledger,
             unit=unit,
             neighbors=neighbors,
             rows=hints.pop("rows", None),
@@ -157,8 +168,9 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
         asking.pop("rows", None)
         if conditions:
             people = people.where(*conditions)
-        event = people.quote(statistic, price, **asking)
-        _preview(event, book, options["token"])
+        mechanism = _named(people, statistic, price, asking, options["mechanism"])
+        event = people.quote(statistic, price, mechanism=mechanism, **asking)
+        _preview(event, ledger, options["token"])
         _reading(options["data"], options["decimal"], quoted=options["quoted_line_breaks"])
         if not options["yes"]:
             click.confirm("release?", abort=True, err=True)
@@ -166,74 +178,56 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
             "interval": interval,
             "token": options["token"],
             "purpose": options["purpose"],
+            "mechanism": mechanism,
             **hints,
         }
-        if by is None:
-            answer = people.release(statistic, price, **bought)
-        else:
-            answer = people.release_by(*by, statistic, price, **bought)
-        _print(answer, book, options["as_json"])
+        with _shown(statistic) as asked:
+            if by is None:
+                answer = people.release(asked, price, **bought)
+            else:
+                answer = people.release_by(*by, asked, price, **bought)
+        _print(answer, ledger, options)
 
 
-def _dry(
-    statistic: Any,
-    price: Any,
-    conditions: tuple[Any, ...],
-    asking: dict[str, Any],
-    options: dict[str, Any],
-) -> None:
-    """Show the question without opening anything."""
-    from sordino.privacy import Neighbors, Unit
-    from sordino.session.door import public_keys
-    from sordino.session.quote import prepare
-
-    hints = dict(asking)
-    by, interval, rows = hints.pop("by"), hints.pop("interval"), hints.pop("rows", None)
-    question = prepare(
-        statistic,
-        price,
-        neighbors=Neighbors(options["neighbors"] or "replace-one"),
-        unit=Unit(options["unit"], max_rows=1 if options["max_rows"] is None else options["max_rows"]),
-        rows=rows,
-        where=conditions,
-        by=None if by is None else (by[0], public_keys(*by)),
-        interval=interval,
-        hints=hints,
-    )
-    if options["as_json"]:
-        render.as_json({"event": question.event.to_dict(), "assumptions": question.assumptions})
+@contextlib.contextmanager
+def _shown(statistic: Any) -> Iterator[Any]:
+    """Show how many blocks of a function are done; any other statistic as it is."""
+    if not hasattr(statistic, "progress"):
+        yield statistic
         return
-    from sordino.explain import asked, parts, whom
-
-    event = question.event
-    render.block(
-        [
-            ("asks", asked(event)),
-            ("protects", whom(event.unit, event.neighbors)),
-            ("promises", event.guarantee.words),
-            ("costs", repr(event.guarantee)),
-            ("mechanism", ", ".join(part["kind"] for part in parts(event.mechanism))),
-            *(("rests on", sentence) for sentence in question.assumptions),
-        ],
-        title="dry run: no data and no book were touched",
-    )
+    with render.progress("running", 100) as advance:
+        yield dataclasses.replace(statistic, progress=render.percent(advance))
 
 
-def _preview(event: Event, book: Ledger, token: str | None) -> None:
+def _named(people: Any, statistic: Any, price: Any, asking: dict[str, Any], name: str | None) -> Any:
+    """The mechanism of a name, when one was given."""
+    if not name:
+        return None
+    from sordino.planner.expected import named
+
+    hints = {key: value for key, value in asking.items() if key != "by" and value is not None}
+    question = people.question(statistic, price, **asking)
+    return named(name, question, price, people.rows, hints)
+
+
+def _preview(event: Event, ledger: Ledger, token: str | None) -> None:
     """Say on stderr what the release protects, costs and leaves."""
-    from sordino.explain import asked, whom
+    from sordino.explain import asked, parts, whom
     from sordino.ledger.account import left, short
+    from sordino.made import drawn_by
 
-    cost, remaining = book.cost(event), book.remaining
+    cost, remaining = ledger.cost(event), ledger.remaining
     render.note(f"  asks        {asked(event)}")
     render.note(f"  protects    {whom(event.unit, event.neighbors)}")
-    if token is not None and book.paid(token) is not None:
+    if token is not None and ledger.paid(token) is not None:
         render.note("  costs       nothing: this token has paid before")
         return
     render.note(f"  costs       {cost!r}")
+    kinds = [drawn_by(part) for part in parts(event.mechanism)]
+    render.note(f"  mechanism   {', '.join(dict.fromkeys(kinds))}")
     if not cost.within(remaining):
-        raise short(book.name, cost, remaining, book.budget)
-    render.note(f"  leaves      {left(remaining, cost)!r} of {book.budget!r}")
+        raise short(ledger.name, cost, remaining, ledger.budget)
+    render.note(f"  leaves      {left(remaining, cost)!r} of {ledger.budget!r}")
 
 
 def _reading(data: str, decimal: str, *, quoted: bool) -> None:
@@ -251,67 +245,18 @@ def _reading(data: str, decimal: str, *, quoted: bool) -> None:
             )
 
 
-def _print(answer: Release, book: Ledger, as_json: bool) -> None:
-    """Print one number, a row for each statistic, or a row for each group."""
-    from sordino.explain import shown, statistics, wider
-
-    if as_json:
-        render.as_json(answer.to_dict())
-        return
-    names = statistics(answer.event)
-    values: Any = answer.value
-    bars = answer.interval if isinstance(answer.interval, tuple) else (answer.interval,)
-    ends = [f"{shown(bar.low)} to {shown(bar.high)}" if bar else "-" for bar in bars]
-    if answer.event.by is not None:
-        header = [str(answer.event.by["column"]), *names]
-        rows = [
-            [str(key), *(map(shown, value) if len(names) > 1 else [shown(value)])]
-            for key, value in answer.groups.items()
-        ]
-        if any(bars):
-            header += ["error bar" if len(names) == 1 else f"error bar, {name}" for name in names]
-            width = len(names)
-            rows = [[*row, *ends[place * width : (place + 1) * width]] for place, row in enumerate(rows)]
-        render.table(header, rows)
-    elif len(names) > 1:
-        listed = [[name, shown(value)] for name, value in zip(names, values, strict=True)]
-        if any(bars):
-            render.table(
-                ["", "answer", "error bar"], [[*row, end] for row, end in zip(listed, ends, strict=True)]
-            )
-        else:
-            render.block([(name, value) for name, value in listed])
-    else:
-        lines = [(names[0], shown(answer.value))]
-        if bars[0] is not None:
-            said = f"{ends[0]}, {100 * bars[0].level:g} times in 100, for the {bars[0].covers}"
-            lines.append(("error bar", said))
-            if bars[0].added is not None:
-                lines.append(("", wider(bars[0].added)))
-        render.block(lines)
+def _print(answer: Release, ledger: Ledger, options: dict[str, Any]) -> None:
+    """Print the answers as asked, and how to go on."""
+    print_answer(answer, options)
     render.note(f"  release {answer.ledger_id}, token {answer.token}")
-    render.note(f"  next: sordino explain {answer.ledger_id} --ledger {pasted(book.name)}")
+    render.note(f"  next: sordino explain {answer.ledger_id} --ledger {pasted(ledger.name)}")
 
 
-def _split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None:
-    if column is None and keys is None:
-        return None
-    if not column or not keys:
-        raise ParameterError(
-            "release", "--by and --by-keys go together", why="Keys are public: they never come from the data.",
-            hint="--by region --by-keys north,south",
-        )  # fmt: skip
-    given: list[Any] = [key.strip() for key in keys.split(",")]
-    if all(key.lstrip("-").isdigit() for key in given):
-        given = [int(key) for key in given]
-    return column, given
-
-
-def _unit(options: dict[str, Any], book: Ledger) -> Any:
+def _unit(options: dict[str, Any], ledger: Ledger) -> Any:
     from sordino.privacy import Unit
 
     if options["unit"] is None and options["max_rows"] is None:
         return None
-    kept = book.unit
+    kept = ledger.unit
     rows = kept.max_rows if options["max_rows"] is None else options["max_rows"]
     return Unit(options["unit"] or kept.column, max_rows=rows)

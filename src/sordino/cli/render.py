@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.errors import without_secrets
+from sordino.layout import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,41 +57,26 @@ def report(found: Any, *, structured: bool, plot: str | None) -> None:
         note(f"wrote {plots.save(found.plot(), plot)}")
 
 
+def width() -> int:
+    """How wide a line may be: the terminal's width, or 100 where there is none."""
+    return max(shutil.get_terminal_size((100, 24)).columns, 40)
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = "", note: str = "") -> None:
-    """Print an aligned table; text columns to the left, numbers to the right."""
+    """Print an aligned table that fits the terminal; words to the left, numbers to the right."""
     cells = [[number(cell) for cell in row] for row in rows]
     numeric = [
-        bool(rows) and all(isinstance(row[column], int | float | Fraction | None) for row in rows)
+        column
         for column in range(len(header))
+        if rows and all(isinstance(row[column], int | float | Fraction | None) for row in rows)
     ]
-    heads = [name.split("\n") for name in header]
-    widths = [
-        max([*(len(part) for part in heads[column]), *(len(row[column]) for row in cells)])
-        for column in range(len(header))
-    ]
-
-    def line(row: Sequence[str]) -> str:
-        parts = [
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        ]
-        return "  " + "  ".join(parts).rstrip()
-
+    head, body = aligned(header, cells, width=width() - 2, right=numeric)
     if title:
         click.echo(click.style(title, bold=True))
-    for level in range(max(len(parts) for parts in heads)):
-        # A header of several lines stands on the last one.
-        texts = [
-            parts[level - max(map(len, heads))] if level >= max(map(len, heads)) - len(parts) else ""
-            for parts in heads
-        ]
-        click.echo(click.style(line(texts), dim=True))
-    room = max(shutil.get_terminal_size((110, 24)).columns - sum(widths[:-1]) - 2 * len(widths), 30)
-    for row in cells:
-        # A long last column wraps under itself instead of running over the edge.
-        parts = [row[-1]] if numeric[-1] else textwrap.wrap(row[-1], room) or [""]
-        for number_of_part, part in enumerate(parts):
-            click.echo(line([*(row[:-1] if number_of_part == 0 else [""] * (len(row) - 1)), part]))
+    for line in head:
+        click.echo(click.style("  " + line, dim=True))
+    for line in body:
+        click.echo("  " + line)
     if note:
         click.echo(f"  {note}")
 
@@ -99,17 +85,17 @@ def block(pairs: Sequence[tuple[str, Any]], *, title: str = "") -> None:
     """Print name and value pairs with the values in one column; longer texts wrap under themselves."""
     if title:
         click.echo(click.style(title, bold=True))
-    width = max(len(name) for name, _ in pairs)
+    wide = max(len(name) for name, _ in pairs)
     for name, value in pairs:
-        text = textwrap.wrap(number(value), 88 - width) or [""]
-        click.echo(f"  {name.ljust(width)}  {text[0]}")
+        text = textwrap.wrap(number(value), max(min(width(), 100) - wide - 4, 20)) or [""]
+        click.echo(f"  {name.ljust(wide)}  {text[0]}")
         for more in text[1:]:
-            click.echo(f"  {' ' * width}  {more}")
+            click.echo(f"  {' ' * wide}  {more}")
 
 
 def paragraph(text: str) -> None:
     """Print prose, wrapped."""
-    click.echo(textwrap.fill(text, 96, initial_indent="  ", subsequent_indent="  "))
+    click.echo(textwrap.fill(text, min(width(), 100), initial_indent="  ", subsequent_indent="  "))
 
 
 def as_json(value: Any) -> None:

@@ -95,3 +95,11 @@ def mechanisms(as_json: bool) -> None:
         ["mechanism", "reads", "proof", "what it is"],
         [[e["name"], ", ".join(e["reads"]), f"docs/proofs/{e['proof']}.md", e["summary"]] for e in entries],
     )
+
+
+@command.command()
+def schema() -> None:
+    """Print the JSON schema of a release, with its version."""
+    from sordino.session.release import Release
+
+    render.as_json(Release.schema())

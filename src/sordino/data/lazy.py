@@ -23,7 +23,17 @@ from sordino.data.schema import by_column, check_condition, check_requests, drop
 from sordino.data.table import column_of, kind_in_engine
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
-from sordino.reading.requests import Bundle, Cells, Columns, Condition, Grid, Links, Request, Summary
+from sordino.reading.requests import (
+    Blocks,
+    Bundle,
+    Cells,
+    Columns,
+    Condition,
+    Grid,
+    Links,
+    Request,
+    Summary,
+)
 
 if TYPE_CHECKING:
     from sordino.reading.requests import Ask
@@ -149,10 +159,11 @@ class Lazy:
         for part in parts(requests):
             if isinstance(part, Cells) and not any(isinstance(one, str) for one in part.keys):
                 self._no_text(part.column, number=bool(part.keys))
-            if isinstance(part, Columns | Links) and not self._nearby:
+            if isinstance(part, Columns | Links | Blocks) and not self._nearby:
+                named = list(part.columns) if isinstance(part, Blocks) else needed(part)
                 raise Unsupported(
-                    self._name, "cannot hand out whole columns", got={"columns": needed(part)},
-                    why="This statistic needs every row in memory, and this engine is elsewhere.",
+                    self._name, "cannot hand out whole columns", got={"columns": named},
+                    why="This statistic needs every row in memory, and this engine is elsewhere. Nothing was spent.",
                     hint="write the columns to a Parquet file and open that",
                 )  # fmt: skip
             if isinstance(part, Request) and part.squares and part.grid.top > 2**32:
@@ -313,11 +324,32 @@ class Lazy:
             return Summary(request, self._count(self._counting(())), parts=answers)
         if isinstance(request, Cells):
             return self._cells(request)
+        if isinstance(request, Blocks):
+            return self._plain(request)
         names = dict.fromkeys(needed(request))
         gathered = self._counting(drops(request)).select(
             *(number(name, self._schema[name], float("nan")).alias(name) for name in names)
         )
         (summary,) = Memory(collected(gathered)).summary(request)
+        return summary
+
+    def _plain(self, request: Blocks) -> Summary:
+        """Fetch the columns; which rows of a person are used was decided in the engine."""
+        unit = self.unit.column
+        frame = self._counting(())
+        if request.whole and unit is not None:
+            frame = self._frame if self._split is None else self._frame.filter(self._split)
+        names = dict.fromkeys((*request.columns, *(() if unit is None else (unit,))))
+        numeric = [name for name in request.columns if self._kinds[name] not in {"text", "object"}]
+        chosen = [
+            number(name, self._schema[name], float("nan")).alias(name)
+            if name in numeric and name != unit
+            else nw.col(name)
+            for name in names
+        ]
+        fetched = frame.select(*chosen).collect(backend="pyarrow").to_native()
+        inner = Memory(fetched, unit=self.unit, numbers=self._numbers)
+        (summary,) = inner.summary(Blocks(request.columns))
         return summary
 
     def _cells(self, request: Cells) -> Summary:

@@ -23,10 +23,13 @@ from sordino.data.kernel import (
     summarise_groups,
     summarise_together,
 )
-from sordino.data.schema import Unlisted, by_column, check_condition, check_requests, drops
+from sordino.data.objects import text_of
+from sordino.data.schema import FLOATS, Unlisted, by_column, check_condition, check_requests, drops
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
-from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request, Summary
+from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
+from sordino.running.block import Plain
+from sordino.running.block import Rows as PlainRows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -269,6 +272,8 @@ class Memory:
         if isinstance(request, Bundle):
             parts = tuple(self._answer(part, shared, rows_of) for part in request.parts)
             return Summary(request, self._count(rows_of(())), parts=parts)
+        if isinstance(request, Blocks):
+            return self._plain(request, rows_of)
         rows = rows_of(drops(request))
         if isinstance(request, Cells):
             column = self._column(request.column)
@@ -278,6 +283,34 @@ class Memory:
         if isinstance(request, Links):
             return self._links(request, rows)
         return self._aligned(request, rows)
+
+    def _plain(self, request: Blocks, rows_of: Callable[[tuple[str, ...]], Rows | None]) -> Summary:
+        """Plain values of the rows, and to whom each belongs; rows of nobody are left out."""
+        unit = self.unit.column
+        units = None if unit is None else self._column(unit).identities()
+        rows = rows_of(())
+        if units is not None and request.whole and rows_of == self._rows_of:  # in a split the limit holds
+            rows = np.flatnonzero(units >= 0)
+        if units is not None and rows is not None:
+            units = units[rows]
+        columns = {name: self._values(name, rows) for name in request.columns}
+        return Summary(request, self._count(rows), table=PlainRows(columns, units))
+
+    def _values(self, name: str, rows: Rows | None) -> Plain:
+        """Numbers as doubles, texts as texts: by the declared type of the column, or value by value."""
+        column = self._column(name)
+        if rows is not None:
+            column = column[rows]
+        if column.kind in {"number", FLOATS, "decimal"}:
+            return Plain(column.numeric().astype(np.float64))
+        numbers = self._numeric(name, rows).astype(np.float64)
+        if name not in self._numbers:
+            texts = (text_of(one) for one in column.values.tolist())
+            return Plain(numbers, np.fromiter(texts, object, len(column)), words=column.kind == "text")
+        # Fields of a text file: what reads as a number is one, another field is a text, an empty one is missing.
+        pairs = zip(column.values.tolist(), np.isnan(numbers).tolist(), strict=True)
+        fields = ((text_of(one) or None) if nothing else None for one, nothing in pairs)
+        return Plain(numbers, np.fromiter(fields, object, len(column)))
 
     def _count(self, rows: Rows | None) -> int:
         return self.rows if rows is None else len(rows)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from sordino import checks
 from sordino.errors import DataError, ParameterError
-from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request
+from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request
 
 if TYPE_CHECKING:
     from sordino.privacy import Unit
     from sordino.reading.requests import Ask, Grid
 
 Kinds = Mapping[str, str]
+Part = Request | Columns | Cells | Links | Blocks
 
 FLOATS = "floating-point numbers"
 NUMBERS = frozenset({"number", FLOATS})
@@ -39,7 +40,7 @@ class Unlisted(dict[str, str]):
     hint: str = ""
 
 
-def parts(requests: tuple[Ask, ...]) -> list[Request | Columns | Cells | Links]:
+def parts(requests: tuple[Ask, ...]) -> list[Part]:
     """The requests, bundles opened."""
     return [
         part
@@ -57,7 +58,7 @@ def by_column(requests: tuple[Ask, ...]) -> dict[tuple[str, Grid], tuple[Request
     return {name: tuple(together) for name, together in asked.items()}
 
 
-def drops(request: Request | Columns | Cells | Links) -> tuple[str, ...]:
+def drops(request: Part) -> tuple[str, ...]:
     """The columns in which a row must have a number to be counted at all."""
     if isinstance(request, Request):
         return (request.column,) if request.grid.drops else ()
@@ -66,9 +67,9 @@ def drops(request: Request | Columns | Cells | Links) -> tuple[str, ...]:
     return ()
 
 
-def needed(request: Request | Columns | Cells | Links) -> list[str]:
+def needed(request: Part) -> list[str]:
     """The columns of a request that must hold numbers."""
-    if isinstance(request, Cells):
+    if isinstance(request, Cells | Blocks):
         return []
     if isinstance(request, Columns):
         return list(request.columns)
@@ -91,6 +92,8 @@ def check_requests(
     for part in parts(requests):
         for name in needed(part):
             check_number(subject, kinds, name, numbers)
+        for name in part.columns if isinstance(part, Blocks) else ():
+            check_plain(subject, kinds, name)
         if isinstance(part, Cells):
             check_keys(subject, kinds, part if keys else Cells(part.column, ()))
     if unit.column is not None and exists(subject, kinds, unit.column) not in IDENTITIES:
@@ -149,6 +152,17 @@ def check_number(subject: str, kinds: Kinds, name: str, numbers: tuple[str, ...]
         subject, "the column must hold numbers", got={"column": name}, why=f"It holds {holds(kind)}.",
         hint=hints.get(kind, "convert it to float first"),
     )  # fmt: skip
+
+
+def check_plain(subject: str, kinds: Kinds, name: str) -> None:
+    """Refuse a column that is neither numbers nor text: a function gets plain values."""
+    kind = exists(subject, kinds, name)
+    if kind not in {*NUMBERS, "decimal", "text", "object"}:
+        raise DataError(
+            subject, "a function gets columns of numbers and text", got={"column": name},
+            why=f"It holds {holds(kind)}.",
+            hint="convert it to numbers first: days or seconds since a date of your choice",
+        )  # fmt: skip
 
 
 def check_keys(subject: str, kinds: Kinds, cells: Cells) -> None:

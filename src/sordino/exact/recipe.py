@@ -12,6 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sordino.exact.balls import Ball
     from sordino.exact.functions import Functions
     from sordino.exact.uniforms import LazyUniform
@@ -58,6 +60,11 @@ class Recipe(ABC):
     rejects: ClassVar[bool] = False
     unit: Fraction = Fraction(1)
     proved: bool = True
+
+    @classmethod
+    def cases(cls) -> Iterable[Recipe]:
+        """Parameters for the laws; recipes of noise families are tried at the cases of their family."""
+        return (cls(),)
 
     @property
     def words(self) -> int:

@@ -15,6 +15,8 @@ from sordino.exact.balls import is_less, precision, rational, to_float
 from sordino.exact.recipe import Fast, Guard, Recipe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sordino.exact.balls import Ball
     from sordino.exact.functions import Functions
     from sordino.exact.uniforms import LazyUniform
@@ -60,6 +62,12 @@ class Falling(Shape):
     guards: ClassVar[tuple[Guard, ...]] = (Guard.NONE,)
 
     slope: Fraction
+
+    @classmethod
+    def cases(cls) -> Iterable[Recipe]:
+        """From nearly flat to steep."""
+        return tuple(cls(Fraction(slope)) for slope in ("1/1000", "1/10", "1", "7", "40"))
+
     proved: bool = field(init=False, repr=False, compare=False)
     _floats: tuple[float, float] = field(init=False, repr=False, compare=False)
 
@@ -108,6 +116,14 @@ class Staircase(Shape):
 
     slope: Fraction
     step: Fraction
+
+    @classmethod
+    def cases(cls) -> Iterable[Recipe]:
+        """Flat and steep, the step near either end and between."""
+        return tuple(
+            cls(Fraction(s), Fraction(t)) for s in ("1/100", "1", "30") for t in ("1/10", "1/2", "9/10")
+        )
+
     proved: bool = field(init=False, repr=False, compare=False)
     _floats: tuple[float, float, float] = field(init=False, repr=False, compare=False)
 

@@ -21,6 +21,7 @@ from sordino.ledger.export import FORMAT, VERSION
 from sordino.ledger.reading import LedgerReader
 from sordino.ledger.who import check_name, check_reason, check_token, who
 from sordino.privacy import Approx, Guarantee, Neighbors, Unit
+from sordino.privacy.unit import relations_by_name
 
 if TYPE_CHECKING:
     from sordino.ledger.store import Page
@@ -259,7 +260,7 @@ class Ledger(LedgerReader):
 
 def _check_same(name: str, token: str, kept: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
     """Refuse a token that has paid for another question, or for the same one about other data."""
-    kept, asked = dict(kept), dict(asked)
+    kept, asked = dict(relations_by_name(kept)), dict(asked)  # old records write relations as Python does
     data, other = kept.pop("data", None) or {}, asked.pop("data", None) or {}
     why = "A token stands for one question about one dataset, so that asking again costs nothing."
     if canonical(kept) != canonical(asked):

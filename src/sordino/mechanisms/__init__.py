@@ -7,6 +7,7 @@ What can be known beforehand (`guarantee`, `depth`, `trusted`) is a property; `l
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import math
 from abc import ABC, abstractmethod
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.hints import Hints
+    from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.mechanisms.parts.public_noise import PublicNoise
@@ -138,6 +140,10 @@ class Mechanism(ABC):
         """
         return {"value": Units(Fraction(0), grid.step)}
 
+    def rests_on(self, statistic: Statistic) -> list[str]:  # noqa: ARG002
+        """What a release by this mechanism rests on beyond the promise, in sentences; public."""
+        return []
+
     @property
     def depth(self) -> int:
         """How many changed rows a reading must look ahead; public."""
@@ -158,6 +164,17 @@ class Mechanism(ABC):
         """Other ways to answer that a plan shows beside the default."""
         del statistic, price, hints
         return ()
+
+    @classmethod
+    def cases(cls) -> Iterable[MechanismCase]:
+        """Ways in which it answers: what the laws and the replay of `sordino.testing` are run on.
+
+        By default all that it offers for the statistics of the catalogue, at every kind of price. A mechanism that
+        offers nothing says here how it is built; one without any case fails its laws.
+        """
+        from sordino.mechanisms.parts.cases import offered
+
+        return offered(cls)
 
     @property
     def label(self) -> str:
@@ -359,9 +376,14 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
+    if isinstance(value, enum.Enum):
+        return value.value
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    return repr(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        named = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {"kind": type(value).__name__, **named}
+    return type(value).__name__  # a record holds no Python: addresses in memory would differ between runs
 
 
 __all__ = ["REGISTER", "Answer", "Mechanism", "kinds", "matched"]

@@ -65,6 +65,9 @@ def output_grid(statistic: Statistic) -> Grid:
     """
     units = statistic.units
     low, high = getattr(statistic, "low", None), getattr(statistic, "high", None)
+    if isinstance(low, tuple) or isinstance(high, tuple):  # several outputs, each between bounds of its own
+        grids = (Grid.for_range(one.low, one.high) for one in statistic.grids)  # type: ignore[attr-defined]
+        return min(grids, key=lambda grid: grid.exponent)
     if low is not None and high is not None:
         if statistic.name == "sum":
             return Grid.for_range(0, max(abs(Fraction(low)), abs(Fraction(high))))

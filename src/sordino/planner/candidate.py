@@ -54,6 +54,7 @@ def candidates(
     neighbors: Neighbors,
     hints: dict[str, Any],
     only_default: bool = False,
+    groups: int | None = None,
 ) -> list[Candidate]:
     """All ways to answer; the first is the default.
 
@@ -64,6 +65,7 @@ def candidates(
         neighbors: Which datasets the promise compares.
         hints: Public options of a release.
         only_default: Look for no other.
+        groups: How many groups it is asked of, when it is asked by a column.
 
     Example:
         >>> from sordino.privacy import Neighbors, Pure
@@ -77,19 +79,24 @@ def candidates(
     def asked(mechanism: Mechanism | None, given: dict[str, Any]) -> Part:
         rest = {name: value for name, value in given.items() if name != "interval"}
         question = prepare(
-            statistic, price, neighbors=neighbors, unit=Unit(), rows=rows, interval=given.get("interval"),
-            mechanism=mechanism, hints=rest,
+            statistic, price, neighbors=neighbors, unit=Unit(), rows=rows if rows is None else rows * (groups or 1),
+            interval=given.get("interval"), mechanism=mechanism, hints=rest,
+            by=None if groups is None else ("group", tuple(range(groups))),
         )  # fmt: skip
+        moved.append(question.event.rows_moved)
         return question.parts[0]
+
+    moved: list[int] = []
 
     first = asked(None, hints)
     found = [Candidate(first.mechanism.label, first, default=True)]
     if only_default:
         return found
+    paid = price if groups is None else price.per_row(moved[0])
     smoothness = {name: hints[name] for name in ("smoothing", "spread") if hints.get(name) is not None}
     known = Hints(rows=rows, **smoothness)
     others: list[tuple[str, Mechanism | None]] = [
-        *((one.label, one) for one in _others(first.statistic, price, known)),
+        *((one.label, one) for one in _others(first.statistic, paid, known)),
         *([("", None)] if hints else []),
     ]
     for name, mechanism in others:

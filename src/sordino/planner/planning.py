@@ -13,12 +13,14 @@ from sordino import checks
 from sordino.errors import ParameterError
 from sordino.planner.assumed import PublicSample, assumed
 from sordino.planner.candidate import Candidate, candidates
+from sordino.planner.family import span
 from sordino.planner.limit import least_error
 from sordino.planner.report import Option, Plan
 from sordino.planner.spread import summarise
 from sordino.planner.subject import Subject
 from sordino.planner.trial import Trial
 from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.traits import Trait
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def plan(
     draws: int | None = None,
     seed: int = 0,
     only_default: bool = False,
+    groups: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     **hints: Any,
 ) -> Plan:
@@ -61,6 +64,7 @@ def plan(
         draws: Simulated answers where no law is known; by default as many as take a few seconds.
         seed: Names the generated columns.
         only_default: Try nothing but the mechanism that a release would take.
+        groups: How many groups it will be asked of: each has its part of the rows, and of the price per row.
         progress: Is called with the steps done and the steps in all.
         hints: The public options of a release: ``centre``, ``spread``, ``tight``, ``interval``, ...
 
@@ -83,8 +87,15 @@ def plan(
         raise ParameterError(
             "plan", "the second argument is a price", got={"price": price}, hint="sd.Pure(0.5)"
         )
+    if Trait.BLOCKS in statistic.traits:
+        from sordino.planner.functions import plan_function
+
+        relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
+        return plan_function(statistic, price, rows=rows, neighbors=relation, hints=hints)  # type: ignore[arg-type, return-value]
     shape = assumed(assume, statistic)
     count = size(statistic, rows, shape)
+    if groups is not None and count is not None:
+        count = max(1, count // checks.whole("plan", at_least=1, hint="groups=4", groups=groups))
     subject = Subject.of(statistic)
     many = SLOPES // count**2 if subject.paired and count else TABLES
     tables = min(max(many, 3), TABLES) if tables is None else _bounded(1, tables=tables)
@@ -92,7 +103,13 @@ def plan(
         _bounded(2, draws=draws)
     relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
     found = candidates(
-        statistic, price, rows=count, neighbors=relation, hints=hints, only_default=only_default
+        statistic,
+        price,
+        rows=count,
+        neighbors=relation,
+        hints=hints,
+        only_default=only_default,
+        groups=groups,
     )
     trial = Trial(found[0].part.statistic, shape, rows=count, seed=checks.whole("plan", seed=seed))
     kept = [one for one in found if one.default or _sensible(one, trial)]
@@ -105,6 +122,8 @@ def plan(
         progress(len(kept), len(kept) + 1)
     work = (count or 1) ** (2 if subject.paired else 1)
     sampling = trial.sampling_error(min(max(4_000_000 // work, 8 if subject.paired else 16), 64))
+    usual = assume is None and not only_default
+    spread = span(kept[0], trial, tried) if usual else None
     if progress is not None:
         progress(len(kept) + 1, len(kept) + 1)
     return Plan(
@@ -119,6 +138,8 @@ def plan(
         limit=least_error(kept[0].part, trial, price),
         hints=tuple(sorted(hints.items())),
         seed=seed,
+        groups=groups,
+        span=spread,
     )
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 import shlex
+import textwrap
 from dataclasses import dataclass, fields
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sordino.coverage import Coverage
+from sordino.layout import aligned as columns
 from sordino.planner.code import code, hint_words, price_code, price_words, python_call, typed, typed_words
 from sordino.planner.subject import Subject
 from sordino.privacy import Neighbors
@@ -19,6 +21,7 @@ from sordino.privacy import Neighbors
 if TYPE_CHECKING:
     from sordino.mechanisms import Mechanism
     from sordino.planner.assumed import Assumed
+    from sordino.planner.family import Span
     from sordino.planner.limit import Limit
     from sordino.privacy import Guarantee
     from sordino.statistics import Statistic
@@ -111,6 +114,8 @@ class Plan:
         limit: Below this no mechanism of the price can be, here or on data some people away; None where none is proved.
         hints: Public options that were given.
         seed: Names the generated columns.
+        groups: Of how many groups it is asked, each with so many rows.
+        span: The error of the default on other columns; None where the caller said what the column is like.
     """
 
     statistic: Statistic
@@ -124,6 +129,8 @@ class Plan:
     limit: Limit | None
     hints: tuple[tuple[str, Any], ...]
     seed: int
+    groups: int | None = None
+    span: Span | None = None
 
     @property
     def default(self) -> Option:
@@ -147,7 +154,8 @@ class Plan:
     @property
     def size(self) -> str:
         """How large the data were assumed to be, in words."""
-        return Subject.of(self.statistic).size(self.rows)
+        size = Subject.of(self.statistic).size(self.rows)
+        return size if self.groups is None else f"{size} in each of {self.groups} groups"
 
     @property
     def counts_rows(self) -> bool:
@@ -166,6 +174,21 @@ class Plan:
         amount = f"{100 * added:.2g} %" if added < 1 else f"{added:.3g} times the error"
         free = "; privacy is nearly free" if added < FREE else ""
         return f"sampling error without privacy: {short(natural)}; privacy adds {amount} to it{free}"
+
+    @property
+    def choice(self) -> str:
+        """Which option a release takes, and why it is not the first where it is not."""
+        first, taken = self.options[0], self.default
+        words = f"* a release takes {taken.name}"
+        if first is taken:
+            return f"{words}, which has the smallest error here"
+        known = math.hypot(first.uncertainty[1], taken.uncertainty[1])
+        if taken.rms - first.rms <= max(2 * known, 0.01 * taken.rms):
+            return f"{words}; {first.name} is listed first, but no better than these figures are known"
+        return (
+            f"{words}: it is chosen by public rules that hold for columns of any form. On this assumed column "
+            f"{first.name} errs {taken.rms / first.rms:.2g} times less; --mechanism '{first.name}' takes it"
+        )
 
     @property
     def floor(self) -> str | None:
@@ -187,7 +210,8 @@ class Plan:
         rest = "".join(f", {name}={code(value)}" for name, value in self.hints)
         near = "" if self.neighbors is self.statistic.neighbors else f", neighbors=sd.{self.neighbors}"
         given = f'"{assume}"' if assume is not None else "sample"
-        rows = f"rows={self.rows}, " if self.counts_rows else ""
+        rows = f"rows={(self.rows or 0) * (self.groups or 1)}, " if self.counts_rows else ""
+        rows += "" if self.groups is None else f"groups={self.groups}, "
         return f"sd.plan({python_call(self.statistic)}, {price_code(self.price)}, {rows}assume={given}{near}{rest})"
 
     @property
@@ -203,36 +227,45 @@ class Plan:
             *typed_words(self.statistic),
             *price_words(self.price),
         ]
-        words += ["--rows", str(self.rows)] if self.counts_rows else []
+        words += ["--rows", str((self.rows or 0) * (self.groups or 1))] if self.counts_rows else []
+        words += [] if self.groups is None else ["--groups", str(self.groups)]
         words += ["--assume", assume]
         if self.neighbors is not self.statistic.neighbors or self.neighbors is Neighbors.ADD_REMOVE_ONE:
             words += ["--neighbors", self.neighbors.value]
         words += hint_words(self.hints)
         return shlex.join(words)
 
-    def __str__(self) -> str:
-        lines = [
-            f"data: {self.data}",
-            f"{self.subject}, {self.price!r}, {self.neighbors.value}:",
-            *("  " + line for line in aligned(HEAD, self._cells())),
-            self.verdict,
-        ]
+    def text(self, width: int | None = None) -> str:
+        """The plan as text: tables and sentences fit the width, lines to paste stay whole.
+
+        Args:
+            width: How wide a line may be; as wide as needed where nothing is said.
+        """
+        room = None if width is None else max(width - 2, 40)
+        head, body = columns(HEAD, self._cells(), width=room, right=range(2, 5))
+        notes = [self.verdict]
         if self.default.width is not None:
             asked = Coverage.of(dict(self.hints).get("interval"))
             whose = "" if asked is None else f" (for the {asked.target}, {100 * asked.level:g} times in 100)"
-            lines.append(f"half of the error bars{whose} are narrower than {short(self.default.width)}")
+            notes.append(f"half of the error bars{whose} are narrower than {short(self.default.width)}")
         if self.lower_bound is not None:
-            lines.append(
+            notes.append(
                 "additive noise scaled to the same smooth bound has an rms of at least "
                 f"{short(self.lower_bound)} (proved)"
             )
         if self.floor is not None:
-            lines.append(self.floor)
-        lines.append("* is what a release uses when nothing else is said")
+            notes.append(self.floor)
+        notes += self.span.lines(short) if self.span is not None else []
+        notes.append(self.choice)
+        top = [f"data: {self.data}", f"{self.subject}, {self.price!r}, {self.neighbors.value}:"]
+        lines = [*_wrapped(top, width), *("  " + line for line in (*head, *body)), *_wrapped(notes, width)]
         lines.append(f"in Python: {self.python}")
         if self.command is not None:
             lines.append(f"on the command line: {self.command}")
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
 
     def _cells(self) -> list[list[str]]:
         return [
@@ -253,13 +286,15 @@ class Plan:
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._cells()
         )
+        other = self.span.lines(short) if self.span is not None else []
         notes = "".join(
             f"<p>{escape(text)}</p>"
-            for text in (f"data: {self.data}", self.verdict, self.floor, self.python)
+            for text in (f"data: {self.data}", self.verdict, self.floor, *other, self.choice, self.python)
             if text is not None
         )
         caption = f"Error of the {self.statistic.name}, {self.price!r}"
-        return f"<div><table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>{notes}</div>"
+        table = f"<table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>"
+        return f"<div>{table}{notes}</div>"
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record for machines."""
@@ -269,6 +304,7 @@ class Plan:
             "statistic": self.statistic.to_dict(),
             "price": self.price.to_dict(),
             "rows": self.rows,
+            "groups": self.groups,
             "neighbors": self.neighbors.value,
             "assumed": self.assumed.to_dict(),
             "hints": {name: typed(value) for name, value in self.hints},
@@ -276,6 +312,7 @@ class Plan:
             "sampling_error": self.sampling_error,
             "lower_bound": self.lower_bound,
             "limit": None if self.limit is None else {"rms": self.limit.error, "people": self.limit.people},
+            "span": None if self.span is None else self.span.to_dict(),
             "options": [option.to_dict() for option in self.options],
             "python": self.python,
             "command": self.command,
@@ -286,6 +323,12 @@ class Plan:
         from sordino.planner.figures import picture
 
         return picture(self)
+
+
+def _wrapped(lines: list[str], width: int | None) -> list[str]:
+    if width is None:
+        return lines
+    return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ")]
 
 
 def short(value: float) -> str:
@@ -306,13 +349,5 @@ def short(value: float) -> str:
 
 def aligned(head: tuple[str, ...], rows: list[list[str]], *, right: range = range(2, 5)) -> list[str]:
     """Lines of a table: words to the left, figures to the right."""
-    widths = [max(len(cells[place]) for cells in (head, *rows)) for place in range(len(head))]
-
-    def line(cells: Any) -> str:
-        parts = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        return "  ".join(parts).rstrip()
-
-    return [line(head), *(line(row) for row in rows)]
+    top, body = columns(head, rows, right=right)
+    return [*top, *body]

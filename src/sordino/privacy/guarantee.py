@@ -10,7 +10,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from sordino import checks
 from sordino.calling import Explained
@@ -75,8 +75,7 @@ class Guarantee(metaclass=Explained):
             >>> Pure(1).share(0.25) + Pure(1).share(0.75) == Pure(1)
             True
         """
-        fraction = checks.between("share", 0, 1, closed=True, part=part)
-        return replace(self, **{name: getattr(self, name) * fraction for name in self.added})
+        return cast("Self", _part(self, part))
 
     def scaled(self, factor: checks.Number) -> Self:
         """The same promise with its main amount multiplied; a delta or an omega stays."""
@@ -239,6 +238,13 @@ class Guarantee(metaclass=Explained):
     @abstractmethod
     def words(self) -> str:
         """Say the promise in a sentence."""
+
+
+@lru_cache(maxsize=1024)
+def _part(price: Guarantee, part: checks.Number) -> Guarantee:
+    """A share, remembered: a mechanism asks for the same ones in every release."""
+    fraction = checks.between("share", 0, 1, closed=True, part=part)
+    return replace(price, **{name: getattr(price, name) * fraction for name in price.added})
 
 
 @lru_cache(maxsize=1024)

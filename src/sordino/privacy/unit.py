@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,3 +99,21 @@ class Unit:
     def to_dict(self) -> dict[str, Any]:
         """Give the record that a ledger keeps."""
         return {"column": self.column, "max_rows": self.max_rows}
+
+
+_WRITTEN = re.compile(r"<Neighbors\.[A-Z_]+: '([a-z-]+)'>")
+
+
+def relations_by_name(record: Any) -> Any:
+    """A record in which relations stand by their names: records of releases before version 3 had Python's words.
+
+    Example:
+        >>> relations_by_name({"kind": "quantile", "neighbors": "<Neighbors.EDGE: 'edge'>"})
+        {'kind': 'quantile', 'neighbors': 'edge'}
+    """
+    if isinstance(record, Mapping):
+        return {name: relations_by_name(value) for name, value in record.items()}
+    if isinstance(record, list):
+        return [relations_by_name(value) for value in record]
+    found = _WRITTEN.fullmatch(record) if isinstance(record, str) else None
+    return record if found is None else found[1]

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sordino.running.block import Rows
+
     Codes = NDArray[np.int64]
 
 BITS = 31
@@ -264,14 +266,29 @@ class Links:
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle:
-    """Several requests that are answered together."""
+class Blocks:
+    """The plain rows of named columns, to be dealt into blocks; sources whose rows may be fetched only.
 
-    parts: tuple[Request | Columns | Cells | Links, ...]
+    Args:
+        columns: Names of the columns.
+        whole: All rows of every person. Otherwise rows beyond a unit's limit are left out, as everywhere: where one
+            person may have rows in several groups, the limit bounds how many of them.
+    """
+
+    columns: tuple[str, ...]
+    whole: bool = True
     depth: int = 0
 
 
-Ask = Request | Columns | Cells | Links | Bundle
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Several requests that are answered together."""
+
+    parts: tuple[Request | Columns | Cells | Links | Blocks, ...]
+    depth: int = 0
+
+
+Ask = Request | Columns | Cells | Links | Blocks | Bundle
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -331,6 +348,7 @@ class Summary:
         codes: Aligned codes, one row per column (`Columns`), or the codes of the topology (`Links`).
         links: Canonical edges, shape (edges, 2), left < right, sorted (`Links`).
         parts: The summaries of a `Bundle`.
+        table: The plain rows (`Blocks`).
     """
 
     request: Ask
@@ -343,6 +361,7 @@ class Summary:
     codes: Codes | None = None
     links: Codes | None = None
     parts: tuple[Summary, ...] = ()
+    table: Rows | None = None
 
 
 @runtime_checkable

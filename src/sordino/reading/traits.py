@@ -28,4 +28,5 @@ class Trait(enum.Enum):
     VARIANCE = "the variance of a column"
     DEVIATION = "the standard deviation of a column"
     MOMENT = "the second moment of a column about a public point"
+    BLOCKS = "a function that is taken block by block, each person in one block"
     KEY = "the most frequent of public keys, whose counts a row moves by one"

@@ -40,8 +40,12 @@ class Bar:
     def refusal(self, mechanism: Mechanism, answer: Answer) -> str | None:
         """Why there is no such bar, in a sentence, as a rehearsed answer shows; None where there is one."""
         if "level" in answer.public:
-            same = mechanism.bar_covers == self.asked.target
+            same = mechanism.bar_covers == self.asked.target or self.statistic.name == "function"
             return None if same else f"The bar of this mechanism covers the {mechanism.bar_covers}."
+        if (
+            "probability" in answer.public
+        ):  # one interval per output of a function stands among the by-products
+            return None
         if answer.noise is None:
             return mechanism.no_bar
         if not isinstance(self.asked, Population):
@@ -73,6 +77,8 @@ class Bar:
         if "level" in public:
             ends = _floats(public["low"]), _floats(public["high"])
             bar = self._interval(*ends, paid=True, added=public.get("added"))
+            if self.statistic.name == "function":  # it has no other
+                bar = replace(bar, covers="population")
             return replace(bar, simultaneous=True) if public.get("simultaneous") else bar
         if answer.noise is None or answer.value is None:
             return None

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sordino import __version__, checks
@@ -22,7 +24,8 @@ from sordino.reading.room import inside, unreadable
 from sordino.session.groups import converse, follow_up, groups_together
 from sordino.session.provenance import provenance
 from sordino.session.quote import Question, prepare
-from sordino.session.release import Interval, Release, real
+from sordino.session.record import real
+from sordino.session.release import Interval, Release
 
 if TYPE_CHECKING:
     from sordino.coverage import Coverage
@@ -71,6 +74,11 @@ class Session:
         return self.ledger.remaining
 
     @property
+    def rows(self) -> int | None:
+        """The number of rows where it is public, or the rough number that was declared."""
+        return self._rows
+
+    @property
     def history(self) -> tuple[Release | Entry, ...]:
         """Every release in order; a paid question without an answer stands as its entry."""
         return tuple(
@@ -100,6 +108,22 @@ class Session:
             data=self._data,
         )
 
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, releases: str | None = None
+    ) -> Path:
+        """Write a report of the ledger: one page with answers, pictures, guarantee and account.
+
+        Args:
+            path: The page, an ``.html`` file.
+            title: What stands on top; what the ledger is for otherwise.
+            releases: Which releases are shown: ``"3-9"``; all otherwise.
+        """
+        from sordino.session.report import report
+
+        target = Path(path)
+        target.write_text(report(self.ledger, title=title, releases=releases), encoding="utf-8")
+        return target
+
     @explained("people.quote")
     def quote(
         self,
@@ -114,7 +138,7 @@ class Session:
             price: What it may cost.
             options: As for `release`; ``by=(column, keys)`` for groups.
         """
-        return self._question(statistic, price, **options).event
+        return self.question(statistic, price, **options).event
 
     @explained("people.release")
     def release(
@@ -144,7 +168,7 @@ class Session:
         Raises:
             BudgetExceeded: The ledger has not enough left; nothing was read.
         """
-        question = self._question(statistic, price, interval=interval, mechanism=mechanism, **hints)
+        question = self.question(statistic, price, interval=interval, mechanism=mechanism, **hints)
         return self._door(question, token, purpose)
 
     @explained("people.release_by")
@@ -177,12 +201,12 @@ class Session:
             mechanism: As for `release`.
             hints: As for `release`.
         """
-        question = self._question(
+        question = self.question(
             statistic, price, by=(column, keys), interval=interval, mechanism=mechanism, **hints
         )
         return self._door(question, token, purpose)
 
-    def _question(
+    def question(
         self,
         statistic: Statistic | Sequence[Statistic],
         price: Guarantee | Sequence[Guarantee],
@@ -192,6 +216,7 @@ class Session:
         by: tuple[str, Sequence[Key]] | None = None,
         **hints: Any,
     ) -> Question:
+        """The question of a release with its mechanisms and assumptions: looks at the schema alone, spends nothing."""
         question = prepare(
             statistic,
             price,
@@ -215,15 +240,41 @@ class Session:
         return question
 
     def _door(self, question: Question, token: str | None, purpose: str | None) -> Release:
-        """Debit, read, draw, record: in this order; everything else was checked before."""
-        paid = None if token is None else self.ledger.paid(token)
-        if paid is None or paid.release is None:  # a stored answer needs no source
-            self._source.ready()
-        entry = self.ledger.spend(question.event, token, purpose=purpose)
-        if entry.release is not None:
-            return Release.from_dict(entry.release)
-        answers = self._closed_room(question, entry)
-        return Release.from_dict(self.ledger.record(entry, _release(question, entry, answers)))
+        """One question through the door."""
+        return Session.release_all([(self, question, token)], purpose=purpose)[0]
+
+    @staticmethod
+    def release_all(
+        jobs: Sequence[tuple[Session, Question, str | None]],
+        *,
+        purpose: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[Release]:
+        """Debit all questions in one transaction or none, then read, draw and record one by one.
+
+        Stopped at any instant and asked again with the same tokens it pays nothing twice: what has an answer keeps it.
+
+        Args:
+            jobs: Sessions on one ledger, each with its `question` and a token.
+            purpose: What it is for; it stays in the ledger.
+            progress: Is called with the questions answered and all of them.
+        """
+        ledger = jobs[0][0].ledger
+        for session, _, token in jobs:
+            paid = None if token is None else ledger.paid(token)
+            if paid is None or paid.release is None:  # a stored answer needs no source
+                session._source.ready()
+        entries = ledger.spend_all([(question.event, token) for _, question, token in jobs], purpose=purpose)
+        found = []
+        for (session, question, _), entry in zip(jobs, entries, strict=True):
+            kept = entry.release
+            if kept is None:
+                drawn = session._closed_room(question, entry)
+                kept = ledger.record(entry, _release(question, entry, drawn))
+            found.append(Release.from_dict(kept))
+            if progress is not None:
+                progress(len(found), len(jobs))
+        return found
 
     def _closed_room(self, question: Question, entry: Entry) -> list[list[Answer]]:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told."""

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.coverage import Coverage, Population, Sample
 from sordino.errors import ParameterError, SordinoError, Unsupported
+from sordino.labels import shown
+from sordino.made import changed_by_interval
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
-from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Request, Summary
+from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
+from sordino.reading.traits import Trait
 from sordino.session.bars import Bar
 from sordino.session.release import Event
 from sordino.statistics import Statistic
@@ -143,6 +146,12 @@ def prepare(
         bars = sum(part.bars for part in parts if part.bar is not None) * (1 if by is None else len(by[1]))
         if coverage.each_of(bars) != coverage:
             parts = made(coverage.each_of(bars))
+    plain = [_hints(form, rows, by, hints or {}, interval=None) for form in forms]
+    changes = []
+    if coverage is not None and mechanism is None:
+        for part, form, cost, known in zip(parts, forms, prices, plain, strict=True):
+            paid = cost if by is None else cost.per_row(form.moved)
+            changes.append(changed_by_interval(form.statistic, paid, part.mechanism, known))
     moved = max(form.moved for form in forms)
     total = compose([part.mechanism.guarantee for part in parts])
     event = Event(
@@ -155,7 +164,8 @@ def prepare(
         by=None if by is None else {"column": by[0], "keys": list(by[1])},
         rows_moved=moved,
     )
-    return Question(tuple(parts), event, _assumptions(parts, event, forms), single)
+    told = dict.fromkeys([*_assumptions(parts, event, forms), *filter(None, changes)])
+    return Question(tuple(parts), event, tuple(told), single)
 
 
 def _part(
@@ -250,6 +260,8 @@ def _form(statistic: Statistic, neighbors: Neighbors, unit: Unit, *, filtered: b
         if filtered or split or unit.column is not None:
             raise Unsupported("release", f"{neighbors.value} privacy has no filters, groups or units of rows")
         return _Form(_under(statistic, neighbors), 1, private_rows=False)
+    if Trait.BLOCKS in statistic.traits:
+        return _whole(statistic, neighbors, unit, filtered=filtered, split=split)
     dropped = any(getattr(part, "missing", None) == "drop" for part in _leaves(statistic))
     private = neighbors is Neighbors.REPLACE_ONE and (filtered or split or dropped or unit.max_rows > 1)
     if not private:
@@ -264,6 +276,19 @@ def _form(statistic: Statistic, neighbors: Neighbors, unit: Unit, *, filtered: b
             hint="missing=<a number> instead of missing='drop'; no filter and no groups for this statistic",
         )
     return _Form(_under(statistic, Neighbors.ADD_REMOVE_ONE), 2 * unit.max_rows, private_rows=True)
+
+
+def _whole(statistic: Statistic, neighbors: Neighbors, unit: Unit, *, filtered: bool, split: bool) -> _Form:
+    """A function by blocks: each person is in one block, however many rows, and whatever a filter leaves of them.
+
+    In a split a person has a block in every group where there are rows of them: at most ``max_rows``, and a replaced
+    person leaves so many and enters so many (docs/proofs/mechanism_blocks.md).
+    """
+    replaced = neighbors is Neighbors.REPLACE_ONE
+    moved = unit.max_rows * (2 if replaced else 1) if split else 1
+    fixed = replaced and unit.column is None and not filtered and not split
+    asked = dataclasses.replace(statistic, split=split, fixed=fixed)  # type: ignore[type-var]
+    return _Form(_under(asked, neighbors), moved, private_rows=not fixed)
 
 
 def _leaves(statistic: Any) -> list[Statistic]:
@@ -375,7 +400,7 @@ def columns(request: Ask) -> tuple[str, ...]:
     """The columns that a request names."""
     if isinstance(request, Bundle):
         return tuple(dict.fromkeys(name for part in request.parts for name in columns(part)))
-    if isinstance(request, Columns):
+    if isinstance(request, Columns | Blocks):
         return request.columns
     if isinstance(request, Links):
         return tuple(name for name in (request.left, request.right, request.weight) if name)
@@ -391,6 +416,7 @@ def _assumptions(parts: list[Part], event: Event, forms: list[_Form]) -> tuple[s
     """What the promise rests on, in sentences."""
     said: list[str] = []
     for part in parts:
+        said += part.mechanism.rests_on(part.statistic)
         for leaf in _leaves(part.statistic):
             said += _about(leaf)
     if event.neighbors in PERSONS:
@@ -398,8 +424,11 @@ def _assumptions(parts: list[Part], event: Event, forms: list[_Form]) -> tuple[s
             said.append("One row is one person: nobody has more than one row.")
         else:
             kept = event.unit.max_rows
+            whole = event.by is None and all(Trait.BLOCKS in part.statistic.traits for part in parts)
             said.append(
-                f"Rows of one {event.unit.column} belong to one person; of each person at most {kept} "
+                f"Rows of one {event.unit.column} belong to one person; all of them were in one block."
+                if whole
+                else f"Rows of one {event.unit.column} belong to one person; of each person at most {kept} "
                 f"{'row was' if kept == 1 else 'rows were'} used, chosen by a rule that does not look at values."
             )
     if event.by is not None:
@@ -412,7 +441,11 @@ def _assumptions(parts: list[Part], event: Event, forms: list[_Form]) -> tuple[s
             "together, so the groups do not cost more than one"
             + (f": each has {each!r} per row." if each is not None else ".")
         )
-    elif any(form.private_rows for form in forms) and event.neighbors is Neighbors.REPLACE_ONE:
+    elif (
+        event.rows_moved > 1
+        and any(form.private_rows for form in forms)
+        and event.neighbors is Neighbors.REPLACE_ONE
+    ):
         said.append(
             "The number of rows in this question is private (a filter, dropped rows or several rows per person), so it "
             f"was answered for {event.rows_moved} added or removed rows per person."
@@ -435,12 +468,12 @@ def _about(statistic: Any) -> list[str]:
         return []
     missing = getattr(statistic, "grid", statistic).missing
     bounds = (
-        f"{column} was taken to lie between {low:g} and {high:g}: values outside count as the nearer bound. The "
-        "bounds are public and were not taken from the data."
+        f"{column} was clamped to between {shown(low)} and {shown(high)}: values outside count as the nearer bound. "
+        "The bounds are public and were not taken from the data."
     )
     said = [bounds]
     if missing == "drop":
-        said.append(f"Rows whose {column} is no number were left out.")
+        said.append(f"Rows whose {column} is not a number were left out.")
     elif missing is not None:
-        said.append(f"Rows whose {column} is no number count as {missing:g}.")
+        said.append(f"Rows whose {column} is not a number count as {shown(missing)}.")
     return said

@@ -1,4 +1,4 @@
-"""`Event`, what was asked, and `Release`, what may be said: plain records for the book, for JSON and for people.
+"""`Event`, what was asked, and `Release`, what may be said: plain records for the ledger, for JSON and for people.
 
 A release holds no scale, no standard error, no sample size and no seed. The words are in `sordino.explain`.
 """
@@ -6,27 +6,31 @@ A release holds no scale, no standard error, no sample size and no seed. The wor
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import ParameterError
 from sordino.privacy import Guarantee, Neighbors, Unit
-from sordino.reading.profile import Units
+from sordino.privacy.unit import relations_by_name
+from sordino.session.comparing import Comparing
+from sordino.session.record import lattice, plain, rich
 
 if TYPE_CHECKING:
+    from sordino.reading.profile import Units
+    from sordino.session.table import Table
+
     Value = float | int | str | None
 
 FORMAT = "sordino-release"
-VERSION = 2
-"""Version 1 stated the grid of noise for every answer, whatever lattice it was drawn on, and none for by-products."""
+VERSION = 3
+"""Version 1 stated the grid of noise for every answer, whatever lattice it was drawn on, and none for by-products;
+version 2 had no table of labelled answers, and neighbours as Python writes them inside ``event.mechanism``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What was asked, in words that a machine keeps: the book prices it and a later theorem may price it again.
+    """What was asked, in words that a machine keeps: the ledger prices it and a later theorem may price it again.
 
     Attributes:
         statistic: Description of the statistic, or of several (``kind: batch``).
@@ -69,7 +73,7 @@ class Event:
         """Read what `to_dict` wrote."""
         return cls(
             statistic=record["statistic"],
-            mechanism=record["mechanism"],
+            mechanism=relations_by_name(record["mechanism"]),
             neighbors=Neighbors(record["neighbors"]),
             unit=Unit(**record["unit"]),
             guarantee=Guarantee.from_dict(record["guarantee"]),
@@ -112,25 +116,27 @@ class Interval:
         return cls(**{**record, "low": rich(record["low"]), "high": rich(record["high"])})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
-    """What may be said.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Release(Comparing):
+    """What may be said. A single number compares, rounds and formats as that number.
 
     Attributes:
         value: The released number; a tuple for a vector, a batch or groups; None where the mechanism declines.
         event: What was asked.
-        grid: The public lattice on which the answer was drawn, or one per statistic; None where it is no number.
+        grid: The public lattice on which the answer was drawn, or one per statistic; None where it is not a number.
         assumptions: What the promise rests on, in words.
         at: When it was paid.
         version: The version of this library that drew it.
-        ledger_id: Its number in the book.
+        ledger_id: Its number in the ledger.
         token: Asking again with it returns this release and costs nothing.
         interval: The error bar, or one per part, when one was asked for.
         public: Other by-products that the price has paid for (clipping bounds, a released magnitude).
         lattices: The public lattices of by-products and of the ends of error bars (``low``, ``high``), by name.
 
     Example:
+        >>> from fractions import Fraction
         >>> from sordino.privacy import Pure
+        >>> from sordino.reading.profile import Units
         >>> event = Event(statistic={"kind": "median", "column": "income"}, mechanism={"kind": "quantile"},
         ...               neighbors=Neighbors.REPLACE_ONE, unit=Unit(), guarantee=Pure(0.5))
         >>> release = Release(value=41870.0, event=event, grid=Units(Fraction(0), Fraction(1, 8192)),
@@ -139,6 +145,8 @@ class Release:
         <Release median income = 41,870, Pure(epsilon=0.5)>
         >>> Release.from_dict(release.to_dict()) == release
         True
+        >>> f"{release:,.0f}", release > 40_000
+        ('41,870', True)
     """
 
     value: Value | tuple[Any, ...]
@@ -171,10 +179,68 @@ class Release:
 
         return difference(self, first, second)
 
-    def __float__(self) -> float:
-        if isinstance(self.value, int | float):
-            return float(self.value)
-        raise TypeError("only a single released number converts to float")
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """Answers by name, for a function with several outputs."""
+        names = self.event.statistic.get("outputs")
+        if not names or not isinstance(self.value, tuple) or len(self.value) != len(names):
+            raise ParameterError(
+                "release", "has no named outputs", hint='sd.Function(f, ..., outputs=("intercept", "slope"))'
+            )
+        return dict(zip(names, self.value, strict=True))
+
+    @property
+    def table(self) -> Table:
+        """The release as rows: statistic, column, parameters, group, cell and its edges, value, interval."""
+        from sordino.session.table import Table
+
+        return Table.of(self)
+
+    @property
+    def by_key(self) -> dict[Any, Any]:
+        """The answers by name: by group, then by statistic, then by cell.
+
+        Example:
+            >>> import sordino as sd
+            >>> people = sd.open({"age": [31, 45, 28, 60]}, budget=sd.Pure(3))
+            >>> answer = people.release([sd.Count("age"), sd.Histogram("age", edges=(0, 40, 80))], sd.Pure(1))
+            >>> list(answer.by_key), list(answer.by_key["histogram age"])
+            (['count age', 'histogram age'], ['0 to 40', '40 to 80'])
+        """
+        found: dict[Any, Any] = {}
+        for row in self.table:
+            level = found
+            for key in row.group.values():
+                level = level.setdefault(key, {})
+            if row.cell is None:
+                level[row.label] = row.value
+            else:
+                level.setdefault(row.label, {})[row.cell] = row.value
+        return found
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """The table as a frame.
+
+        Args:
+            backend: ``"pandas"``, ``"polars"`` or ``"pyarrow"``; the first that is installed unless named.
+        """
+        return self.table.to_frame(backend)
+
+    def to_csv(self) -> str:
+        """The table as CSV, every digit kept."""
+        return self.table.to_csv()
+
+    def to_markdown(self) -> str:
+        """The tables that people read, in Markdown."""
+        from sordino.session.blocks import markdown
+
+        return markdown(self)
+
+    def plot(self) -> Any:
+        """A picture: histograms, quantiles, groups as dots, with the intervals that were paid for."""
+        from sordino.session.figures import picture
+
+        return picture(self)
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record after the schema ``release.schema.json``."""
@@ -187,6 +253,7 @@ class Release:
             "format": FORMAT,
             "version": VERSION,
             "value": plain(self.value),
+            "table": plain(self.table.to_dicts()),
             "interval": bars,
             "guarantee": self.guarantee.to_dict(),
             "event": self.event.to_dict(),
@@ -222,8 +289,8 @@ class Release:
         return cls(
             value=rich(record["value"]),
             event=Event.from_dict(record["event"]),
-            grid=_lattice(record["grid"]),
-            lattices={name: _lattice(each) for name, each in record.get("lattices", {}).items()},
+            grid=lattice(record["grid"]),
+            lattices={name: lattice(each) for name, each in record.get("lattices", {}).items()},
             assumptions=tuple(record["assumptions"]),
             public=record["public"],
             ledger_id=record["ledger_id"],
@@ -260,65 +327,38 @@ class Release:
         )
         return schema
 
-    def explain(self) -> str:
-        """Say what was published and promised, for a reader who is no specialist."""
+    def explain(self, width: int = 92) -> str:
+        """Say what was published and promised, for a reader who is not a specialist.
+
+        Args:
+            width: How wide a line may be.
+        """
         from sordino.explain import explanation
 
-        return explanation(self)
+        return explanation(self, width)
+
+    def text(self, width: int | None = None) -> str:
+        """The answers as tables of text, nothing left out.
+
+        Args:
+            width: How wide a line may be.
+        """
+        from sordino.session.blocks import text
+
+        return text(self, width)
+
+    def __str__(self) -> str:
+        return self.text()
 
     def __repr__(self) -> str:
-        from sordino.explain import asked, shown
+        from sordino.explain import asked
+        from sordino.labels import shown
 
-        return f"<Release {asked(self.event)} = {shown(self.value)}, {self.guarantee!r}>"
+        several = len(self.table) > 1
+        value = ", ".join(row.named for row in self.table) if several else shown(self.value)
+        return f"<Release {asked(self.event)} = {value}, {self.guarantee!r}>"
 
     def _repr_html_(self) -> str:
-        from sordino.explain import page
+        from sordino.session.page import page
 
         return page(self)
-
-
-def _lattice(record: Any) -> Any:
-    """Read lattices back, one or many by name; version 1 wrote the exponent of a power of two."""
-    if record is None:
-        return None
-    if isinstance(record, list):
-        return tuple(_lattice(each) for each in record)
-    if "exponent" in record:
-        return Units(Fraction(0), Fraction(2) ** record["exponent"])
-    if set(record) == {"origin", "step"}:
-        return Units.from_dict(record)
-    return {name: _lattice(each) for name, each in record.items()}
-
-
-def plain(value: Any) -> Any:
-    """Write a value with JSON's types; numbers that JSON does not know become words."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain(entry) for entry in value]
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, Fraction):
-        return real(value)
-    if hasattr(value, "to_dict"):
-        return plain(value.to_dict())
-    if hasattr(value, "item"):
-        return plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"number": repr(value)}
-    return str(value)
-
-
-def rich(value: Any) -> Any:
-    """Read a released value back."""
-    if isinstance(value, list):
-        return tuple(rich(entry) for entry in value)
-    return float(value["number"]) if isinstance(value, dict) else value
-
-
-def real(number: Fraction) -> Any:
-    """The float of an exact number, or its words when it is too large for one."""
-    try:
-        return float(number)
-    except OverflowError:
-        return {"number": "inf" if number > 0 else "-inf"}

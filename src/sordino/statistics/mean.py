@@ -31,7 +31,7 @@ class Mean(Ordered):
     """
 
     name: ClassVar[str] = "mean"
-    suits: ClassVar[tuple[str, ...]] = ("additive", "symmetric-mean", "auto-clip")
+    suits: ClassVar[tuple[str, ...]] = ("additive", "symmetric-mean", "plain-or-cut", "auto-clip")
     total: ClassVar[bool] = False
 
     def shows(self) -> tuple[Trait, ...]:

@@ -33,7 +33,7 @@ class Sum(Numeric):
     """
 
     name: ClassVar[str] = "sum"
-    suits: ClassVar[tuple[str, ...]] = ("additive", "auto-clip")
+    suits: ClassVar[tuple[str, ...]] = ("additive", "plain-or-cut", "auto-clip")
     total: ClassVar[bool] = True
 
     def shows(self) -> tuple[Trait, ...]:

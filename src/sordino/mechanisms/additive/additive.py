@@ -6,9 +6,11 @@ smooth exactly. The scale of a release is private and is not part of the answer.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from sordino.exact.grid import Grid
     from sordino.exact.scale import ExpScale
     from sordino.hints import Hints
+    from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.noise import Noise
     from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
@@ -113,6 +116,24 @@ class Additive(Mechanism):
             yield WithErrorBar.offered(
                 lambda cost: cls.looking(noise_at(cost, smoothing), look), price, hints.interval
             )
+
+    @classmethod
+    def cases(cls) -> Iterator[MechanismCase]:
+        """What is offered for every statistic, and every family of noise on one of them."""
+        from sordino.mechanisms.parts.cases import PRICES, MechanismCase, offered, worlds
+        from sordino.noise import families
+
+        yield from offered(cls, shows=False)
+        for world in worlds():
+            if not {Trait.QUANTILE, Trait.ROW} <= world.statistic.traits:
+                continue
+            for family, price in product(families().values(), PRICES):
+                smoothing = Fraction(price.strength).limit_denominator(20) / 10
+                if type(price) in family.promises():
+                    with contextlib.suppress(SordinoError):
+                        yield MechanismCase(
+                            cls(calibration=family.calibrate(price, smoothing=smoothing)), world
+                        )
 
     @classmethod
     def looking(cls, calibration: Calibration, look: int | None) -> Additive:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sordino.reading.profile import Reading, Units
     from sordino.statistics import Statistic
 
+WIDEST = 700.0  # nats: beyond it no float is left; the noise gets there with probability below e^-600
 LOG_STEP = Fraction(1, 1024)  # lattice of the released log scale; its rounding widens the bar by 0.05 %
 
 
@@ -194,7 +195,7 @@ class WithErrorBar(Mechanism):
                 Laplace(), location=place, scale=self.ratio, grid=fine, price=self.price
             )
             released = float(fine.step * point) + float(LOG_STEP) / 2
-            size = Fraction(math.exp(released)) * scale.multiplier
+            size = Fraction(math.exp(min(released, WIDEST))) * scale.multiplier
         else:
             size = scale
         half = size * Fraction(self.width) * (1 + Fraction(1, 2**40)) + grid.step / 2

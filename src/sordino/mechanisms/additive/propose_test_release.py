@@ -20,8 +20,11 @@ from sordino.privacy import Approx, Guarantee, Pure
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
+    from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.reading.profile import Reading
 
 
@@ -47,6 +50,17 @@ class ProposeTestRelease(Mechanism):
     asks: ClassVar[tuple[Trait, ...]] = (Trait.NUMBER,)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_propose_test_release"
+
+    @classmethod
+    def cases(cls) -> Iterator[MechanismCase]:
+        """Every number of the catalogue, at a proposed bound that some tables keep and others do not."""
+        from sordino.mechanisms.parts.cases import MechanismCase, worlds
+
+        for world in worlds():
+            for bound in (Fraction(1, 2), Fraction(20)):
+                mechanism = cls(price=Approx(1, Fraction(1, 100)), bound=bound)
+                if mechanism.refusal(world.statistic) is None:
+                    yield MechanismCase(mechanism, world)
 
     def __post_init__(self) -> None:
         checks.between(self.name, 0, 1, delta=self.price.delta, hint="Approx(1, 1e-6)")

@@ -7,6 +7,7 @@ it the noise has a known law. Privacy is by composition of the parts: docs/proof
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -114,13 +115,24 @@ class AutoClip(Mechanism):
 
     @classmethod
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
-        """A mean or a sum, whatever its bounds; without known rows, or within bounds that fit, nothing is searched."""
-        fits = hints.rows is None or hints.fits(statistic.low, statistic.high)
-        yield cls(
-            price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,
-            centre=hints.centre, spread=hints.spread, occupied=hints.occupied, total=statistic.total, tight=fits,
-            neighbors=statistic.neighbors,
-        )  # fmt: skip
+        """A mean or a sum whose bounds the caller calls far too wide."""
+        if hints.rows and hints.loose and not hints.fits(statistic.low, statistic.high):
+            yield cls(
+                price=price, rows=hints.rows, low=statistic.low, high=statistic.high, step=statistic.step,
+                centre=hints.centre, spread=hints.spread, occupied=hints.occupied, total=statistic.total,
+                neighbors=statistic.neighbors,
+            )  # fmt: skip
+
+    @classmethod
+    def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """The mode of a mean or sum for bounds that are far too wide."""
+        if {Trait.MEAN, Trait.TOTAL} & set(statistic.traits):
+            yield from cls.offers(statistic, price, dataclasses.replace(hints, loose=True))
+
+    @property
+    def label(self) -> str:
+        """What a plan calls it."""
+        return self.name if self.tight else f"{self.name} (loose=True)"
 
     def __post_init__(self) -> None:
         checks.whole(self.name, rows=self.rows)
@@ -284,36 +296,9 @@ class AutoClip(Mechanism):
         self, sums: Clipped, found: Interval, grid: Grid, contribution: int, bits: Bits | None
     ) -> Fraction:
         """The clipped mean or sum with noise of the width of the interval, cut to what is possible."""
-        width = (sums.high - sums.low) * contribution
-        if self.neighbors is Neighbors.ADD_REMOVE_ONE:
-            return self._noisy_private_rows(sums, found, grid, contribution, bits)
-        count = max(sums.rows, 1)
-        scale = Fraction(1) if self.total else Fraction(1, count)
-        value, _ = Draws.of(bits).noisy(
-            sums.total * scale, sensitivity=width * scale, price=found.rest, grid=grid
-        )
-        times = count * scale
-        return grid.inside(value, sums.low * times, sums.high * times)
+        from sordino.mechanisms.clip.noisy_mean import Summand
 
-    def _noisy_private_rows(
-        self, sums: Clipped, found: Interval, grid: Grid, contribution: int, bits: Bits | None
-    ) -> Fraction:
-        """Add/remove: a sum has the sensitivity of the largest row; a mean is a sum about a point over a count.
-
-        The point is released or public. Noise in the count moves the answer by its distance from the point, so a point
-        near the mean is worth more than one in the middle of the interval, where the sum has less noise.
-        """
-        draws = Draws.of(bits)
-        if self.total:
-            largest = max(abs(sums.low), abs(sums.high)) * contribution
-            value, _ = draws.noisy(sums.total, sensitivity=largest, price=found.rest, grid=grid)
-            return value
-        origin, part = found.origin(sums), found.count_part
-        largest = max(sums.high - origin, origin - sums.low) * contribution
-        about, _ = draws.noisy(
-            sums.total - origin * sums.rows, sensitivity=largest, price=found.rest.share(1 - part), grid=grid,
-        )  # fmt: skip
-        count, _ = draws.noisy(
-            Fraction(sums.rows), sensitivity=Fraction(contribution), price=found.rest.share(part)
+        summand = Summand.of(
+            sums, found, total=self.total, neighbors=self.neighbors, contribution=contribution
         )
-        return grid.inside(origin + about / max(count, Fraction(1)), sums.low, sums.high)
+        return summand.draw(grid, bits)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from sordino.mechanisms.clip.family import Ends
 from sordino.reading.profile import Units
-from sordino.reading.requests import Grid, Rank, Request, Window
+from sordino.reading.requests import FIRST, LAST, Grid, Rank, Request, Window
 
 if TYPE_CHECKING:
     from sordino.reading.requests import Ask, Summary
@@ -63,6 +64,10 @@ class Column(Protocol):
         """Sums of the rows clipped between two codes, in real units."""
         ...
 
+    def ends(self, reach: int) -> tuple[Ends, Clipped]:
+        """The lowest and the highest rows, ``reach`` of each and one more, and the sums of all rows."""
+        ...
+
 
 class AskedColumn:
     """A column behind a source."""
@@ -91,6 +96,13 @@ class AskedColumn:
         part = subgrid(self.grid, low, high)
         summary = self._ask(Request(self.name, part, squares=squares))
         return Clipped.of(summary.rows, summary.total, summary.squares, part.units, part.top)
+
+    def ends(self, reach: int) -> tuple[Ends, Clipped]:
+        """Ask for two rank windows."""
+        windows = Window(FIRST, reach), Window(LAST, reach)
+        summary = self._ask(Request(self.name, self.grid, windows=windows, depth=reach))
+        found = Ends.of(summary.runs[0].codes, summary.runs[1].codes, summary.rows)
+        return found, Clipped.of(summary.rows, summary.total, 0, self.grid.units, self.grid.top)
 
 
 def subgrid(grid: Grid, low: int, high: int) -> Grid:
@@ -128,3 +140,8 @@ class SortedColumn:
         units = Units(self.grid.units.real(low), self.grid.units.step)
         second = sum(int(code) ** 2 for code in kept) if squares else 0
         return Clipped.of(len(kept), int(kept.sum()), second, units, high - low)
+
+    def ends(self, reach: int) -> tuple[Ends, Clipped]:
+        """Slice the sorted codes at both ends."""
+        first, last = self.codes[: reach + 1], self.codes[max(len(self.codes) - reach - 1, 0) :]
+        return Ends.of(first, last, len(self.codes)), self.clipped(0, self.grid.top)

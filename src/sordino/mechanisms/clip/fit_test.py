@@ -44,11 +44,17 @@ class FitTest:
 
     def probability(self, count: int) -> float:
         """Probability of "fits" when so many rows lie at either end."""
+        return self.chances(count)[1]
+
+    def chances(self, count: int) -> tuple[float, float]:
+        """Probabilities of "loose" and of "fits", each accurate however small."""
         above, below = float(self.above), float(self.below)
         gap = float(count - self.threshold)
         if gap < 0:
-            return below / (above + below) * math.exp(above * gap)
-        return 1 - above / (above + below) * math.exp(-below * gap)
+            fits = below / (above + below) * math.exp(above * gap)
+            return 1 - fits, fits
+        loose = above / (above + below) * math.exp(-below * gap)
+        return loose, 1 - loose
 
     def passes(self, count: int, *, bits: Bits | None = None) -> bool:
         """Draw the outcome, exactly; the count is private, the outcome is released.

@@ -19,6 +19,8 @@ NEAR_PART = Fraction(
 )  # the same when rows are counted about a released centre, from which the mean is not far
 HALFWAY_PART = Fraction(3, 10)  # the same about a point between the anchor and the middle of the interval
 
+MOST_COUNT = Fraction(7, 20)  # the largest share for a private number of rows
+
 
 def count_part(rows: int, rest: Guarantee, part: Fraction = COUNT_PART) -> Fraction:
     """Share of the rest for a private number of rows; more where they are few, since a count near zero ruins a mean.
@@ -29,7 +31,7 @@ def count_part(rows: int, rest: Guarantee, part: Fraction = COUNT_PART) -> Fract
         (Fraction(1, 5), Fraction(1, 4))
     """
     few = Fraction(round(10 / max(rows * rest.nats, 10), 4))
-    return max(part, min(few.limit_denominator(1000), Fraction(7, 20)))
+    return max(part, min(few.limit_denominator(1000), MOST_COUNT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ import dataclasses
 import itertools
 import math
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from sordino.privacy import Neighbors
 from sordino.statistics.numeric import Numeric
 
 if TYPE_CHECKING:
-    from sordino.statistics import Case
+    from sordino.reading.profile import Reading
+    from sordino.statistics import Case, Statistic
 
 
 class World:
@@ -30,7 +32,7 @@ class World:
         self.values = [self.statistic.define(self.encoded(data)) for data in self.datasets]
         self.largest = max(len(data) for data in self.datasets)
 
-    def _datasets(self):
+    def _datasets(self) -> Iterator[Any]:
         rows = self.case.rows
         if self.case.places:
             yield from itertools.product(*self.case.places)
@@ -44,13 +46,14 @@ class World:
             for size in self.case.sizes:
                 yield from itertools.combinations_with_replacement(rows, size)
 
-    def encoded(self, data):
+    def encoded(self, data: Any) -> list[Any]:
         """Rows as the statistic defines itself on: codes for one numeric column, else tuples."""
         if isinstance(self.statistic, Numeric):
-            return self.statistic.grid.codes(np.array([row[0] for row in data], float)).tolist()
+            codes: list[Any] = self.statistic.grid.codes(np.array([row[0] for row in data], float)).tolist()
+            return codes
         return [row[0] for row in data] if len(self.case.columns) == 1 else list(data)
 
-    def distance(self, one, other) -> int | None:
+    def distance(self, one: Any, other: Any) -> int | None:
         """Number of steps between two datasets, or None when no path exists."""
         if self.case.places:
             return sum(a != b for a, b in zip(one, other, strict=True))
@@ -61,13 +64,13 @@ class World:
         return gone + come
 
     @cache  # noqa: B019
-    def near(self, index: int):
+    def near(self, index: int) -> list[tuple[int, int]]:
         """All (dataset, distance) that have a path to this one."""
         here = self.datasets[index]
         pairs = ((j, self.distance(here, data)) for j, data in enumerate(self.datasets))
         return [(j, l) for j, l in pairs if l is not None]
 
-    def gap(self, one: int, other: int):
+    def gap(self, one: int, other: int) -> Any:
         """How far two values lie apart, in the statistic's norm."""
         a, b = self.values[one], self.values[other]
         if not self.statistic.vector:
@@ -77,17 +80,17 @@ class World:
             return sum(parts)
         return max(parts) if math.isinf(self.statistic.norm) else math.hypot(*map(float, parts))
 
-    def envelope(self, index: int, l: int):
+    def envelope(self, index: int, l: int) -> tuple[Any, Any]:
         """Smallest and largest value within distance l."""
         values = [self.values[j] for j, d in self.near(index) if d <= l]
         return min(values), max(values)
 
     @cache  # noqa: B019
-    def local(self, index: int):
+    def local(self, index: int) -> Any:
         """Local sensitivity of one dataset."""
         return max((self.gap(index, j) for j, d in self.near(index) if d == 1), default=0)
 
-    def local_at(self, index: int, k: int):
+    def local_at(self, index: int, k: int) -> Any:
         """Largest local sensitivity within distance k."""
         return max(self.local(j) for j, d in self.near(index) if d <= k)
 
@@ -95,7 +98,7 @@ class World:
         """Whether the world holds every dataset within distance l."""
         return self.relation is not Neighbors.ADD_REMOVE_ONE or len(self.datasets[index]) + l <= self.largest
 
-    def read(self, index: int, depth: int):
+    def read(self, index: int, depth: int) -> Reading:
         """Read one dataset through the memory source."""
         data = self.datasets[index]
         table = {name: [row[i] for row in data] for i, name in enumerate(self.case.columns)}
@@ -103,11 +106,12 @@ class World:
         if drops(
             self.statistic
         ):  # the form in which a session reads it: removals and additions, two per replacement
-            form = dataclasses.replace(self.statistic, neighbors=Neighbors.ADD_REMOVE_ONE)
-            return form.read(*source.summary(form.request(depth=depth))).by(2)
+            form: Any = dataclasses.replace(self.statistic, neighbors=Neighbors.ADD_REMOVE_ONE)  # type: ignore[type-var]
+            read: Reading = form.read(*source.summary(form.request(depth=depth))).by(2)
+            return read
         return self.statistic.read(*source.summary(self.statistic.request(depth=depth)))
 
 
-def drops(statistic):
+def drops(statistic: Statistic) -> bool:
     """Whether rows are dropped under replace-one."""
     return statistic.neighbors is Neighbors.REPLACE_ONE and getattr(statistic, "missing", None) == "drop"

@@ -1,0 +1,58 @@
+"""Audit a release from outside: real runs on the worst pair of tables that the replay finds."""
+
+from __future__ import annotations
+
+import click
+
+from sordino.cli import render
+from sordino.cli.options import json_option
+from sordino.errors import AuditFailed, ParameterError
+
+
+@click.command(name="audit", epilog="Example: sordino audit median --epsilon 1 --runs 2000")
+@click.argument("statistic")
+@click.option("--epsilon", type=float, required=True, help="The promise that is audited.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="An approximate promise.")
+@click.option("--rows", type=int, default=20, show_default=True, help="Rows of the tables.")
+@click.option("--runs", type=int, default=4000, show_default=True, help="Releases from each table.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the lower bound.")
+@click.option("--neighbors", "relation", default="replace-one", show_default=True, help="Or add-remove-one.")
+@json_option
+def command(
+    statistic: str,
+    epsilon: float,
+    delta: float,
+    rows: int,
+    runs: int,
+    confidence: float,
+    relation: str,
+    as_json: bool,
+) -> None:
+    """Release STATISTIC many times from two neighbouring tables and bound epsilon from below.
+
+    Prints "not refuted" or "REFUTED", never "private". Exit code 4 where the promise is refuted.
+    """
+    from sordino import catalogue
+    from sordino.privacy import Approx, Pure
+    from sordino.testing.audit import audit_default
+
+    kind = catalogue.statistic(statistic)
+    cases = [case for case in kind.cases() if case.statistic.neighbors.value == relation]
+    if not cases:
+        raise ParameterError("audit", "the statistic has no such relation", got={"neighbors": relation})
+    price = Approx(epsilon, delta) if delta else Pure(epsilon)
+    stride = max(runs // 20, 1)
+
+    def advance(done: int) -> None:
+        if done % stride == 0:
+            click.echo(f"\r{done} of {runs} releases from each table", nl=done == runs, err=True)
+
+    found = audit_default(cases[0], price, rows=rows, runs=runs, confidence=confidence, progress=advance)
+    if as_json:
+        render.as_json(
+            {"refuted": found.refuted, "lower": found.lower, "epsilon": found.epsilon, "runs": found.runs}
+        )
+    else:
+        click.echo(str(found))
+    if found.refuted:
+        raise AuditFailed(statistic, "its promise is refuted", hint="sordino check says which law is broken")

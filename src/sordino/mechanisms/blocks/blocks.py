@@ -1,0 +1,220 @@
+"""The mechanism of any function: deal people into blocks, run it on each, release a centre of what they say.
+
+Changing one person changes one block value, whatever the relation and however many rows the person has, so the
+promise is that of a centre of k numbers of which one is replaced (docs/proofs/mechanism_blocks.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sordino import checks
+from sordino.errors import ParameterError, Unsupported
+from sordino.exact.bits import Bits
+from sordino.exact.grid import Grid
+from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms.blocks.centre import Centre, located
+from sordino.mechanisms.blocks.dealing import block_values, checked
+from sordino.mechanisms.blocks.pivot import half_width
+from sordino.mechanisms.blocks.plan import BlockPlan
+from sordino.reading.profile import Units
+from sordino.reading.traits import Trait
+from sordino.running.evaluate import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sordino.hints import Hints
+    from sordino.mechanisms import Asking
+    from sordino.mechanisms.parts.law import Law
+    from sordino.privacy import Guarantee
+    from sordino.reading.profile import Reading
+    from sordino.statistics import Statistic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionBlocks(Mechanism):
+    """A private centre of the values of a function on blocks of people.
+
+    Args:
+        price: What the answer costs, all outputs together.
+        blocks: How many blocks.
+        debias: Parts of the jackknife inside a block; 0 for none.
+        aggregate: ``"trimmed"``, ``"median"`` or ``"mean"`` (of values clipped at a released spread).
+        level: Probability of an interval for the population; None for none.
+        spread: Public guess of the spread of block values.
+        rows_per_block: About so many rows are in a block, by public numbers.
+        enough: Whether public numbers say that the answer is found in its range.
+
+    Example:
+        >>> from sordino.privacy import Pure
+        >>> FunctionBlocks(price=Pure(1), blocks=200).guarantee
+        Pure(epsilon=1)
+    """
+
+    price: Guarantee
+    blocks: int
+    debias: int = 0
+    aggregate: str = "trimmed"
+    level: float | None = None
+    spread: float | None = None
+    rows_per_block: int | None = None
+    enough: bool = True
+
+    name: ClassVar[str] = "blocks"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.BLOCKS,)
+    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    proof: ClassVar[str] = "mechanism_blocks"
+
+    def __post_init__(self) -> None:
+        checks.whole(self.name, at_least=2, blocks=self.blocks)
+        if self.level is not None:
+            checks.between(self.name, 0, 1, level=self.level)
+            if self.aggregate != "mean":
+                raise ParameterError(
+                    self.name, "an interval comes with the clipped mean", got={"aggregate": self.aggregate},
+                    why="A median or trimmed mean of skewed block values is off the population value.",
+                    hint="leave aggregate= out",
+                )  # fmt: skip
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """As many blocks as public numbers say."""
+        interval = hints.interval is not None
+        level = None if hints.interval is None else hints.interval.level
+        aggregate = statistic.aggregate or ("mean" if interval else "trimmed")
+        plan = BlockPlan.of(statistic, price, hints.rows, interval=interval or aggregate == "mean")
+        yield cls(
+            price=price, blocks=plan.blocks, debias=plan.debias, aggregate=aggregate, level=level,
+            spread=statistic.spread or hints.spread, rows_per_block=plan.rows_per_block,
+            enough=plan.blocks >= plan.needed,
+        )  # fmt: skip
+
+    @property
+    def bar_covers(self) -> str:
+        """The only interval that there is, however it was asked for."""
+        return "population"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Outputs and steps share the price."""
+        return self.price
+
+    @property
+    def barred(self) -> bool:
+        """With a level there is an interval."""
+        return self.level is not None
+
+    @property
+    def trusted(self) -> bool:
+        """False when the blocks are too few to find the answer in its range."""
+        return self.enough
+
+    @property
+    def reads_once(self) -> bool:
+        """A conversation of its own."""
+        return False
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """A function by blocks, each person in one."""
+        return Mechanism.refusal(self, statistic)
+
+    def rests_on(self, statistic: Any) -> list[str]:
+        """That a block value depends on its own block alone."""
+        held = checked(statistic.pickled, self._task(statistic), statistic.limits)
+        words = {"network": "no network", "files": "no file that could be written"}
+        apart = [text for name, text in words.items() if name in held]
+        how = (
+            "The function looks at its own block only: you vouch for it."
+            if statistic.isolation == "none"
+            else "Each block ran in a process of its own, with limits of time and memory"
+            + (f", {' and '.join(apart)}: nothing of one block can be seen in another." if apart else ".")
+        )
+        sizes = "" if self.rows_per_block is None else f" of about {self.rows_per_block:,} rows"
+        dealt = (
+            f"People were dealt into {self.blocks:,} blocks{sizes} by fresh random numbers that were not kept; what is "
+            "released is about the value of the function on such blocks."
+        )
+        cut = (
+            "Values outside the bounds count as the nearer bound, and a block without a number as a public one; how "
+            "many there were is not said. The bounds are public and were not taken from the data."
+        )
+        return [how, dealt, cut]
+
+    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
+        """The answer is a multiple of the grid's step; a median is a point of the lattice of block values."""
+        if self.aggregate != "median":
+            return {"value": Units(Fraction(0), grid.step)}
+        return {"value": statistic.grids[0].units}
+
+    def _task(self, statistic: Any) -> Task:
+        return Task(statistic.frame, statistic.outputs, self.debias)
+
+    def answer(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Answer:
+        """Deal, run, release. One person is one block: ``contribution`` changes nothing."""
+        del contribution, grid  # each output has a lattice of its own, from its own bounds
+        words = Bits() if bits is None else bits
+        table = ask(statistic.request(depth=0)).table
+        assert table is not None
+        values = block_values(statistic, table, self.blocks, self.debias, words)
+        each = self.price.share(Fraction(1, len(values)))
+        found = [
+            self._output(values[place], each, lattice, words) for place, lattice in enumerate(statistic.grids)
+        ]
+        if statistic.outputs:
+            public: dict[str, Any] = {}
+            if self.aggregate == "mean":
+                public["spread"] = tuple(one["spread"] for _, one in found)
+            if self.level is not None:
+                public["intervals"] = tuple((one["low"], one["high"]) for _, one in found)
+                public["probability"] = self.level
+            return Answer(tuple(middle for middle, _ in found), public)
+        return Answer(found[0][0], found[0][1])
+
+    def _output(
+        self, values: NDArray[np.float64], price: Guarantee, lattice: Any, bits: Bits
+    ) -> tuple[Fraction, dict[str, Any]]:
+        """One number, and what else its share of the price has paid for."""
+        grid = Grid.for_range(lattice.low, lattice.high)
+        aggregate = "median" if self.aggregate == "median" else "trimmed"
+        centre = Centre(price, self.blocks, lattice.low, lattice.high, aggregate, self.spread)
+        if self.aggregate != "mean":
+            return centre.release(values, grid, bits), {}
+        middle, spread = located(values, centre, grid, bits)
+        if self.level is None:
+            return middle, {"spread": spread}
+        width = Fraction(lattice.high) - Fraction(lattice.low)
+        half = half_width(
+            self.level,
+            price=price,
+            blocks=self.blocks,
+            width=width,
+            spread=spread,
+            hinted=self.spread is not None,
+        )
+        reach = Fraction(half) * spread
+        low, high = max(middle - reach, Fraction(lattice.low)), min(middle + reach, Fraction(lattice.high))
+        return middle, {"low": low, "high": high, "level": self.level, "spread": spread}
+
+    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+        """There is no reading: only `answer` holds the conversation."""
+        del reading, grid, bits
+        raise Unsupported(self.name, "asks for rows, and answers by answer()")
+
+    def law(self, reading: Reading) -> Law:
+        """None in closed form: the dealing is random."""
+        del reading
+        raise Unsupported(self.name, "has no law in closed form: the dealing is random")

@@ -1,0 +1,250 @@
+"""The intervals among which plain-or-cut chooses, and how far the rows of a column are from filling each of them.
+
+For every level j the family has intervals of length ``range / 2^j`` that start on a lattice of an eighth of it. What
+an interval is charged moves by at most one when a row changes: docs/proofs/mechanism_plain_or_cut.md. The choice among
+them is whole_or_interval.py, the constants are in plain_or_cut_plan.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sordino.mechanisms.clip.plain_or_cut_plan import PLACES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
+
+STARTS = 3  # intervals start on a lattice of 2^-3 of their length
+PARTS = 6  # a heap is looked for in parts of 2^-3 of the length, on a lattice of 2^-6 of it
+ANCHORED = (0, -8, -4)  # starts, in eighths, of the intervals beside and about the anchor: they have prior 1
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Ends:
+    """The lowest and the highest codes of a column, in order, and how many rows it has; private.
+
+    Where the two overlap they are the whole column. Between them only "many rows on either side" is known, and no
+    interval is charged for more.
+    """
+
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    rows: int
+
+    @classmethod
+    def of(cls, first: Any, last: Any, rows: int) -> Ends:
+        """From two windows of ranks at the ends; what is in both is kept once."""
+        common = len(first) + len(last) - rows
+        return cls(np.asarray(first, np.int64), np.asarray(last, np.int64)[max(common, 0) :], rows)
+
+    def below(self, codes: Any, *, side: Any = "left") -> Any:
+        """The number of rows with a smaller code (``right``: a smaller or the same one)."""
+        head = np.searchsorted(self.first, codes, side=side)
+        tail = np.searchsorted(self.last, codes, side=side) + self.rows - len(self.last)
+        return np.where(head < len(self.first), head, tail)
+
+    def at(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The codes at ranks, counted from 1, that lie in one of the windows."""
+        both = np.concatenate([self.first, self.last])
+        return both[np.where(ranks <= len(self.first), ranks - 1, ranks - 1 - self.rows + len(both))]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Weighed:
+    """Intervals and their exact weights on one column, against a whole range of weight 1; private.
+
+    Cell i has the weight ``counts[i] exp(-exponents[i] / unit) / one``; its intervals are equally likely.
+
+    Attributes:
+        level: The level of each cell.
+        places: The starts of its intervals, in eighths of a length from the anchor; None for all others of the level.
+        counts: Priors as integers, added up over the cell.
+        exponents: Integers.
+        unit: Their common denominator.
+        one: The integer that stands for a prior of 1.
+        charges: What the rows charge each cell, in nats times `unit`: the noise of its value is flat so far.
+    """
+
+    level: list[int]
+    places: list[NDArray[np.int64] | None]
+    counts: list[int]
+    exponents: list[int]
+    unit: int
+    one: int
+    charges: list[int]
+
+    def add(self, level: int, places: NDArray[np.int64] | None, prior: int, lead: int, charge: int) -> None:
+        """One more cell: of the weight ``prior exp(lead - charge)``, or that times ``1 + charge`` in a joint draw."""
+        self.level.append(level)
+        self.places.append(places)
+        self.counts.append(prior)
+        self.exponents.append(charge - lead)
+        self.charges.append(charge)
+
+    def taken(self, level: int) -> set[int]:
+        """The starts of a level that are in a cell by name."""
+        cells = [places for j, places in zip(self.level, self.places, strict=True) if j == level]
+        return {int(place) for places in cells if places is not None for place in places}
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """All intervals of a search; public.
+
+    Args:
+        plan: Levels and slopes.
+        top: The largest code of the column.
+        anchor: The code at which lattices begin.
+        anchored: Only the three intervals at the anchor (a sum under add/remove is cut about zero).
+        centre: The code of a hinted centre: at every level the interval about it has prior 1 too.
+    """
+
+    plan: CutPlan
+    top: int
+    anchor: int
+    anchored: bool = False
+    centre: int | None = None
+
+    def favoured(self, level: int) -> NDArray[np.int64]:
+        """Starts of the intervals with prior 1: beside and about the anchor, and about a hinted centre beyond them."""
+        starts = list(ANCHORED)
+        away = 0 if self.centre is None or self.anchored else self.centre - self.anchor
+        if abs(away) << level > self.top:
+            starts.append((away << (level + STARTS)) // self.top - (1 << STARTS) // 2)
+        return np.unique(np.array(starts, dtype=np.int64))
+
+    @property
+    def reach(self) -> int:
+        """How many rows at either end of the column have to be looked at; public."""
+        return 2 * self.plan.enough(self.plan.finest) + 2 if self.plan.searches else 0
+
+    def interval(self, level: int, place: int) -> tuple[int, int]:
+        """First and last code of an interval, cut to the range; at least two codes.
+
+        Example:
+            >>> from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
+            >>> from sordino.privacy import Pure
+            >>> family = Family(plan_cut(rows=1000, price=Pure(1), cells=800), top=800, anchor=0)
+            >>> family.interval(3, 0), family.interval(3, -4), family.interval(4, 1)
+            ((0, 100), (0, 50), (7, 56))
+        """
+        low, high = self._ends(level, np.array([place], dtype=np.int64), STARTS, 1 << STARTS)
+        bottom, top = max(int(low[0]), 0), min(int(high[0]), self.top)
+        if bottom == top:  # a single code is no range to clip to
+            return (bottom, top + 1) if top < self.top else (bottom - 1, top)
+        return bottom, top
+
+    def places(self, level: int) -> tuple[int, int]:
+        """The first and the last start of a level whose interval meets the range, in eighths of a length."""
+        pieces = 1 << (level + STARTS)
+        first = -((self.anchor * pieces) // self.top) - (1 << STARTS)
+        last = ((self.top - self.anchor) * pieces) // self.top
+        return first, last
+
+    def _ends(self, level: int, places: Any, lattice: int, length: int) -> tuple[Any, Any]:
+        """First and last codes of closed intervals: ``length`` cells of a lattice of 2^-lattice of a level's length."""
+        shift = level + lattice
+        if self.top.bit_length() + shift > 60:
+            places = places.astype(object)
+        low = self.anchor - ((-places * self.top) >> shift)
+        high = self.anchor + (((places + length) * self.top) >> shift)
+        return low.astype(np.int64), high.astype(np.int64)
+
+    def _counted(self, level: int, places: Any, lattice: int, length: int, ends: Ends) -> Any:
+        """Rows outside closed intervals."""
+        low, high = self._ends(level, places, lattice, length)
+        return ends.below(low) + ends.rows - np.maximum(ends.below(high, side="right"), ends.below(low))
+
+    def candidates(self, level: int, ends: Ends) -> NDArray[np.int64]:
+        """Starts of the intervals at the anchor and of all that hold all rows but fewer than ``enough``."""
+        starts = self.favoured(level)
+        first, last = self.places(level)
+        if not self.anchored and ends.rows:
+            held = max(ends.rows - self.plan.enough(level) + 1, 1)
+            pieces = 1 << (level + STARTS)
+            # Whoever holds `held` consecutive rows holds one of these.
+            codes = ends.at(np.arange(held, ends.rows + 1, held)) - self.anchor
+            if self.top.bit_length() + level + STARTS > 60:
+                codes = codes.astype(object)
+            ceilings = np.unique(((codes * pieces) // self.top).astype(np.int64))
+            around = np.arange(-(1 << STARTS) - 1, 2)
+            starts = np.unique(np.concatenate([starts, (ceilings[:, None] + around).ravel()]))
+        return np.unique(starts[(starts >= first) & (starts <= last)])
+
+    def charges(self, level: int, places: Any, ends: Ends) -> tuple[Any, Any]:
+        """Rows outside each interval, and the rows that it holds away from its fullest part."""
+        outside = self._counted(level, places, STARTS, 1 << STARTS, ends)
+        away = np.full(len(places), np.iinfo(np.int64).max // 4)
+        some = np.flatnonzero(outside < self.plan.needed(level))
+        if len(some):
+            parts = (places[some, None] << (PARTS - STARTS)) + np.arange((1 << PARTS) - (1 << STARTS) + 1)
+            missed = self._counted(level, parts, PARTS, 1 << (PARTS - STARTS), ends).min(axis=1)
+            away[some] = missed - outside[some]
+        return outside, away
+
+    def weigh(self, ends: Ends) -> Weighed:
+        """Weigh every interval: ``w = prior exp(lead - B - x)`` with the charge ``x = slope max(N, T - A)``, exactly.
+
+        In a joint draw the value's noise has a top that is flat so far, which weighs ``1 + x`` times as much. Intervals
+        that miss ``C_j`` rows or more are charged ``C_j``: they are one cell per level.
+        """
+        plan = self.plan
+        unit = math.lcm(plan.slope.denominator, 2**PLACES)
+        slope, start = int(plan.slope * unit), int(plan.head_start * unit)
+        one = 1 << (plan.finest + STARTS)
+        found = Weighed([], [], [], [], unit, one * (unit if plan.joint else 1), [])
+        for level in plan.levels:
+            lead, needed = int(plan.lead(level) * unit), int((plan.lead(level) + plan.margin) * unit)
+            enough, prior = plan.enough(level), 1 << (plan.finest - level)
+            places = self.candidates(level, ends)
+            outside, away = self.charges(level, places, ends)
+            charged = np.maximum(
+                slope * np.minimum(outside, enough), needed - slope * np.minimum(away, enough)
+            )
+            at_anchor = np.isin(places, self.favoured(level))
+            for group, weight in ((at_anchor, one), (~at_anchor, prior)):
+                some, sizes = places[group], charged[group]
+                for size in np.unique(sizes).tolist():
+                    here = some[sizes == size]
+                    top = unit + size if plan.joint else 1
+                    found.add(level, here, weight * len(here) * top, lead - start, size)
+            first, last = self.places(level)
+            others = last - first + 1 - len(places)
+            if others > 0 and not self.anchored:
+                size = max(slope * min(ends.rows, enough), needed)
+                found.add(
+                    level, None, prior * others * (unit + size if plan.joint else 1), lead - start, size
+                )
+        return found
+
+
+def exact_chances(
+    weighed: Weighed, *, joint: bool, exponent: Fraction
+) -> tuple[float, float, Sequence[float]]:
+    """The probability of the whole range, how flat its law is, and the probability of each cell; for laws and plans.
+
+    The second number is ``r v``: 0 where the whole range is drawn with plain noise.
+    """
+    from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
+
+    logs = np.array([float(Fraction(-e, weighed.unit)) for e in weighed.exponents])
+    logs += np.log(np.array([float(Fraction(count, weighed.one)) for count in weighed.counts]))
+    best = max(float(logs.max()), 0.0)
+    total = float(np.exp(logs - best).sum())
+    shares = np.exp(logs - best) / total
+    log_total = np.log(total) + best
+    lost = log_total + float(np.log(float((1 - WHOLE_PART) / WHOLE_PART)))  # -h
+    if not joint or lost <= 0:
+        whole = float(1 / (1 + np.exp(min(log_total, 700.0))))
+        return whole, 0.0, (shares * (1 - whole)).tolist()
+    flat = float(exponent) * lost
+    whole = float(1 - WHOLE_PART) * (1 + flat) * float(np.exp(-flat))
+    return whole, flat, (shares * (1 - whole)).tolist()

@@ -1,0 +1,180 @@
+"""Errors of plain-or-cut on public data, exactly: a mixture over its outcomes, each with noise of known law.
+
+Only the noisy number of rows under add/remove is taken at a few places of its law. Intervals that nobody names (their
+chance is of order e^-M) count as if they lay at the farther end of the range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sordino.mechanisms.clip.family import exact_chances
+from sordino.mechanisms.clip.whole_or_interval import flatness
+from sordino.mechanisms.parts.drawing import noise_for
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sordino.exact.grid import Grid
+    from sordino.mechanisms.clip.column import Column
+    from sordino.mechanisms.clip.noisy_mean import Summand
+    from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
+    from sordino.noise import Noise
+
+    Array = NDArray[np.float64]
+
+COUNTS = 41  # places of the law of a noisy number of rows
+NEGLIGIBLE = 1e-12  # outcomes less likely than this are left out
+EDGES = np.array([0.0, 0.5, 1.5, 3.0, 6.0, 12.0, 40.0])  # in scales: between them the noise is integrated
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
+
+
+@dataclass(frozen=True, slots=True)
+class MixedErrors:
+    """The law of the error of an answer with several outcomes.
+
+    Attributes:
+        noise: The unit law of the noise.
+        chance: Probability of each outcome.
+        value: Where its noise is centred.
+        scale: The scale of its noise.
+        flat: Up to so many scales the density is flat (the whole range of a pure price), else 0.
+        low: Answers are cut to at least this.
+        high: Answers are cut to at most this.
+        truth: The statistic.
+
+    Example:
+        >>> from sordino.noise.laplace import Laplace
+        >>> one, zero = np.ones(1), np.zeros(1)
+        >>> law = MixedErrors(Laplace(), one, zero, one, zero, one * -99, one * 99, 0.0)
+        >>> round(law.within(np.log(2)), 4), round(law.mean_square, 3)
+        (0.5, 2.0)
+    """
+
+    noise: Noise
+    chance: Array
+    value: Array
+    scale: Array
+    flat: Array
+    low: Array
+    high: Array
+    truth: float
+
+    def _cdf(self, answers: Array) -> Array:
+        """Probability of an answer that is not larger, per outcome, before it is cut."""
+        away = answers - self.value
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x = np.where(self.scale > 0, away / self.scale, np.sign(away) * np.inf)
+        x = np.where((self.scale == 0) & (away == 0), np.inf, x)
+        plain = np.asarray(self.noise.cdf(x))
+        if not self.flat.any():
+            return plain
+        tail = np.exp(-np.maximum(np.abs(x) - self.flat, 0.0)) / (2 * (1 + self.flat))
+        inner = np.minimum(np.abs(x), self.flat) / (2 * (1 + self.flat))
+        above = np.where(np.abs(x) <= self.flat, 0.5 + inner, 1 - tail)
+        return np.where(self.flat > 0, np.where(x >= 0, above, 1 - above), plain)
+
+    def at_most(self, answer: float) -> float:
+        """Probability of an answer that is not larger."""
+        inside = np.where(answer >= self.high, 1.0, np.where(answer < self.low, 0.0, self._cdf(answer)))  # type: ignore[arg-type]
+        return float(self.chance @ inside)
+
+    def within(self, distance: float) -> float:
+        """Probability of an error of at most this."""
+        below = float(np.nextafter(self.truth - distance, -np.inf))
+        return self.at_most(self.truth + distance) - self.at_most(below)
+
+    @property
+    def mean_square(self) -> float:
+        """Expected squared error."""
+        half = np.diff(EDGES)[:, None] / 2
+        far = (EDGES[:-1, None] + half * (1 + _NODES)).ravel()
+        weight = (half * _WEIGHTS).ravel()
+        flat = self.flat[:, None]
+        places = np.concatenate([flat * (1 + _NODES) / 2, flat + far], axis=1)
+        if self.flat.any():
+            density = np.exp(-np.concatenate([0 * _NODES, far])) / (2 * (1 + flat))
+        else:
+            density = np.concatenate([0 * _NODES, np.asarray(self.noise.pdf(far))])[None, :]
+        parts = np.concatenate(
+            [flat * _WEIGHTS / 2, np.broadcast_to(weight, (len(flat), len(weight)))], axis=1
+        )
+        mass = density * parts
+        mass = mass / (2 * mass.sum(axis=1, keepdims=True))
+        total = np.zeros(len(self.chance))
+        for sign in (-1, 1):
+            answers = self.value[:, None] + sign * self.scale[:, None] * places
+            errors = np.clip(answers, self.low[:, None], self.high[:, None]) - self.truth
+            total += (mass * errors**2).sum(axis=1)
+        return float(self.chance @ total)
+
+
+def outcome_errors(
+    mechanism: PlainOrCut, column: Column, grid: Grid, truth: Fraction, contribution: int
+) -> MixedErrors:
+    """The law of the error on a public column.
+
+    Args:
+        mechanism: In the relation in which the rows are read.
+        column: A public column.
+        grid: The lattice of the answer.
+        truth: The statistic of the column.
+        contribution: How many rows one person may move.
+    """
+    del grid  # its rounding is far below the noise
+    family = mechanism.family(column.grid, contribution)
+    plan, top = family.plan, column.grid.top
+    found: list[tuple[float, ...]] = []
+    if not plan.searches or not mechanism.shortens(column.grid):
+        whole = mechanism.summand(column.clipped(0, top), mechanism.price, contribution)
+        found += _outcomes(1.0, 0.0, whole)
+        return _mixed(found, whole, truth)
+    ends, sums = column.ends(family.reach)
+    whole = mechanism.summand(sums, plan.whole, contribution)
+    weighed = family.weigh(ends)
+    exponent = Fraction(1)
+    if plan.joint:
+        exponent = flatness(mechanism.rate(whole.price), plan.slope * contribution)
+    chance, flat, cells = exact_chances(weighed, joint=plan.joint, exponent=exponent)
+    found += _outcomes(chance, flat, whole)
+    upper = 2 * (sums.total - sums.low * sums.rows) <= (sums.high - sums.low) * sums.rows
+    far = (top - 1, top) if upper else (0, 1)
+    for cell, (level, places, likely) in enumerate(zip(weighed.level, weighed.places, cells, strict=True)):
+        flat_top = weighed.charges[cell] / weighed.unit if plan.joint else 0.0
+        some: list[Any] = [None] if places is None else list(places)
+        if likely < NEGLIGIBLE * len(some):
+            continue
+        for place in some:
+            low, high = far if place is None else family.interval(level, int(place))
+            inside = mechanism.summand(column.clipped(low, high), plan.cut, contribution)
+            found += _outcomes(likely / len(some), flat_top, inside)
+    return _mixed(found, whole, truth)
+
+
+def _outcomes(chance: float, flat: float, part: Summand) -> list[tuple[float, ...]]:
+    """Chance, centre, scale, flatness and ends of one outcome; one for every place of the law of a noisy count."""
+    noise = noise_for(part.price)
+    scale = float(part.sensitivity * noise.scale)
+    low, high = -np.inf, np.inf
+    if part.factor is not None:
+        low, high = float(part.sums.low * part.factor), float(part.sums.high * part.factor)
+    if part.counting is None:
+        return [(chance, float(part.value), scale, flat, low, high)]
+    counting, origin = noise_for(part.counting), float(part.origin)
+    levels = (np.arange(COUNTS) + 0.5) / COUNTS
+    counts = part.sums.rows + part.contribution * float(counting.scale) * np.asarray(
+        counting.noise.ppf(levels)
+    )
+    return [
+        (chance / COUNTS, origin + float(part.value) / count, scale / count, flat, low, high)
+        for count in np.maximum(np.rint(counts), 1.0).tolist()
+    ]
+
+
+def _mixed(found: list[tuple[float, ...]], whole: Summand, truth: Fraction) -> MixedErrors:
+    chance, value, scale, flat, low, high = (np.array(column) for column in zip(*found, strict=True))
+    return MixedErrors(noise_for(whole.price).noise, chance, value, scale, flat, low, high, float(truth))

@@ -1,0 +1,243 @@
+"""The choice of plain-or-cut, drawn exactly: the whole range together with its value, or an interval.
+
+Given the weights of all intervals (family.py) the whole range keeps a fixed part of its chance and pays with a flat top
+of its noise, so that choosing it reveals next to nothing. Proof: docs/proofs/mechanism_plain_or_cut.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sordino.exact import choice
+from sordino.exact.balls import precision, rational
+from sordino.exact.recipe import Fast, Guard, Recipe
+from sordino.exact.sampler import draw, settle
+from sordino.exact.uniforms import LazyUniform
+from sordino.mechanisms.clip.plain_or_cut_plan import STEEPEST, WHOLE_PART
+
+if TYPE_CHECKING:
+    from sordino.exact.balls import Ball
+    from sordino.exact.bits import Bits
+    from sordino.exact.functions import Functions
+    from sordino.exact.grid import Grid
+    from sordino.mechanisms.clip.family import Family, Weighed
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Valued:
+    """The number that is published with the whole range.
+
+    Attributes:
+        value: Exact; private.
+        sensitivity: How far one person moves it; public.
+        rate: Nats per sensitivity of its noise.
+        grid: The public lattice of the answer.
+    """
+
+    value: Fraction
+    sensitivity: Fraction
+    rate: Fraction
+    grid: Grid
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Chosen:
+    """A drawn interval.
+
+    Attributes:
+        level: Its level; public once it is published.
+        low: First code; public likewise.
+        high: Last code; public likewise.
+        charge: Nats that its rows charge it, which flatten the top of its value's noise; private.
+    """
+
+    level: int
+    low: int
+    high: int
+    charge: Fraction
+
+
+def flatness(rate: Fraction, slope: Fraction) -> Fraction:
+    """The exponent g with which the top of the whole range's noise flattens: ``min(r / k, 2 / c0)``.
+
+    The first keeps the flat part from growing by more than the value moves, the second keeps the chance of a cut within
+    two slopes.
+
+    Example:
+        >>> flatness(Fraction(9, 10), Fraction(1, 10)), flatness(Fraction(1), Fraction(1, 2))
+        (Fraction(20, 9), Fraction(2, 1))
+    """
+    return min(rate / slope, 2 / STEEPEST)
+
+
+def _weights(weighed: Weighed, *, whole: bool) -> choice.Weights:
+    counts, levels = list(weighed.counts), list(weighed.exponents)
+    if whole:
+        counts, levels = [weighed.one, *counts], [0, *levels]
+    both = np.array(counts, dtype=object), np.array(levels, dtype=object)
+    return choice.Weights(*both, Fraction(1, weighed.unit))
+
+
+def total_ball(weighed: Weighed) -> Ball:
+    """Enclose Z, the sum of the weights of all intervals, at the current precision."""
+    counts: dict[int, int] = {}
+    for exponent, count in zip(weighed.exponents, weighed.counts, strict=True):
+        counts[exponent] = counts.get(exponent, 0) + count
+    total = rational(0)
+    for exponent, count in counts.items():
+        total += rational(Fraction(-exponent, weighed.unit)).exp() * count
+    return total / weighed.one
+
+
+def outweighs(weighed: Weighed) -> bool:
+    """Whether the intervals together outweigh ``p0 / (1 - p0)`` of the whole range; private.
+
+    A sum of exponentials of rationals with positive factors is rational only if all exponents are 0 (Lindemann and
+    Weierstrass), so in all other cases balls decide.
+    """
+    if not any(weighed.exponents):
+        return Fraction(sum(weighed.counts), weighed.one) > WHOLE_PART / (1 - WHOLE_PART)
+    bits = 64
+    while True:
+        with precision(bits):
+            gap = total_ball(weighed) * (1 - WHOLE_PART).numerator - WHOLE_PART.numerator
+            if gap > 0:
+                return True
+            if gap < 0:
+                return False
+        bits *= 2
+
+
+def _survives(weighed: Weighed, noise: LazyUniform, other: LazyUniform, exponent: Fraction) -> bool:
+    """Decide ``U |X| < (Z (1 - p0) / p0)^-g``, that is ``U < exp(-r (v - |t|))``, refining the uniforms."""
+    bits = 128
+    while True:
+        with precision(bits):
+            lost = (total_ball(weighed) * (1 - WHOLE_PART).numerator / WHOLE_PART.numerator).log()
+            gap = (noise.magnitude() * other.magnitude()).log() + lost * rational(exponent)
+            if gap < 0:
+                return True
+            if gap > 0:
+                return False
+        noise.refine(64)
+        other.refine(64)
+        bits += 64
+
+
+def draw_cell(weighed: Weighed, *, bits: Bits) -> int:
+    """Choose a cell of intervals by their weights."""
+    return choice.choose(_weights(weighed, whole=False), bits=bits)
+
+
+def draw_jointly(weighed: Weighed, whole: Valued, slope: Fraction, *, bits: Bits) -> Fraction | int:
+    """Draw the whole range's value, or the number of a cell of intervals (pure prices).
+
+    Args:
+        weighed: The weights of all intervals on the column; private.
+        whole: What is published with the whole range.
+        slope: Nats per person of the weights.
+        bits: A source of random words.
+
+    Returns:
+        A fraction for the value, an integer for a cell.
+    """
+    from sordino.noise.laplace.sampler import LaplaceRecipe
+
+    scale = whole.sensitivity / whole.rate
+    if not outweighs(weighed):
+        cell = choice.choose(_weights(weighed, whole=True), bits=bits)
+        if cell:
+            return cell - 1
+        point = draw(LaplaceRecipe(), location=whole.value, scale=scale, grid=whole.grid, bits=bits)
+        return whole.grid.step * point
+    if bits.below(WHOLE_PART.denominator) >= WHOLE_PART.numerator:
+        noise, other = LazyUniform(bits.word(), bits), LazyUniform(bits.word(), bits)
+        if _survives(weighed, noise, other, flatness(whole.rate, slope)):
+            return whole.grid.step * settle(LaplaceRecipe(), [noise], whole.value, scale, whole.grid)
+    return draw_cell(weighed, bits=bits)
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform(Recipe):
+    """The uniform law on [-1, 1): the flat top of a noise."""
+
+    guards: ClassVar[tuple[Guard, ...]] = (Guard.ZERO,)
+
+    def fast(self, f: Functions, *x: Any) -> Fast:
+        """The head itself; its unread bits are below 2^-62."""
+        del f
+        return Fast(x[0], 2.0**-50)
+
+    def ball(self, *u: LazyUniform) -> Ball:
+        """The number itself."""
+        return u[0].signed()
+
+
+def draw_flat_topped(part: Valued, flat: Fraction, *, bits: Bits) -> Fraction:
+    """A value with noise of density ``~ exp(-max(rate |t|, flat))`` in sensitivities t, exactly rounded.
+
+    The flat top holds ``flat / (1 + flat)`` of the mass; beyond it the noise is exponential on either side.
+
+    Example:
+        >>> from sordino.exact.bits import SeededBits
+        >>> from sordino.exact.grid import Grid
+        >>> part = Valued(Fraction(7), Fraction(0), Fraction(1), Grid(0))
+        >>> draw_flat_topped(part, Fraction(3), bits=SeededBits(1))
+        Fraction(7, 1)
+    """
+    from sordino.noise.laplace.sampler import LaplaceRecipe
+
+    scale = part.sensitivity / part.rate
+    top = flat / (1 + flat)
+    uniform = LazyUniform(bits.word(), bits)
+    if bits.below(top.denominator) < top.numerator:
+        point = settle(Uniform(), [uniform], part.value, scale * flat, part.grid)
+    else:
+        edge = part.value + uniform.sign() * flat * scale
+        point = settle(LaplaceRecipe(), [uniform], edge, scale, part.grid)
+    return part.grid.step * point
+
+
+def draw_outcome(
+    family: Family, weighed: Weighed, whole: Valued | None, *, bits: Bits
+) -> Fraction | Chosen | None:
+    """Draw the whole range or an interval of the family.
+
+    Args:
+        family: All intervals; public.
+        weighed: Their weights on the column; private.
+        whole: What is published with the whole range in a joint draw (pure prices); None draws the interval alone, by
+            the exponential mechanism (concentrated prices).
+        bits: A source of random words.
+
+    Returns:
+        The value of the whole range, None for the whole range without a value, or an interval.
+    """
+    if whole is not None:
+        outcome = draw_jointly(weighed, whole, family.plan.slope * family.plan.contribution, bits=bits)
+        if isinstance(outcome, Fraction):
+            return outcome
+        cell = outcome
+    else:
+        cell = choice.choose(_weights(weighed, whole=True), bits=bits) - 1
+        if cell < 0:
+            return None
+    level, low, high = draw_interval(family, weighed, cell, bits=bits)
+    return Chosen(level, low, high, Fraction(weighed.charges[cell], weighed.unit))
+
+
+def draw_interval(family: Family, weighed: Weighed, cell: int, *, bits: Bits) -> tuple[int, int, int]:
+    """The level and the first and last code of an interval of a chosen cell."""
+    level, places = weighed.level[cell], weighed.places[cell]
+    if places is not None:
+        return level, *family.interval(level, int(places[bits.below(len(places))]))
+    taken = weighed.taken(level)  # one of the intervals that are in no cell by name
+    first, last = family.places(level)
+    while True:
+        place = first + bits.below(last - first + 1)
+        if place not in taken:
+            return level, *family.interval(level, place)

@@ -1,0 +1,57 @@
+"""Plain records of what is published: JSON's types out, Python's back in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from sordino.reading.profile import Units
+
+
+def lattice(record: Any) -> Any:
+    """Read lattices back, one or many by name; version 1 wrote the exponent of a power of two."""
+    if record is None:
+        return None
+    if isinstance(record, list):
+        return tuple(lattice(each) for each in record)
+    if "exponent" in record:
+        return Units(Fraction(0), Fraction(2) ** record["exponent"])
+    if set(record) == {"origin", "step"}:
+        return Units.from_dict(record)
+    return {name: lattice(each) for name, each in record.items()}
+
+
+def plain(value: Any) -> Any:
+    """Write a value with JSON's types; numbers that JSON does not know become words."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(entry) for entry in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, Fraction):
+        return real(value)
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if hasattr(value, "item"):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"number": repr(value)}
+    return str(value)
+
+
+def rich(value: Any) -> Any:
+    """Read a released value back."""
+    if isinstance(value, list):
+        return tuple(rich(entry) for entry in value)
+    return float(value["number"]) if isinstance(value, dict) else value
+
+
+def real(number: Fraction) -> Any:
+    """The float of an exact number, or its words when it is too large for one."""
+    try:
+        return float(number)
+    except OverflowError:
+        return {"number": "inf" if number > 0 else "-inf"}

@@ -1,0 +1,230 @@
+"""`Table`: a release as rows, each with everything that says what its number is. Frames, CSV, Markdown and records."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from sordino import labels
+from sordino.errors import MissingExtra, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sordino.session.release import Release
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+FIXED = (
+    "label", "statistic", "column", "parameters", "cell", "cell_low", "cell_high", "value", "low", "high", "level",
+)  # fmt: skip
+"""The columns of every table; the keys of groups stand after ``parameters`` under the name of their column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One published number.
+
+    Attributes:
+        label: What it is called, no two statistics of a release alike.
+        statistic: Kind of the statistic.
+        column: The column that it is about, or several.
+        parameters: What else was asked: ``{"q": 0.25}``.
+        group: Public keys by column; empty without groups.
+        cell: Name of the cell of a vector.
+        cell_low: Lower edge of the cell.
+        cell_high: Upper edge of the cell.
+        value: The published number, or word; None where the mechanism declined.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+        level: Its probability.
+    """
+
+    label: str
+    statistic: str
+    column: str | None
+    parameters: Mapping[str, Any]
+    group: Mapping[str, Any]
+    cell: str | None
+    cell_low: float | None
+    cell_high: float | None
+    value: Any
+    low: float | None
+    high: float | None
+    level: float | None
+
+    @property
+    def interval(self) -> str:
+        """The interval in words, or nothing."""
+        if self.low is None or self.high is None:
+            return ""
+        return f"{labels.shown(self.low)} to {labels.shown(self.high)}"
+
+    @property
+    def named(self) -> str:
+        """The number and what tells it apart, in a few words: ``north 0 to 18: 1,803``."""
+        words = [*map(str, self.group.values()), *([self.cell] if self.cell else [])]
+        value = labels.shown(self.value) + (f" ({self.interval})" if self.interval else "")
+        return f"{self.label}: {value}" if not words else f"{' '.join(words)}: {value}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain record."""
+        return {
+            "label": self.label,
+            "statistic": self.statistic,
+            "column": self.column,
+            "parameters": dict(self.parameters),
+            "group": dict(self.group),
+            "cell": self.cell,
+            "cell_low": self.cell_low,
+            "cell_high": self.cell_high,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "level": self.level,
+        }
+
+
+class Table:
+    """A release as rows.
+
+    Example:
+        >>> import sordino as sd
+        >>> people = sd.open({"age": [31, 45, 28, 60]}, budget=sd.Pure(3))
+        >>> table = people.release(sd.Histogram("age", edges=(0, 18, 65)), sd.Pure(1)).table
+        >>> [(row.label, row.cell) for row in table]
+        [('histogram age', '0 to 18'), ('histogram age', '18 to 65')]
+    """
+
+    def __init__(self, rows: tuple[Row, ...], keys: tuple[str, ...] = ()) -> None:
+        self.rows = rows
+        self.keys = keys
+
+    @classmethod
+    def of(cls, release: Release) -> Table:
+        """Label every number of a release."""
+        event = release.event
+        keys = () if event.by is None else (str(event.by["column"]),)
+        return cls(tuple(_rows(release)), keys)
+
+    @property
+    def columns(self) -> dict[str, list[Any]]:
+        """The table column by column; a key whose name is taken is called ``group ...``."""
+        named: dict[str, list[Any]] = {}
+        for field in FIXED:
+            values: list[Any] = [getattr(row, field) for row in self.rows]
+            named[field] = (
+                [labels.spelled(each) or None for each in values] if field == "parameters" else values
+            )
+            if field == "parameters":
+                for key in self.keys:
+                    title = f"group {key}" if key in FIXED else key
+                    named[title] = [row.group[key] for row in self.rows]
+        if not all(isinstance(value, int | float | None) for value in named["value"]):
+            named["value"] = [None if value is None else str(value) for value in named["value"]]
+        return named
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """The table as a frame of pandas, polars or pyarrow: the first of them that is installed unless named."""
+        import narwhals as nw
+
+        installed = [name for name in BACKENDS if find_spec(name) is not None]
+        chosen: Any = backend or (installed[0] if installed else "pandas")
+        if chosen not in BACKENDS:
+            raise ParameterError(
+                "to_frame", "backend must be pandas, polars or pyarrow", got={"backend": backend},
+                hint='answer.to_frame(backend="pandas")',
+            )  # fmt: skip
+        if chosen not in installed:
+            raise MissingExtra(
+                "to_frame", f"{chosen} is not installed", hint=f"pip install {chosen}, or answer.to_csv()"
+            )
+        numbers = ("cell_low", "cell_high", "value", "low", "high", "level")
+        schema = {}
+        for name, values in self.columns.items():
+            known = [value for value in values if value is not None]
+            kind: Any = nw.Float64() if name in numbers else nw.String()
+            if known and name not in FIXED and all(isinstance(value, int) for value in known):
+                kind = nw.Int64()
+            if name == "value" and any(isinstance(value, str) for value in known):
+                kind = nw.String()
+            schema[name] = kind
+        return nw.from_dict(self.columns, schema=schema, backend=chosen).to_native()
+
+    def to_csv(self) -> str:
+        """The table as CSV, every digit kept; what is not there is empty."""
+        written = io.StringIO()
+        writer = csv.writer(written, lineterminator="\n")
+        columns = self.columns
+        writer.writerow(columns)
+        writer.writerows(
+            zip(*([_cell(value) for value in values] for values in columns.values()), strict=True)
+        )
+        return written.getvalue()
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain record per row."""
+        return [row.to_dict() for row in self.rows]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<Table of {len(self.rows)} answers>"
+
+
+def _rows(release: Release) -> Iterator[Row]:
+    event = release.event
+    statistics, names = labels.parts(event.statistic), labels.statistics(event)
+    batch = event.statistic.get("kind") == "batch"
+    values: Any = release.value if event.by is not None else (release.value,)
+    bars = release.interval if isinstance(release.interval, tuple) else (release.interval,)
+    for place, answers in enumerate(values):
+        group = {} if event.by is None else {str(event.by["column"]): event.by["keys"][place]}
+        each = answers if batch else (answers,)
+        for index, (statistic, name, value) in enumerate(zip(statistics, names, each, strict=True)):
+            at = place * len(statistics) + index
+            yield from _numbers(statistic, name, value, bars[at] if at < len(bars) else None, group)
+
+
+def _numbers(
+    statistic: Mapping[str, Any], name: str, value: Any, bar: Any, group: Mapping[str, Any]
+) -> Iterator[Row]:
+    """One row for a number, one per cell for a vector."""
+    found = labels.cells(statistic, len(value)) if isinstance(value, tuple | list) else [labels.Cell("")]
+    several = isinstance(value, tuple | list)
+    for place, (cell, number) in enumerate(zip(found, value if several else (value,), strict=True)):
+        asked = cell.statistic or statistic
+        yield Row(
+            label=name,
+            statistic=str(asked.get("kind", "statistic")),
+            column=labels.column(asked),
+            parameters=labels.parameters(asked),
+            group=group,
+            cell=cell.name if several else None,
+            cell_low=cell.low,
+            cell_high=cell.high,
+            value=number,
+            low=None if bar is None else _end(bar.low, place),
+            high=None if bar is None else _end(bar.high, place),
+            level=None if bar is None else bar.level,
+        )
+
+
+def _end(end: Any, place: int) -> float:
+    """One end of an interval: of the number, or of one number of a vector."""
+    return float(end[place] if isinstance(end, tuple | list) else end)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and math.isfinite(value) and value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return repr(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,180 @@
+"""`ForcedDraws`: what stands in the place of `Draws` when a mechanism is run again along a path of forced outcomes.
+
+As long as the path lasts its outcomes are handed to the mechanism; at the first choice beyond it the run stops and the
+law of that choice is looked at. Nothing random happens here but the dither, which is the same on both tables.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sordino.mechanisms.parts.draws import Draws, ForcedBits
+from sordino.mechanisms.parts.measure import Measure
+from sordino.testing import noise_steps, steps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sordino.exact.grid import Grid
+    from sordino.exact.scale import ExpScale
+    from sordino.mechanisms.parts.law import Cell
+    from sordino.mechanisms.parts.rings import Rings
+    from sordino.noise import Noise
+    from sordino.privacy import Guarantee
+
+
+class Pending(BaseException):
+    """The path is at its end and the next choice is to be made; no mechanism can catch it by mistake."""
+
+    def __init__(self, step: steps.Step) -> None:
+        super().__init__(step.kind)
+        self.step = step
+
+
+class ForcedDraws(Draws):
+    """Outcomes in a given order, and the steps at which they were asked for.
+
+    Args:
+        path: The outcomes.
+        seed: Of the dither.
+    """
+
+    def __init__(self, path: Sequence[Any], seed: int = 0) -> None:
+        super().__init__(None)
+        self.path, self.seed = tuple(path), seed
+        self.asked: list[steps.Step] = []
+        self._dithers = itertools.count()
+
+    @property
+    def bits(self) -> ForcedBits:
+        """A source without words that leads back here."""
+        return ForcedBits(self)
+
+    @bits.setter
+    def bits(self, value: Any) -> None:
+        del value
+
+    @property
+    def private(self) -> bool:
+        """Forced answers are not."""
+        return False
+
+    def _force(self, step: steps.Step) -> Any:
+        if len(self.asked) == len(self.path):
+            raise Pending(step)
+        outcome = self.path[len(self.asked)]
+        self.asked.append(step)
+        return outcome
+
+    def noise(
+        self, law: Noise, *, location: Fraction, scale: Fraction | ExpScale, grid: Grid, price: Guarantee
+    ) -> int:
+        """As `Draws.noise`."""
+        return int(
+            self._force(
+                noise_steps.NoiseStep(
+                    price=price, noise=law, location=Fraction(location), scale=scale, grid=grid
+                )
+            )
+        )
+
+    def geometric(self, value: int, *, scale: Fraction, price: Guarantee) -> int:
+        """As `Draws.geometric`."""
+        return int(self._force(noise_steps.GeometricStep(price=price, value=value, scale=scale)))
+
+    def radial(self, shells: Any, *, grid: Grid, price: Guarantee) -> list[int]:
+        """As `Draws.radial`."""
+        return list(self._force(noise_steps.RadialStep(price=price, shells=shells, grid=grid)))
+
+    def choice(
+        self, exponents: Sequence[Fraction], counts: Sequence[int] | None = None, *, price: Guarantee
+    ) -> int:
+        """As `Draws.choice`; a cell counts as often as it has candidates."""
+        if counts is not None:
+            measure = Measure.uniform(len(exponents) - 1) if set(counts) == {1} else None
+            assert measure is not None, "weighted cells are drawn by `scored`"
+        return int(self._force(steps.ChoiceStep(price=price, exponents=tuple(map(Fraction, exponents)))))
+
+    def flip(self, exponents: Sequence[Fraction], *, price: Guarantee) -> int:
+        """As `Draws.flip`."""
+        return int(
+            self._force(steps.ChoiceStep(price=price, exponents=tuple(map(Fraction, exponents)), flips=True))
+        )
+
+    def flips(self, levels: NDArray[np.int64], slope: Fraction, *, price: Guarantee) -> list[int]:
+        """As `Draws.flips`, group by group."""
+        return [self.flip([slope * level for level in row], price=price) for row in levels.tolist()]
+
+    def lattice(self, rings: Rings, measure: Measure, slope: Fraction, *, price: Guarantee) -> list[int]:
+        """As `Draws.lattice`, group by group."""
+        return [
+            int(self._force(_runs(steps.RunsStep, rings, group, measure, slope, price)))
+            for group in range(len(rings))
+        ]
+
+    def flip_lattice(self, rings: Rings, slope: Fraction, *, price: Guarantee) -> list[int]:
+        """As `Draws.flip_lattice`, group by group."""
+        last = int(rings.high[0, -1]) - 1
+        return [
+            int(self._force(_runs(steps.FlipRunsStep, rings, group, Measure.uniform(last), slope, price)))
+            for group in range(len(rings))
+        ]
+
+    def cells(self, cells: Sequence[Cell], measure: Measure, slope: Fraction, *, price: Guarantee) -> int:
+        """As `Draws.cells`."""
+        ordered = sorted(cells, key=lambda cell: cell.first)
+        return self.scored(
+            [(cell.first, cell.last) for cell in ordered],
+            [slope * cell.level for cell in ordered],
+            measure,
+            price=price,
+        )
+
+    def scored(
+        self,
+        runs: Sequence[tuple[int, int]],
+        exponents: Sequence[Fraction],
+        measure: Measure,
+        *,
+        price: Guarantee,
+    ) -> int:
+        """As `Draws.scored`."""
+        step = steps.RunsStep(
+            price=price, starts=np.array([first for first, _ in runs], dtype=object), after=runs[-1][1] + 1,
+            exponents=np.array([float(exponent) for exponent in exponents]), measure=measure,
+        )  # fmt: skip
+        return int(self._force(step))
+
+    def line(self, pieces: Sequence[Any], slope: Fraction, *, grid: Grid, price: Guarantee) -> int:
+        """As `Draws.line`."""
+        return int(
+            self._force(noise_steps.LineStep(price=price, pieces=tuple(pieces), slope=slope, grid=grid))
+        )
+
+    def passes(self, test: Any, count: int, *, prices: Mapping[bool, Guarantee]) -> bool:
+        """As `Draws.passes`."""
+        return bool(self._force(noise_steps.TestStep(price=prices, test=test, count=count)))
+
+    def dither(self, count: int, width: int) -> NDArray[np.int64]:
+        """The same for every row of both tables: rows are told apart by their places, and the new ones come last."""
+        words = np.random.default_rng((self.seed, next(self._dithers))).integers(0, 1 << 62, size=4096)
+        return np.resize(words, count) & ((1 << width) - 1)
+
+
+def _runs(
+    kind: type[steps.RunsStep], rings: Rings, group: int, measure: Measure, slope: Fraction, price: Guarantee
+) -> steps.RunsStep:
+    """Nested sets of answers as runs of points with one level each."""
+    low, high = rings.low[group], rings.high[group]
+    first, after = int(low[-1]), int(high[-1])
+    starts = np.unique(np.concatenate([low, high[high < after], [first]]))
+    # Level of a point: the first l with low[l] <= point < high[l]; both ends move outwards with l.
+    inside_low = len(low) - np.searchsorted(low[::-1], starts, side="right")
+    inside_high = np.searchsorted(high, starts, side="right")
+    levels = np.maximum(inside_low, inside_high)
+    return kind(price=price, starts=starts, after=after, exponents=levels * float(slope), measure=measure)

@@ -1,0 +1,105 @@
+"""What two laws tell apart, in the terms of a price: pure loss, bounded range, Renyi divergences, hockey sticks.
+
+Ratios are of the loss to the price: 1 is a price that is spent to the last, more is a breach.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sordino.errors import Unsupported
+from sordino.privacy import Approx, BoundedRange, Concentrated, Pure, TruncatedConcentrated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sordino.privacy import Guarantee
+    from sordino.testing.steps import Parts
+
+    Floats = NDArray[np.float64]
+
+ORDERS = (1.05, 1.5, 2.0, 3.0, 6.0, 16.0, 64.0)
+
+
+def orders(price: Guarantee) -> tuple[float, ...]:
+    """The orders at which a concentrated price is looked at."""
+    if isinstance(price, TruncatedConcentrated):
+        below = float(price.omega)
+        return (*(order for order in ORDERS if order < below), below)
+    return ORDERS
+
+
+def renyi(parts: Parts, wanted: Sequence[float]) -> Floats:
+    """Renyi divergences of the table from the neighbour; from their range alone where no masses are known."""
+    if parts.here is None or parts.there is None:
+        width = float(parts.loss.max() - parts.loss.min())
+        if not math.isfinite(width):
+            return np.full(len(wanted), math.inf)
+        rho = float(BoundedRange(width).to(Concentrated).rho) if width > 1e-6 else width**2 / 8
+        return np.array([rho * order for order in wanted])
+    here, there = parts.here, parts.there
+    some = ~np.isneginf(here)
+    here, there, loss = here[some], there[some], parts.loss[some]
+    # A mass below the smallest float has a density all the same.
+    there = np.where(np.isneginf(there) & np.isfinite(loss), here - loss, there)
+    found = []
+    for order in wanted:
+        with np.errstate(all="ignore"):
+            terms = order * here + (1 - order) * there
+        top = terms.max()
+        if math.isinf(top):
+            found.append(math.inf)
+        else:
+            found.append(max(0.0, (top + math.log(float(np.exp(terms - top).sum()))) / (order - 1)))
+    return np.array(found)
+
+
+def hockey(parts: Parts, epsilon: float) -> float:
+    """Mass of the table beyond ``e^epsilon`` times that of the neighbour."""
+    if parts.here is None or parts.there is None:
+        # Of all laws with this range and this largest loss, two points tell most apart.
+        most, width = float(parts.loss.max()), float(parts.loss.max() - parts.loss.min())
+        if most <= epsilon:
+            return 0.0
+        if not math.isfinite(width):
+            return 1.0
+        return (math.exp(width) - math.exp(most)) / math.expm1(width) * -math.expm1(epsilon - most)
+    with np.errstate(all="ignore"):
+        return float(np.sum(np.maximum(np.exp(parts.here) - np.exp(epsilon + parts.there), 0.0)))
+
+
+def ratio(parts: Parts, price: Guarantee) -> float:
+    """How much of a price one choice uses, in the worse of the two directions.
+
+    Example:
+        >>> from sordino.testing.steps import Parts
+        >>> here, there = np.log([0.75, 0.25]), np.log([0.25, 0.75])
+        >>> round(ratio(Parts([0, 1], here, there, here - there), Pure(2)), 6)
+        0.549306
+    """
+    if isinstance(price, Pure):
+        return _over(float(np.abs(parts.loss).max()), float(price.epsilon))
+    if isinstance(price, BoundedRange):
+        return _over(float(parts.loss.max() - parts.loss.min()), float(price.epsilon))
+    if isinstance(price, Concentrated | TruncatedConcentrated):
+        wanted = orders(price)
+        both = np.maximum(renyi(parts, wanted), renyi(parts.flipped(), wanted))
+        return float(
+            max(_over(one, float(price.rho) * order) for one, order in zip(both, wanted, strict=True))
+        )
+    if isinstance(price, Approx):
+        pure = _over(float(np.abs(parts.loss).max()), float(price.epsilon))
+        if pure <= 1 + 1e-9 or not price.delta:
+            return pure
+        epsilon = float(price.epsilon)
+        return _over(max(hockey(parts, epsilon), hockey(parts.flipped(), epsilon)), float(price.delta))
+    raise Unsupported("replay", f"does not know the price {type(price).__name__}", hint="Pure(1)")
+
+
+def _over(loss: float, price: float) -> float:
+    return loss / price if price > 0 else (0.0 if loss <= 1e-12 else math.inf)

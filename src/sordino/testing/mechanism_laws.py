@@ -1,0 +1,32 @@
+"""The laws of a mechanism: it has cases, it covers what it answers, and the replay does not refute its promise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sordino.testing.survey import chosen, survey
+
+if TYPE_CHECKING:
+    from sordino.mechanisms import Mechanism
+
+
+def covered(kind: type[Mechanism]) -> Iterator[str]:
+    """Every case is about a statistic that its theorem covers, and its price is stated beforehand."""
+    for case in chosen(kind):
+        reason = case.mechanism.refusal(case.world.statistic)
+        if reason is not None:
+            yield f"{case.label}: {reason}"
+        if not case.mechanism.proof:
+            yield f"{kind.name} names no proof"
+
+
+def replayed(kind: type[Mechanism]) -> Iterator[str]:
+    """Both relations, one and several rows per person, every kind of price."""
+    for seen in survey(kind):
+        yield from (
+            f"{seen.case.label}, {seen.contribution} rows per person: {one}" for one in seen.replay.problems
+        )
+
+
+LAWS = {"cases within the theorem": covered, "the price is kept on every path (replay)": replayed}

@@ -1,0 +1,152 @@
+"""The replay of whole mechanisms: every case, both relations, one and several rows per person, every kind of price.
+
+`survey` walks the cases of a mechanism (`Mechanism.cases`) over hostile pairs of tables, and `thorough` ones over every
+pair of a tiny world as well. What it sees is kept by statistic, relation, rows per person and price.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sordino.errors import SordinoError, Unsupported
+from sordino.mechanisms.choose import output_grid
+from sordino.privacy import Neighbors
+from sordino.session.quote import rehearse
+from sordino.testing.replay import Replay, replay
+from sordino.testing.tables import TablePair, hostile, neighbours
+
+if TYPE_CHECKING:
+    from sordino.mechanisms import Mechanism
+    from sordino.mechanisms.parts.cases import MechanismCase
+
+PEOPLE = (1, 3)
+"""Rows per person that are tried."""
+SIZES = (24, 3, 80)
+"""Rows of hostile tables, in turn: about as many as were declared, far fewer, far more."""
+FEW = 7
+"""Rows of hostile tables for what is no default."""
+COMPLETE = 300
+"""Paths of one pair in a tiny world that are walked at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the replay saw of one case at one number of rows per person."""
+
+    case: MechanismCase
+    contribution: int
+    replay: Replay
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Mechanism, statistic, relation, rows per person and kind of price."""
+        statistic = self.case.world.statistic
+        mechanism = self.case.mechanism
+        return (
+            mechanism.name,
+            statistic.name,
+            statistic.neighbors.value,
+            self.contribution,
+            mechanism.guarantee.kind,
+        )
+
+
+def chosen(kind: type[Mechanism], *, thorough: bool = False) -> Iterator[MechanismCase]:
+    """The cases of a mechanism; one for each statistic, relation, price and width unless all are wanted."""
+    seen, found = set(), False
+    for case in kind.cases():
+        found = True
+        statistic: Any = case.world.statistic
+        wide = getattr(statistic, "high", None) == 1000
+        noise = getattr(getattr(case.mechanism, "calibration", None), "noise", None)
+        price = case.mechanism.guarantee.kind
+        said = () if case.mechanism.reads_once else case.hints  # what was said decides what is searched
+        key = statistic.name, statistic.neighbors, price, wide, case.default, type(noise), said
+        aside = wide and not case.default and len(case.hints) == 1  # an alternative: its tiny world will do
+        if thorough or (key not in seen and not aside):
+            seen.add(key)
+            yield case
+    if not found:
+        raise Unsupported(
+            kind.name,
+            "has no cases",
+            why="A mechanism whose promise nobody has held against its own code is not checked at all.",
+            hint="def cases(cls): yield MechanismCase(mechanism, world)",
+        )
+
+
+def people(case: MechanismCase) -> tuple[int, ...]:
+    """Rows per person for which the case has a meaning."""
+    world = case.world
+    alone = bool(world.places) or world.statistic.neighbors is Neighbors.EDGE
+    return PEOPLE[:1] if alone else PEOPLE
+
+
+def survey(
+    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 6, defaults: bool = False
+) -> Iterator[Seen]:
+    """Replay the cases of a mechanism.
+
+    Args:
+        kind: The mechanism.
+        thorough: All cases, all hostile pairs, and every pair of every tiny world; long.
+        pairs: Hostile pairs per case otherwise: defaults see so many, other cases one.
+        defaults: Only what a release takes by default.
+
+    Example:
+        >>> from sordino.mechanisms.selection.selection import Selection
+        >>> rows = list(survey(Selection))
+        >>> max(row.replay.worst for row in rows) <= 1 + 1e-7, sum((row.replay.problems for row in rows), [])
+        (True, [])
+    """
+    turn = itertools.count()
+    for case in chosen(kind, thorough=thorough):
+        if defaults and not case.default:
+            continue
+        for contribution in people(case):
+            if not _asked(case, contribution):
+                continue
+            total = Replay()
+            for pair, complete in _pairs(case, contribution, next(turn), thorough=thorough, pairs=pairs):
+                total.merge(_replayed(case, pair, complete=complete))
+            yield Seen(case, contribution, total)
+
+
+def _asked(case: MechanismCase, contribution: int) -> bool:
+    """Whether a session would ask it at all: what cannot be answered is refused before anything is spent."""
+    statistic = case.world.statistic
+    try:
+        rehearse(statistic, case.mechanism, output_grid(statistic), contribution)
+    except SordinoError:
+        return False
+    return True
+
+
+def _pairs(
+    case: MechanismCase, contribution: int, turn: int, *, thorough: bool, pairs: int
+) -> Iterator[tuple[TablePair, int]]:
+    size = SIZES[turn % len(SIZES)] if case.default or thorough else FEW
+    found = list(hostile(case.world, size, contribution, seed=turn))
+    if thorough:
+        yield from ((pair, 0) for pair in found)
+        tiny = neighbours(case.world, contribution)
+        yield from ((pair, COMPLETE) for pair in itertools.islice(tiny, 400))
+        return
+    wanted = 1 if not case.default else max(pairs // 3, 1) if case.mechanism.reads_once else pairs
+    step = max(len(found) // wanted, 1)
+    yield from ((found[(turn + k * step) % len(found)], 0) for k in range(min(wanted, len(found))))
+
+
+def _replayed(case: MechanismCase, pair: TablePair, *, complete: int) -> Replay:
+    return replay(
+        case.mechanism,
+        case.world.statistic,
+        pair.table,
+        pair.neighbour,
+        contribution=pair.contribution,
+        walks=int(case.default),
+        complete=complete,
+    )

@@ -1,0 +1,109 @@
+"""Pairs of tables for laws and replays: all neighbours of a tiny world, and hostile pairs of any size.
+
+Tables are columns by name. Rows that change come last, so that both tables agree on the places of all others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sordino.privacy import Neighbors
+
+if TYPE_CHECKING:
+    from sordino.statistics import Case
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TablePair:
+    """Two tables that differ in the rows of one person.
+
+    Attributes:
+        table: Columns by name.
+        neighbour: The same columns.
+        contribution: How many rows the person has moved at most.
+    """
+
+    table: Mapping[str, Sequence[Any]]
+    neighbour: Mapping[str, Sequence[Any]]
+    contribution: int = 1
+
+
+def columns(case: Case, rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """Rows as columns by name."""
+    return {name: [row[place] for row in rows] for place, name in enumerate(case.columns)}
+
+
+def datasets(case: Case, most: int = 3) -> Iterator[tuple[Row, ...]]:
+    """All tables of a tiny world with at most so many rows."""
+    relation = case.statistic.neighbors
+    if case.places:
+        yield from itertools.product(*case.places)
+    elif relation is Neighbors.EDGE:
+        for size in range(len(case.rows) + 1):
+            yield from itertools.combinations(case.rows, size)
+    else:
+        sizes = (
+            range(most + 1) if relation is Neighbors.ADD_REMOVE_ONE else [s for s in case.sizes if s <= most]
+        )
+        for size in sizes:
+            yield from itertools.combinations_with_replacement(case.rows, size)
+
+
+def neighbours(case: Case, contribution: int = 1, most: int = 3) -> Iterator[TablePair]:
+    """All pairs of a tiny world that differ in at most so many rows, once each."""
+    relation = case.statistic.neighbors
+    for one, other in itertools.combinations(list(datasets(case, most)), 2):
+        if case.places:
+            if sum(a != b for a, b in zip(one, other, strict=True)) <= contribution:
+                yield TablePair(columns(case, one), columns(case, other), contribution)
+            continue
+        left, right = Counter(one), Counter(other)
+        gone, come = list((left - right).elements()), list((right - left).elements())
+        moved = max(len(gone), len(come)) if relation is Neighbors.REPLACE_ONE else len(gone) + len(come)
+        if relation is Neighbors.REPLACE_ONE and len(gone) != len(come):
+            continue
+        if moved <= contribution:
+            both = list((left & right).elements())
+            yield TablePair(columns(case, both + gone), columns(case, both + come), contribution)
+
+
+def hostile(case: Case, rows: int, contribution: int = 1, seed: int = 0) -> Iterator[TablePair]:
+    """Pairs that tell a mechanism apart: heaps, ends of the range, halves; and a person far from all of them."""
+    if case.places or case.statistic.neighbors is Neighbors.EDGE:
+        yield from itertools.islice(neighbours(case), 40)
+        return
+    values, random = list(case.rows), np.random.default_rng(seed)
+    size = max(rows, contribution)
+    middle = values[len(values) // 2]
+    shapes = [
+        [values[0]] * size,
+        [values[-1]] * size,
+        [values[0]] * (size // 2) + [values[-1]] * (size - size // 2),
+        [values[k % len(values)] for k in range(size)],
+        [middle] * size,
+        [values[int(k)] for k in random.integers(0, max(len(values) // 2, 1), size)],
+    ]
+    for shape in shapes:
+        ends = (values[0], values[-1], middle)
+        for person in dict.fromkeys(ends):
+            if case.statistic.neighbors is Neighbors.REPLACE_ONE:
+                table, other = shape, shape[: size - contribution] + [person] * contribution
+            else:
+                table, other = shape, [*shape, *([person] * contribution)]
+            if table != other:
+                yield TablePair(columns(case, table), columns(case, other), contribution)
+
+
+def distance(norm: float, one: Sequence[float], other: Sequence[float]) -> float:
+    """How far two vectors lie apart in a norm."""
+    gaps = [abs(a - b) for a, b in zip(one, other, strict=True)]
+    return max(gaps) if math.isinf(norm) else float(sum(gap**norm for gap in gaps) ** (1 / norm))

@@ -1,0 +1,63 @@
+"""Plain-or-cut keeps its price on every pair of neighbours of tiny worlds, and would not if a part were not charged.
+
+All outcomes with their values are compared: the whole range and every interval, at many public places.
+"""
+
+import itertools
+from fractions import Fraction
+
+import pytest
+
+from sordino.mechanisms.clip.family import Family
+from sordino.mechanisms.clip.whole_or_interval import outweighs
+from sordino.privacy import Neighbors
+from tests.support.plain_or_cut_worlds import columns, small_plan, weighed_rows, worst
+
+REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
+SLACK = 1e-9
+
+
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize(
+    ("slope", "levels", "tilt", "margin", "anchor", "contribution"),
+    [
+        (Fraction(1, 4), (2, 3), 0.4, 2.0, 0, 1),
+        (Fraction(1, 2), (2, 3), 1.4, 3.0, 0, 1),
+        (Fraction(2, 5), (3,), 0.1, 0.0, 16, 2),
+    ],
+)
+def test_no_pair_of_neighbours_is_told_apart(relation, slope, levels, tilt, margin, anchor, contribution):
+    plan = small_plan(slope, tilt=tilt, margin=margin, distant=4.0, contribution=contribution, levels=levels)
+    rows = columns((0, 1, 5, 16), (4,) if relation is REPLACE else (2, 3, 4))
+    family = Family(plan, top=16, anchor=anchor)
+    assert max(worst(family, rows, relation)) <= 1 + SLACK
+    states = {outweighs(weighed_rows(family, column)) for column in rows}
+    assert states == {True, False}  # both sides of the boundary are met
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("slope", [Fraction(1, 8), Fraction(1, 4), Fraction(2, 5), Fraction(1, 2)])
+@pytest.mark.parametrize("values", [(0, 1, 5, 16), (0, 2, 3, 9, 16), (4, 5, 6, 7)])
+def test_no_pair_is_told_apart_wherever_the_boundary_lies(relation, slope, values):
+    """Tilts and margins move every column through both states of the whole range."""
+    rows = columns(values, (5,) if relation is REPLACE else (3, 4, 5))
+    for tilt, margin, distant in ((0.1, 1.0, 0.5), (0.4, 2.0, 2.5), (1.4, 3.0, 5.0), (2.0, 2.0, 2.5)):
+        for anchor, contribution, anchored in ((0, 1, False), (5, 2, False), (16, 1, True)):
+            plan = small_plan(slope, tilt=tilt, margin=margin, distant=distant, contribution=contribution)
+            family = Family(plan, top=16, anchor=anchor, anchored=anchored)
+            assert max(worst(family, rows, relation)) <= 1 + SLACK
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"rate": Fraction(1)}, {"steeper": 3}, {"inner": Fraction(1)}],
+    ids=["whole-not-charged", "top-too-flat", "cut-not-charged"],
+)
+def test_a_part_that_is_not_charged_is_noticed(wrong):
+    found = 0.0
+    for tilt, margin in itertools.product((2.0, 2.5, 3.0), (0.0, 3.0)):
+        plan = small_plan(Fraction(2, 5), tilt=tilt, margin=margin, levels=(3,))
+        family = Family(plan, top=16, anchor=0)
+        found = max(found, *worst(family, columns((0, 1, 16), (5,)), REPLACE, **wrong))
+    assert found > 1.005

@@ -1,0 +1,184 @@
+"""Privacy by replay: every mechanism of the catalogue on pairs of tables, and planted breaches that it must notice."""
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import sordino as sd
+from sordino import catalogue
+from sordino.data.memory import Memory
+from sordino.errors import Unsupported
+from sordino.exact.bits import SeededBits
+from sordino.exact.grid import Grid
+from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms.additive.geometric import Geometric
+from sordino.mechanisms.choose import choose, output_grid
+from sordino.mechanisms.parts.draws import Draws
+from sordino.privacy import Approx, BoundedRange, Concentrated, Neighbors, Pure
+from sordino.testing import replay
+from sordino.testing.forced import ForcedDraws, Pending
+from sordino.testing.loss import hockey, ratio, renyi
+from sordino.testing.noise_steps import NoiseStep
+from sordino.testing.survey import survey
+
+REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
+MECHANISMS = catalogue.mechanisms()
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_keeps_its_price_on_every_path(name):
+    """Both relations, one and three rows per person, every kind of price; the replay is not vacuous."""
+    worst = 0.0
+    for seen in survey(MECHANISMS[name]):
+        assert seen.replay.problems == [], seen.case.label
+        worst = max(worst, seen.replay.worst)
+    assert worst > 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_pair_of_every_tiny_world(name):
+    for seen in survey(MECHANISMS[name], thorough=True):
+        assert seen.replay.problems == [], seen.case.label
+
+
+# What must be noticed -------------------------------------------------------------------------------------------------
+
+
+class Cheat(Mechanism):
+    """A count with too little noise, another question, or an answer that looks at the data; by its field."""
+
+    __slots__ = ("cheat", "price")
+    guarantee = Pure(1)
+    asks = Geometric.asks
+
+    def __init__(self, cheat):
+        self.price, self.cheat = Pure(1), cheat
+
+    def law(self, reading):
+        raise AssertionError("not asked for")
+
+    def draw(self, reading, grid, *, bits=None):
+        value = int(reading.open().value)
+        scale = Fraction(4, 5) if self.cheat == "noise" else Fraction(1)
+        if self.cheat == "words":
+            bits.below(3)
+        if self.cheat == "question" and value > 2:
+            return Answer(Fraction(Draws.of(bits).choice([Fraction(1), Fraction(0)], price=Pure(1))))
+        part = Pure(Fraction(1, 2)) if self.cheat == "part" else self.price
+        found = Draws.of(bits).geometric(value, scale=scale, price=part)
+        if self.cheat == "twice":
+            found += Draws.of(bits).geometric(value, scale=scale, price=self.price)
+        return Answer(Fraction(found), {"rows": value} if self.cheat == "public" else {})
+
+
+@pytest.mark.parametrize(
+    ("cheat", "words"),
+    [
+        ("noise", "a path costs 1.25"),
+        ("question", "is another on the neighbour"),
+        ("public", "not a function of the outcomes"),
+        ("twice", "a path costs 2.0"),
+        ("part", "costs 2.0"),
+    ],
+)
+def test_a_cheat_is_caught(cheat, words):
+    count = sd.Count("x", neighbors=ADD)
+    seen = replay(Cheat(cheat), count, {"x": [1.0, 2.0]}, {"x": [1.0, 2.0, 3.0]})
+    assert any(words in problem for problem in seen.problems), seen.problems
+    assert replay(Cheat("none"), count, {"x": [1.0, 2.0]}, {"x": [1.0, 2.0, 3.0]}).problems == []
+
+
+def test_a_mechanism_with_words_of_its_own_cannot_be_replayed():
+    with pytest.raises(AssertionError, match="goes through Draws"):
+        replay(Cheat("words"), sd.Count("x", neighbors=ADD), {"x": [1.0]}, {"x": [1.0, 2.0]})
+
+
+def test_a_mechanism_without_cases_fails():
+    class Bare(Geometric):
+        name = ""
+
+        @classmethod
+        def cases(cls):
+            return iter(())
+
+    with pytest.raises(Unsupported, match="has no cases"):
+        list(survey(Bare))
+
+
+# Divergences ----------------------------------------------------------------------------------------------------------
+
+
+def gaussians(shift, scale=1):
+    noise = catalogue.noise_family("gaussian")()
+    return [
+        NoiseStep(price=Pure(1), noise=noise, location=Fraction(at), scale=Fraction(scale), grid=Grid(-20))
+        for at in (0, shift)
+    ]
+
+
+def test_divergences_of_gaussians_are_the_closed_ones():
+    one, other = gaussians(1)
+    parts = one.parts(other)
+    for order, found in zip((1.5, 2.0, 6.0, 16.0), renyi(parts, (1.5, 2.0, 6.0, 16.0)), strict=True):
+        assert found == pytest.approx(order / 2, rel=2e-2)
+        assert found <= order / 2 * (1 + 1e-9)  # cells never make a divergence larger
+    exact = norm.cdf(0.5 - 1) - math.e * norm.cdf(-0.5 - 1)
+    assert hockey(parts, 1.0) == pytest.approx(exact, rel=1e-3)
+    assert ratio(parts, Concentrated(0.5)) == pytest.approx(1, rel=2e-2)
+    assert ratio(gaussians(1.05)[0].parts(gaussians(1.05)[1]), Concentrated(0.5)) > 1.05
+
+
+@pytest.mark.parametrize(
+    "price", [Pure(1), Concentrated(0.5), Approx(1, 0.001), BoundedRange(1)], ids=lambda p: p.kind
+)
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_default_that_forgets_rows_of_a_person_is_refuted(price, rows):
+    """A mechanism that is told of one row per person, on tables that differ in three."""
+    median = sd.Median("x", low=0, high=7, step=1, neighbors=REPLACE)
+    mechanism = choose(median, price, rows=80)
+    table, other = {"x": [0.0] * 6}, {"x": [0.0] * 3 + [7.0] * 3}
+    seen = replay(mechanism, median, table, other, contribution=rows)
+    assert seen.kept is (rows == 3)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        sd.Median("x", low=0, high=7, step=1),
+        sd.Quantile("x", q=0.25, low=0, high=7, step=1),
+        sd.Mode("x", keys=(0.0, 4.0, 7.0)),
+        sd.Count("x", neighbors=ADD),
+        sd.Mean("x", low=0, high=7, step=1),
+    ],
+    ids=lambda statistic: statistic.name,
+)
+def test_real_draws_follow_the_laws_of_the_replay(statistic):
+    """What is drawn has the probabilities with which the replay reckons, and not others."""
+    mechanism, grid, tries = choose(statistic, Pure(2), rows=8), output_grid(statistic), 1200
+    source = Memory({"x": np.array([0.0, 4.0, 4.0, 7.0])})
+
+    def answer(bits):
+        return mechanism.answer(statistic, lambda request: source.summary(request)[0], grid, bits=bits).value
+
+    with pytest.raises(Pending) as pending:
+        answer(ForcedDraws(()).bits)
+    parts = pending.value.step.parts(pending.value.step)
+    chances: Counter = Counter()
+    for outcome, log in zip(parts.outcomes, parts.here, strict=True):
+        chances[answer(ForcedDraws((outcome,)).bits)] += math.exp(log)
+    assert sum(chances.values()) == pytest.approx(1)
+    drawn = sorted(float(answer(SeededBits(seed))) for seed in range(tries))
+    # Parts are runs of answers: their probabilities are compared as a distribution function.
+    values = sorted(chances)
+    below = np.cumsum([chances[value] for value in values])
+    seen = np.searchsorted(drawn, [float(value) for value in values], side="left") / tries
+    before = np.concatenate([[0.0], below[:-1]])
+    gap = float(np.max(np.maximum(seen - below, before - seen)))
+    assert gap < 1.95 / math.sqrt(tries)  # once in a thousand
+    assert float(np.max(np.abs(seen - 0.7 * below))) > 1.95 / math.sqrt(tries)

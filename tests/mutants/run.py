@@ -1,0 +1,94 @@
+"""Plant every privacy bug of planted.toml in a copy of the source and see which law notices it (`make mutants`)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+
+HOME = Path(__file__).parent
+ROOT = HOME.parent.parent
+REPLAY = """
+import sys
+from sordino import catalogue
+from sordino.testing.survey import survey
+for name in sys.argv[1:]:
+    for seen in survey(catalogue.mechanisms()[name]):
+        if seen.replay.problems:
+            print(f"{seen.case.label}, {seen.contribution} rows: {seen.replay.problems[0]}")
+            sys.exit(1)
+"""
+
+
+def main() -> int:
+    """Run all mutants, or those whose description contains a word, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("words", nargs="*", help="only mutants whose description contains one of these")
+    asked = parser.parse_args()
+    planted = tomllib.loads((HOME / "planted.toml").read_text(encoding="utf-8"))["mutant"]
+    wanted = [one for one in planted if not asked.words or any(word in one["about"] for word in asked.words)]
+    lived = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "src"
+        shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
+        for number, mutant in enumerate(wanted, 1):
+            start = time.monotonic()
+            verdict = noticed(mutant, copy)
+            killed = verdict.startswith("killed")
+            lived += not killed
+            spent = time.monotonic() - start
+            print(
+                f"{number:3} {'killed' if killed else 'LIVES '} {spent:5.1f} s  {mutant['law']:44} {mutant['about']}"
+            )
+            print(f"            {verdict}", flush=True)
+    print(f"{len(wanted) - lived} of {len(wanted)} mutants are killed")
+    return 1 if lived else 0
+
+
+def noticed(mutant: dict[str, str], copy: Path) -> str:
+    """What its law says of one mutant."""
+    path = copy / "sordino" / mutant["file"]
+    honest = path.read_text(encoding="utf-8")
+    if honest.count(mutant["old"]) < 1:
+        return f"stale: {mutant['file']} does not contain the line any more"
+    path.write_text(honest.replace(mutant["old"], mutant["new"]), encoding="utf-8")
+    kind, *rest = mutant["law"].split()
+    command = [sys.executable, "-c", REPLAY, *rest]
+    if kind == "tests":
+        paths = [part for part in rest if not part.startswith("tests/") or (ROOT / part).exists()]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-n",
+            "0",
+            "-q",
+            "-x",
+            "-p",
+            "no:randomly",
+            "-p",
+            "no:cacheprovider",
+            *paths,
+        ]
+    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        ran = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
+        )
+    finally:
+        path.write_text(honest, encoding="utf-8")
+    if ran.returncode == 0:
+        return "nothing was noticed"
+    words = (ran.stdout.strip() or ran.stderr.strip()).splitlines()
+    failed = [line for line in words if line.startswith("FAILED")] or words[-1:]
+    return f"killed: {failed[0][:150] if failed else ''}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

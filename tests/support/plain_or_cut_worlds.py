@@ -1,0 +1,104 @@
+"""Tiny worlds for plain-or-cut: all columns of a few rows, exact laws of all outcomes, how far neighbours are apart."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from sordino.mechanisms.clip.family import Ends, exact_chances
+from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, CutPlan
+from sordino.mechanisms.clip.whole_or_interval import flatness
+from sordino.privacy import Neighbors, Pure
+
+PLACES = np.linspace(-9, 15, 97)  # where densities of the whole range's value are compared, in sensitivities
+
+
+def small_plan(slope, *, levels=(1, 2, 3), tilt=0.7, margin=1.0, distant=2.5, contribution=1, epsilon=1):
+    """A plan for few rows: everything but the prices is free, and privacy must not depend on it."""
+    spent = slope  # by one person
+    return CutPlan(
+        slope=slope / contribution, contribution=contribution, levels=levels, tilt=_short(tilt),
+        margin=_short(margin), distant=_short(max(margin, distant)), whole=Pure(epsilon - spent * WHOLE_PART),
+        cut=Pure(epsilon - spent), joint=True,
+    )  # fmt: skip
+
+
+def _short(value):
+    return Fraction(math.ceil(value * 1024), 1024)
+
+
+def columns(values, sizes):
+    """All multisets."""
+    return [rows for size in sizes for rows in itertools.combinations_with_replacement(values, size)]
+
+
+def neighbours(all_columns, relation, contribution=1):
+    """Pairs that differ in at most so many rows."""
+    known = set(all_columns)
+    for one in all_columns:
+        if relation is Neighbors.ADD_REMOVE_ONE:
+            for kept in set(itertools.combinations(one, len(one) - contribution)):
+                if kept in known:
+                    yield one, kept
+            continue
+        values = sorted({value for column in all_columns for value in column})
+        for kept in set(itertools.combinations(one, len(one) - contribution)):
+            for new in itertools.combinations_with_replacement(values, contribution):
+                other = tuple(sorted((*kept, *new)))
+                if other > one and other in known:
+                    yield one, other
+
+
+def weighed_rows(family, rows):
+    """The exact weights of all intervals on a column."""
+    codes, reach = np.array(sorted(rows), dtype=np.int64), family.reach + 1
+    return family.weigh(Ends.of(codes[:reach], codes[max(len(codes) - reach, 0) :], len(codes)))
+
+
+def outcome_laws(family, rows, *, relation=Neighbors.REPLACE_ONE, rate=None, inner=None, steeper=1):
+    """Log densities of the value at public places, for the whole range and for every interval by its start.
+
+    Rates and the flatness of the whole range are those of the plan unless a control says otherwise.
+    """
+    plan = family.plan
+    rate, inner = rate or plan.whole.epsilon, inner or plan.cut.epsilon
+    codes = np.array(sorted(rows), dtype=np.int64)
+    weighed = weighed_rows(family, codes)
+    slope = plan.slope * plan.contribution
+    whole, flat, cells = exact_chances(weighed, joint=True, exponent=steeper * flatness(rate, slope))
+    free = float(1 - WHOLE_PART) if flat > 0 else whole
+    laws = {"whole": math.log(free) - np.maximum(_gaps(family, codes, 0, family.top, relation, rate), flat)}
+    for level, places, chance, charge in zip(
+        weighed.level, weighed.places, cells, weighed.charges, strict=True
+    ):
+        first, last = family.places(level)
+        some = set(range(first, last + 1)) - weighed.taken(level) if places is None else places
+        top = charge / weighed.unit
+        for place in some:
+            gaps = _gaps(family, codes, *family.interval(level, int(place)), relation, inner)
+            height = math.log(chance / len(some) / (1 + top)) + top
+            laws[level, int(place)] = height - np.maximum(gaps, top)
+    return laws
+
+
+def _gaps(family, codes, low, high, relation, rate):
+    """Nats from the value to the public places: of the sum, or of the sum about the middle where rows come and go."""
+    if high == low:
+        return 0 * PLACES
+    kept = np.clip(codes, low, high) - low
+    value, most = int(kept.sum()), high - low
+    if relation is Neighbors.ADD_REMOVE_ONE:
+        value, most = value - len(codes) * most / 2, most / 2
+    return float(rate) * np.abs(PLACES - value / (most * family.plan.contribution))
+
+
+def worst(family, all_columns, relation, **options):
+    """The largest log ratio over all neighbours: of the whole range with its value, and of an interval with its."""
+    laws = {rows: outcome_laws(family, rows, relation=relation, **options) for rows in all_columns}
+    whole = cut = 0.0
+    for one, other in neighbours(all_columns, relation, family.plan.contribution):
+        for key, law in laws[one].items():
+            gap = float(np.abs(law - laws[other][key]).max())
+            whole, cut = (max(whole, gap), cut) if key == "whole" else (whole, max(cut, gap))
+    return whole, cut
