@@ -74,6 +74,12 @@ def laws(kind: type[Any]) -> dict[str, Callable[[Any], Iterable[str]]]:
     """The laws of a class by name."""
     from sordino.testing import mechanism_laws, noise_laws, recipe_laws, statistic_laws
 
+    if issubclass(kind, Statistic) and kind.suits == ("blocks",):
+        raise ParameterError(
+            "check", "a function by blocks has no envelopes to check", got={"class": kind.__name__},
+            why="Its promise rests on the dealing alone (docs/proofs/mechanism_blocks.md).",
+            hint="Function.rehearse(example) tries one on public rows",
+        )  # fmt: skip
     if issubclass(kind, Statistic):
         return dict(statistic_laws.LAWS)
     if issubclass(kind, Noise):

@@ -26,6 +26,8 @@ PEOPLE = (1, 3)
 """Rows per person that are tried."""
 SIZES = (24, 3, 80)
 """Rows of hostile tables, in turn: about as many as were declared, far fewer, far more."""
+LONG = (24, 3, 400)
+"""The same for mechanisms that search: some of their choices see nothing of a short table."""
 FEW = 7
 """Rows of hostile tables for what is no default."""
 COMPLETE = 300
@@ -128,14 +130,18 @@ def _asked(case: MechanismCase, contribution: int) -> bool:
 def _pairs(
     case: MechanismCase, contribution: int, turn: int, *, thorough: bool, pairs: int
 ) -> Iterator[tuple[TablePair, int]]:
-    size = SIZES[turn % len(SIZES)] if case.default or thorough else FEW
+    sizes = SIZES if case.mechanism.reads_once else LONG
+    few = case.mechanism.reads_once and not (case.default or thorough)
+    size = FEW if few else sizes[turn % len(sizes)]
     found = list(hostile(case.world, size, contribution, seed=turn))
     if thorough:
         yield from ((pair, 0) for pair in found)
         tiny = neighbours(case.world, contribution)
         yield from ((pair, COMPLETE) for pair in itertools.islice(tiny, 400))
         return
-    wanted = 1 if not case.default else max(pairs // 3, 1) if case.mechanism.reads_once else pairs
+    wanted = pairs if not case.mechanism.reads_once else max(pairs // 3, 1)
+    if not case.default:
+        wanted = 1 if few else max(pairs // 3, 1)
     step = max(len(found) // wanted, 1)
     yield from ((found[(turn + k * step) % len(found)], 0) for k in range(min(wanted, len(found))))
 

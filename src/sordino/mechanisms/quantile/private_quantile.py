@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
+    from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.measure import Measure
     from sordino.reading.profile import Opened, Reading
@@ -117,6 +118,24 @@ class PrivateQuantile(Mechanism):
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
         """One quantile; a minimum or maximum is answered some rows inside the data where the range is far away."""
         yield cls.point(statistic, price, hints)
+
+    @classmethod
+    def cases(cls) -> Iterator[MechanismCase]:
+        """What is offered, and plans that release a magnitude first: few rows, an outer rank, a fine lattice."""
+        from sordino.mechanisms.parts.cases import PRICES, MechanismCase, offered, worlds
+
+        yield from offered(cls)
+        for world in worlds():
+            statistic: Any = world.statistic
+            if Trait.QUANTILE not in statistic.traits:
+                continue
+            for price in PRICES[:2]:
+                mechanism = cls(
+                    price=price, lattice=Lattice.of(statistic.grid), rows=60, rank=58, flip=False,
+                    neighbors=statistic.neighbors,
+                )  # fmt: skip
+                if mechanism.plan.magnitude_share > 0 and mechanism.refusal(statistic) is None:
+                    yield MechanismCase(mechanism, world, (("magnitude", True),), default=True)
 
     @classmethod
     def point(cls, statistic: Any, price: Guarantee, hints: Hints) -> PrivateQuantile:
