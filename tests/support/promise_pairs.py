@@ -50,6 +50,7 @@ def options(statistic, field):
         "trimmed": [1],
         "bound": [Fraction(1, 2)],
         "coverage": [Sample(0.9)],
+        "blocks": [2],
     }
     if field.name == "point":
         kind = RecursiveQuantiles if field.type == "RecursiveQuantiles" else PrivateQuantile
