@@ -37,6 +37,7 @@ _HOMES = {
         "plan_budget",
         "widest_bounds",
     ),
+    "coverage": ("Population", "Sample"),
     "privacy": (
         "Approx",
         "BoundedRange",

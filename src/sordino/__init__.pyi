@@ -1,5 +1,6 @@
 from sordino import geo, plots, smoothed
 from sordino.catalogue import register
+from sordino.coverage import Population, Sample
 from sordino.errors import (
     BudgetExceeded,
     DataError,
@@ -26,6 +27,8 @@ from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
 from sordino.mechanisms.quantile.order_interval import OrderInterval
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.mechanisms.quantile.quantile_interval import QuantileInterval
+from sordino.mechanisms.quantile.quantiles_interval import QuantilesInterval
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.selection.selection import Selection
 from sordino.noise.arsinh_normal import ArsinhNormal
@@ -165,16 +168,20 @@ __all__ = [
     "PlainOrCut",
     "Plan",
     "PolyPlace",
+    "Population",
     "PrivateQuantile",
     "Profile",
     "ProposeTestRelease",
     "Pure",
     "Purse",
     "Quantile",
+    "QuantileInterval",
     "Quantiles",
+    "QuantilesInterval",
     "RadialLaplace",
     "RecursiveQuantiles",
     "Release",
+    "Sample",
     "SecondMoment",
     "Selection",
     "Session",

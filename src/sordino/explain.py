@@ -15,7 +15,7 @@ from sordino.made import how_it_was_made
 from sordino.privacy import Geo, Guarantee, Neighbors, Unit
 
 if TYPE_CHECKING:
-    from sordino.session.release import Event, Release
+    from sordino.session.release import Event, Interval, Release
 
 WIDEST = 100  # prose is not set wider, however wide the terminal
 
@@ -97,27 +97,21 @@ def about_the_answers(release: Release) -> list[str]:
     if event.where:
         conditions = ", ".join(f"{c['column']} {c['op']} {c['value']}" for c in event.where)
         lines.append(f"Only rows with {conditions} were asked about.")
+    bars = list(release.interval) if isinstance(release.interval, tuple) else [release.interval]
     barred = [row for row in table if row.level is not None]
-    if len(table) == 1 and barred:
-        (row,) = barred
+    own = [row for row in barred if row.statistic == "function"]
+    lines += [
+        f"{row.label}: {row.interval}" for row in barred if not table.keys and row.cell is None
+    ]  # a table shows its own
+    if own:
+        often = 100 * (own[0].level or 0)
         lines.append(
-            f"The value in the population from which the people were drawn lies between {shown(row.low)} and "
-            f"{shown(row.high)} in about {100 * (row.level or 0):g} of 100 such studies, if the function is close to "
-            "unbiased and normal on blocks of this size. This interval was paid for."
-            if row.statistic == "function"
-            else f"The same number without noise lies between {shown(row.low)} and {shown(row.high)} in "
-            f"{100 * (row.level or 0):g} of 100 such releases. This interval was paid for."
+            f"The value in the population from which the people were drawn lies in its interval in about {often:g} of "
+            "100 such studies, if the function is close to unbiased and normal on blocks of this size. This interval "
+            "was paid for."
         )
-    elif barred:
-        often = " or ".join(
-            f"{100 * level:g}" for level in sorted({row.level for row in barred if row.level})
-        )
-        lines += [
-            f"{row.label}: {row.interval}" for row in barred if not table.keys and row.cell is None
-        ]  # a table shows its own
-        lines.append(
-            f"Each interval holds the same number without noise in {often} of 100 such releases. They were paid for."
-        )
+    else:
+        lines += dict.fromkeys(covered(bar) for bar in bars if bar is not None)
     if len(barred) < len(table):
         which = "The answers carry" if len(table) > 1 else "The answer carries"
         lines.append(
@@ -130,6 +124,45 @@ def about_the_answers(release: Release) -> list[str]:
             "It is not raised to zero, because then sums and averages of published counts would be too high."
         )
     return lines
+
+
+def covered(bar: Interval) -> str:
+    """What an error bar covers, how surely, and what it does not cover."""
+    if bar.covers == "population":
+        what = "the same number of the population from which the rows were drawn independently"
+        over = "The chance is over the sample and the noise; a sample that was not drawn so is not covered."
+    else:
+        what = "the same number of these rows without noise"
+        over = (
+            "The chance is over the noise alone: the interval is for these rows, not for the population they "
+            "came from."
+        )
+    inside = "lie in all their intervals at once" if bar.simultaneous else "lies in its interval"
+    said = f"In {100 * bar.level:g} of 100 such releases {what} {inside}. {over}"
+    said += (
+        " A part of the price went into the interval."
+        if bar.paid
+        else " The interval cost nothing: the noise is public."
+    )
+    if bar.added is not None:
+        said += f" {wider(bar.added)}"
+    return said
+
+
+def wider(added: float) -> str:
+    """What privacy adds to the width of an interval for the population.
+
+    Example:
+        >>> wider(0.031), wider(1.5)
+        ('Privacy adds 3 % to the width.', 'With privacy it is 2.5 times as wide.')
+    """
+    if added < 0.01:
+        return "Privacy adds less than 1 % to the width."
+    return (
+        f"Privacy adds {100 * added:.0f} % to the width."
+        if added < 1
+        else f"With privacy it is {1 + added:.2g} times as wide."
+    )
 
 
 def _counts(statistic: str) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sordino.coverage import Coverage
 from sordino.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Hints:
         symmetric: The distribution is symmetric, so a trimmed mean may answer for the mean.
         occupied: Guess of the share of rows that differ from the usual value.
         smoothing: Smoothing parameter of a smooth bound.
-        interval: Probability of an error bar; None for none.
+        interval: What an error bar is to cover; a bare number is the probability of one for the sample.
         measure: The caller's own base measure for a quantile.
     """
 
@@ -41,7 +42,7 @@ class Hints:
     symmetric: bool = False
     occupied: float | None = None
     smoothing: Fraction | None = None
-    interval: float | None = None
+    interval: Coverage | None = None
     measure: Measure | None = None
 
     @classmethod
@@ -51,7 +52,7 @@ class Hints:
         if unknown:
             known = ", ".join(cls.__dataclass_fields__)
             raise ParameterError("choose", f"has no option {unknown[0]!r}", hint=f"options are {known}")
-        return cls(**options)
+        return cls(**{**options, "interval": Coverage.of(options.get("interval"))})
 
     def fits(self, low: float, high: float) -> bool:
         """Whether the bounds fit the column: the caller says so, or says a spread of which they are at most five."""

@@ -246,9 +246,10 @@ def check(release):
     numbers = dict(release.public)
     if release.interval is not None:
         numbers.update(low=release.interval.low, high=release.interval.high)
-    for name, number in numbers.items():
-        if not isinstance(number, bool | str):
-            assert release.lattices[name].holds(number), (name, number, release)
+    for name, given in numbers.items():
+        for number in given if isinstance(given, tuple) else (given,):
+            if not isinstance(number, bool | str):
+                assert release.lattices[name].holds(number), (name, number, release)
     assert sd.Release.from_json(release.to_json()) == release
 
 

@@ -68,7 +68,7 @@ def test_it_is_less_than_rounded_laplace_noise():
 def test_counts_use_it_for_pure_prices_only():
     statistic = CountAbove("x", threshold=2)
     assert choose(statistic, Pure(1), rows=9).name == "geometric"
-    assert choose(statistic, Pure(1), rows=9, interval=0.9).name == "error-bar"
+    assert choose(statistic, Pure(1), rows=9, interval=0.9).name == "geometric"
     assert choose(statistic, Concentrated(0.5), rows=9).calibration.noise.name == "gaussian"
     mechanism = choose(statistic, Pure(40), rows=9)
     source = Memory({"x": np.arange(9.0)})

@@ -144,7 +144,7 @@ def test_an_error_bar_is_planned_with_its_price():
     assert (
         barred.default.width > 2 * barred.default.most
     )  # 95 in 100 reach farther than 9 in 10, on both sides
-    assert "half of the error bars are narrower than" in str(barred)
+    assert "half of the error bars (for the sample, 95 times in 100) are narrower than" in str(barred)
     median = plan(MEDIAN, sd.Pure(1), rows=500, tables=2, interval=0.95, only_default=True).default
     assert median.width > median.median
 

@@ -33,7 +33,7 @@ REGIMES = [
     (MEDIAN, PURE, REPLACE, 12, LOG, {}, "quantile"),
     (MEDIAN, PURE, REPLACE, 40, LOG, ROUGH, "quantile"),
     (MEDIAN, PURE, REPLACE, 40, "uniform", {"tight": True}, "quantile"),
-    (MEDIAN, PURE, REPLACE, 24, "normal", {"interval": 0.9}, "order-interval"),
+    (MEDIAN, PURE, REPLACE, 24, "normal", {"interval": 0.9}, "quantile + error bar"),
     (MEAN, PURE, REPLACE, 160, "heaped-pay", {}, "plain-or-cut"),
     (MEAN, PURE, REPLACE, 12, LOG, {}, "plain-or-cut"),
     (MEAN, RHO, REPLACE, 500, LOG, {}, "plain-or-cut"),
@@ -43,7 +43,7 @@ REGIMES = [
     (MEAN, PURE, REPLACE, 160, "heaped-pay", {"loose": True}, "auto-clip (loose=True)"),
     (MEAN, PURE, REPLACE, 160, "uniform", {"tight": True}, "laplace (global)"),
     (MEAN, RHO, REPLACE, 160, "uniform", {"tight": True}, "gaussian (global)"),
-    (MEAN, PURE, REPLACE, 160, LOG, {"interval": 0.9}, "laplace (global) + error bar"),
+    (MEAN, PURE, REPLACE, 160, "uniform", {"interval": 0.9, "tight": True}, "laplace (global)"),
     (MEAN, PURE, REPLACE, 160, "normal", {"symmetric": True}, "symmetric-mean"),
     (VARIANCE, RHO, REPLACE, 12, LOG, {}, "arsinh-normal"),
     (DEVIATION, PURE, REPLACE, 160, "uniform", {"tight": True}, "variance-clip"),
@@ -73,8 +73,13 @@ MORE_ROWS = [
 VARIED = {"interquantile-range", "maximum", "minimum", "mean-normal"}
 """Errors of these vary most between tables, and tables are cheap: more of them on both sides."""
 MORE = Precision(plan=0.013, answers=0.018, more=10)
-ASKED_FOR = {"propose-test-release"}  # never the default
-INSIDE = {"additive", "error-bar"}  # go by the name of their noise
+ASKED_FOR = {"order-interval", "propose-test-release"}  # never the default
+INSIDE = {
+    "additive",
+    "error-bar",
+    "quantile-interval",
+    "quantiles-interval",
+}  # go by the name of what answers
 
 
 @pytest.mark.statistical

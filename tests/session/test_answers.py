@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import sordino as sd
+from sordino.mechanisms.choose import choose
+from sordino.mechanisms.quantile.plan import Lattice
 from sordino.session.release import Release
 
 RECORDS = Path(__file__).parent / "records"
@@ -193,9 +195,13 @@ def test_a_ledger_of_version_2_records_gives_its_answers_back_and_charges_nothin
     people = sd.open(data, ledger=tmp_path / "old.ledger")
     assert [type(one) for one in people.history] == [Release] * len(OLD)
     before = people.remaining
-    again = people.release(
-        sd.Quantile("income", q=0.25, **INCOME), sd.Pure(1), interval=0.9, token="quantile"
-    )
+    asked = sd.Quantile("income", q=0.25, **INCOME)
+    lattice, half = Lattice.of(asked.grid), sd.Pure(0.5)
+    once = sd.OrderInterval(
+        price=half, lattice=lattice, level=0.9, radius=lattice.step * (lattice.last >> 31), rows=4000,
+        point=choose(asked, half, rows=4000),
+    )  # fmt: skip
+    again = people.release(asked, sd.Pure(1), mechanism=once, token="quantile")
     assert again.to_dict()["value"] == OLD[2]["value"]
     assert people.remaining == before
     people.ledger.close()

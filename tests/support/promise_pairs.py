@@ -8,10 +8,13 @@ from fractions import Fraction
 import numpy as np
 
 from sordino import catalogue
+from sordino.coverage import Sample
 from sordino.errors import SordinoError
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.quantile.plan import Lattice
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Approx, Neighbors, Pure
@@ -46,7 +49,13 @@ def options(statistic, field):
         "inner": [PLAIN, SMOOTH],
         "trimmed": [1],
         "bound": [Fraction(1, 2)],
+        "coverage": [Sample(0.9)],
+        "blocks": [2],
     }
+    if field.name == "point":
+        kind = RecursiveQuantiles if field.type == "RecursiveQuantiles" else PrivateQuantile
+        several = {"qs": known["qs"][0], "dither": 0} if kind is RecursiveQuantiles else {}
+        return [kind(price=Pure(1), lattice=lattice, rows=3, neighbors=statistic.neighbors, **several)]
     return known.get(field.name)
 
 

@@ -22,6 +22,7 @@ from sordino.privacy import Approx, Concentrated, Geo, Guarantee, Pure, Truncate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sordino.coverage import Coverage
     from sordino.statistics import Statistic
 
 _EXAMPLES = {
@@ -36,6 +37,41 @@ UNTYPED = ("interval", "measure")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 plot_option = click.option("--plot", metavar="FILE", help="Draw a picture into FILE (.svg, .png or .pdf).")
+
+
+def interval_options(words: str) -> list[Callable[..., Any]]:
+    """The options that together say what error bars cover."""
+    return [
+        click.option("--interval", type=float, metavar="P", help=words),
+        click.option(
+            "--interval-for",
+            type=click.Choice(["sample", "population"]),
+            default="sample",
+            show_default=True,
+            help="What error bars cover: the rows at hand, or the population they were drawn from.",
+        ),
+        click.option(
+            "--simultaneous", is_flag=True, help="All error bars cover at once, not each by itself."
+        ),
+        click.option(
+            "--inclusion",
+            type=float,
+            metavar="P",
+            help="For counts of a population: each member is in the data with this probability.",
+        ),
+    ]
+
+
+def interval_of(options: dict[str, Any]) -> Coverage | None:
+    """What error bars are to cover, as the options say; None without any."""
+    from sordino.coverage import Population, Sample
+
+    level = options["interval"]
+    if level is None:
+        return None
+    if options["interval_for"] == "population":
+        return Population(level, simultaneous=options["simultaneous"], inclusion=options["inclusion"])
+    return Sample(level, simultaneous=options["simultaneous"])
 
 
 def price_options(command: Callable[..., Any]) -> Callable[..., Any]:

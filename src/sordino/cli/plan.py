@@ -12,6 +12,8 @@ from sordino.cli.options import (
     guarantee,
     hint_options,
     hints_of,
+    interval_of,
+    interval_options,
     json_option,
     plot_option,
 )
@@ -49,7 +51,7 @@ class Plans(Statistics):
             click.option(
                 "--neighbors", type=click.Choice(NEIGHBORS), help="Which datasets the promise compares."
             ),
-            click.option("--interval", type=float, metavar="P", help="Plan with an interval, e.g. 0.95."),
+            *interval_options("Plan with error bars that cover with this probability, e.g. 0.95."),
             click.option("--by", metavar="COLUMN", help="Plan an answer for every group; needs --by-keys."),
             click.option("--by-keys", metavar="A,B,...", help="The public keys of --by."),
             click.option(
@@ -107,8 +109,9 @@ def _plan(statistic: Statistic, options: dict[str, Any]) -> None:
 
     price = guarantee(options)
     hints = hints_of(options)
-    if options["interval"] is not None:
-        hints["interval"] = options["interval"]
+    interval = interval_of(options)
+    if interval is not None:
+        hints["interval"] = interval
     asked: dict[str, Any] = {
         "rows": hints.pop("rows", None),
         "assume": options["assume"],

@@ -11,7 +11,15 @@ import click
 from sordino.address import pasted
 from sordino.cli import render
 from sordino.cli.answers import answer_options, check_outputs, print_answer
-from sordino.cli.options import Statistics, guarantee, hint_options, hints_of, split
+from sordino.cli.options import (
+    Statistics,
+    guarantee,
+    hint_options,
+    hints_of,
+    interval_of,
+    interval_options,
+    split,
+)
 from sordino.errors import ParameterError
 from sordino.reading.condition import Condition
 
@@ -93,7 +101,7 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
         click.option("--where", multiple=True, metavar="COND", help="Only rows with, e.g., 'age>=18'."),
         click.option("--by", metavar="COLUMN", help="Answer for every group of a column; needs --by-keys."),
         click.option("--by-keys", metavar="A,B,...", help="The public keys of --by."),
-        click.option("--interval", type=float, metavar="P", help="Buy an error bar, e.g. 0.95."),
+        *interval_options("Error bars that cover with this probability, e.g. 0.95."),
         click.option(
             "--mechanism", metavar="NAME", help="Instead of the default one, as `sordino plan` lists them."
         ),
@@ -125,7 +133,8 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     hints = hints_of(options)
     by = split(options["by"], options["by_keys"])
     conditions = tuple(Condition.of(text) for text in options["where"])
-    asking = {"interval": options["interval"], "by": by, **hints}
+    interval = interval_of(options)
+    asking = {"interval": interval, "by": by, **hints}
     if options["dry_run"]:
         from sordino.cli.dry_run import dry_run
 
@@ -166,7 +175,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
         if not options["yes"]:
             click.confirm("release?", abort=True, err=True)
         bought = {
-            "interval": options["interval"],
+            "interval": interval,
             "token": options["token"],
             "purpose": options["purpose"],
             "mechanism": mechanism,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
+    from sordino.mechanisms.parts.public_noise import PublicNoise
     from sordino.mechanisms.quantile.plan import Lattice
     from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
@@ -53,11 +54,13 @@ class Answer:
         value: The released number, exact (a tuple for a vector; None where the mechanism declines).
         public: By-products that the price has paid for: a released magnitude, clipping bounds, an interval.
         private: False when the random words were seeded for a test; such an answer says so wherever it is shown.
+        noise: The law of the noise, where it is public given what is published: a bar follows without a further price.
     """
 
     value: Fraction | tuple[Fraction, ...] | None
     public: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     private: bool = True
+    noise: PublicNoise | None = None
 
     def __repr__(self) -> str:
         mark = "" if self.private else "NOT PRIVATE "
@@ -190,8 +193,18 @@ class Mechanism(ABC):
 
     @property
     def barred(self) -> bool:
-        """Whether the answer comes with an interval."""
+        """Whether the answer comes with an interval that was paid for."""
         return False
+
+    @property
+    def bar_covers(self) -> str:
+        """What a bar that was paid for covers: ``"sample"`` or ``"population"``."""
+        return "sample"
+
+    @property
+    def no_bar(self) -> str:
+        """Why no bar is known for an answer whose noise is not public, in a sentence."""
+        return "No interval with a proved and measured coverage is known for it."
 
     @property
     def clips(self) -> bool:

@@ -7,6 +7,7 @@ import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sordino.coverage import Coverage, Sample
 from sordino.errors import spell
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def code(value: Any) -> str:
         return "(" + ", ".join(code(item) for item in value) + ("," if len(value) == 1 else "") + ")"
     if dataclasses.is_dataclass(value) and hasattr(value, "relations"):
         return python_call(value)
+    if isinstance(value, Coverage):
+        return number(value.level) if value == Sample(value.level) else f"sd.{value!r}"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     return number(value) if isinstance(value, Fraction | int | float) else repr(value)
@@ -88,6 +91,8 @@ def typed(value: Any) -> str:
             "-".join(map(typed, item)) if isinstance(item, tuple | list) else typed(item) for item in value
         )
         return ",".join(inner)
+    if isinstance(value, Coverage):
+        return number(value.level)
     return value if isinstance(value, str) else number(value)
 
 
@@ -103,4 +108,9 @@ def hint_words(hints: Iterable[tuple[str, Any]]) -> list[str]:
     words: list[str] = []
     for name, value in hints:
         words += [f"--{name}"] if value is True else [f"--{name}", typed(value)]
+        if isinstance(value, Coverage):
+            words += ["--interval-for", value.target] if value.target != "sample" else []
+            words += ["--simultaneous"] if value.simultaneous else []
+            inclusion = getattr(value, "inclusion", None)
+            words += [] if inclusion is None else ["--inclusion", number(inclusion)]
     return words

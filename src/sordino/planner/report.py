@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from sordino.coverage import Coverage
 from sordino.layout import aligned as columns
 from sordino.planner.code import code, hint_words, price_code, price_words, python_call, typed, typed_words
 from sordino.planner.subject import Subject
@@ -244,7 +245,9 @@ class Plan:
         head, body = columns(HEAD, self._cells(), width=room, right=range(2, 5))
         notes = [self.verdict]
         if self.default.width is not None:
-            notes.append(f"half of the error bars are narrower than {short(self.default.width)}")
+            asked = Coverage.of(dict(self.hints).get("interval"))
+            whose = "" if asked is None else f" (for the {asked.target}, {100 * asked.level:g} times in 100)"
+            notes.append(f"half of the error bars{whose} are narrower than {short(self.default.width)}")
         if self.lower_bound is not None:
             notes.append(
                 "additive noise scaled to the same smooth bound has an rms of at least "

@@ -132,14 +132,18 @@ class Trial:
         return np.array(found)
 
     def width(self, part: Part, *, draws: int, tables: int) -> float | None:
-        """The median width of the error bars of simulated answers; None where none is bought."""
+        """The median width of the error bars of simulated answers; None where none is asked for."""
+        if part.bar is None:
+            return None
         bits, found = SeededBits(self.seed + 2), []
-        for place in range(draws if part.mechanism.barred else 0):
+        for place in range(draws):
             ask = self.ask(place % tables)
-            public = part.mechanism.answer(
+            answer = part.mechanism.answer(
                 part.statistic, ask, part.grid, contribution=part.contribution, bits=bits
-            ).public
-            found.append(float(public["high"] - public["low"]))
+            )
+            bar = part.bar.around(answer)
+            if bar is not None:
+                found.append(np.mean(np.subtract(bar.high, bar.low)))
         return float(np.median(found)) if found else None
 
     def worth_smoothing(self, part: Part) -> bool:

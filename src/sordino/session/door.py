@@ -28,6 +28,7 @@ from sordino.session.record import real
 from sordino.session.release import Interval, Release
 
 if TYPE_CHECKING:
+    from sordino.coverage import Coverage
     from sordino.ledger import Entry, Ledger
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
@@ -145,7 +146,7 @@ class Session:
         statistic: Statistic | Sequence[Statistic],
         price: Guarantee | Sequence[Guarantee],
         *,
-        interval: float | None = None,
+        interval: Coverage | float | None = None,
         token: str | None = None,
         purpose: str | None = None,
         mechanism: Mechanism | None = None,
@@ -156,7 +157,9 @@ class Session:
         Args:
             statistic: What is asked; a list is answered from one pass and stands as one entry in the ledger.
             price: What it may cost one person in all, or one price per statistic.
-            interval: Probability of an error bar; it is paid from the same price.
+            interval: What an error bar is to cover: ``sd.Sample(0.95)`` the statistic of the rows at hand,
+                ``sd.Population(0.95)`` that of the population they were drawn from; a bare number means the sample.
+                Free where the noise is public, else paid from the same price.
             token: Names the question: asked again with the same token, the stored answer comes back and costs nothing.
             purpose: What it is for, in a few words that stay in the ledger.
             mechanism: Instead of the default one.
@@ -176,7 +179,7 @@ class Session:
         statistic: Statistic | Sequence[Statistic],
         price: Guarantee | Sequence[Guarantee],
         *,
-        interval: float | None = None,
+        interval: Coverage | float | None = None,
         token: str | None = None,
         purpose: str | None = None,
         mechanism: Mechanism | None = None,
@@ -208,7 +211,7 @@ class Session:
         statistic: Statistic | Sequence[Statistic],
         price: Guarantee | Sequence[Guarantee],
         *,
-        interval: float | None = None,
+        interval: Coverage | float | None = None,
         mechanism: Mechanism | None = None,
         by: tuple[str, Sequence[Key]] | None = None,
         **hints: Any,
@@ -322,10 +325,10 @@ def _release(question: Question, entry: Entry, groups: list[list[Answer]]) -> Re
     public: dict[str, Any] = {}
     for place, answers in enumerate(groups):
         shown = []
-        for index, answer in enumerate(answers):
-            value, bar, others = _published(answer)
+        for index, (answer, part) in enumerate(zip(answers, question.parts, strict=True)):
+            value, others = _published(answer)
             shown.append(value)
-            bars.append(bar)
+            bars.append(None if part.bar is None else part.bar.around(answer))
             if others:
                 key = "" if question.event.by is None else str(question.event.by["keys"][place])
                 name = "/".join(part for part in (key, "" if question.single else str(index)) if part)
@@ -355,14 +358,12 @@ def _release(question: Question, entry: Entry, groups: list[list[Answer]]) -> Re
     )
 
 
-def _published(answer: Answer) -> tuple[Any, Interval | None, dict[str, Any]]:
-    """The value, its error bar when one was bought, and other paid by-products, as floats."""
-    rest = {name: _float(value) for name, value in answer.public.items()}
-    bar = None
-    if "level" in rest:
-        bar = Interval(rest.pop("low"), rest.pop("high"), float(rest.pop("level")))
+def _published(answer: Answer) -> tuple[Any, dict[str, Any]]:
+    """The value and paid by-products other than a bar, as floats."""
+    ends = ("low", "high", "level", "added", "simultaneous") if "level" in answer.public else ()
+    rest = {name: _float(value) for name, value in answer.public.items() if name not in ends}
     value = rest.pop("key") if "key" in rest else _float(answer.value)
-    return value, bar, rest
+    return value, rest
 
 
 def _float(value: Any) -> Any:

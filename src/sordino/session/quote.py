@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sordino.coverage import Coverage, Population, Sample
 from sordino.errors import ParameterError, SordinoError, Unsupported
 from sordino.labels import shown
 from sordino.made import changed_by_interval
@@ -20,11 +21,13 @@ from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
 from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
 from sordino.reading.traits import Trait
+from sordino.session.bars import Bar
 from sordino.session.release import Event
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
     from sordino.exact.grid import Grid
+    from sordino.mechanisms import Answer
     from sordino.reading.profile import Units
     from sordino.reading.requests import Ask
 
@@ -42,6 +45,9 @@ class Part:
         first: The first thing that the mechanism asks of the data; public.
         contribution: How many rows one person may move, as the mechanism is told.
         lattices: The lattice of every number that is published, by name.
+        bar: How its error bar is made, where one is asked for and known.
+        no_bar: Why there is none although one was asked for.
+        bars: How many independent bars it has per group.
     """
 
     statistic: Statistic
@@ -50,6 +56,9 @@ class Part:
     first: Ask
     contribution: int
     lattices: Mapping[str, Units]
+    bar: Bar | None = None
+    no_bar: str | None = None
+    bars: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +85,7 @@ def prepare(
     rows: int | None = None,
     where: tuple[Condition, ...] = (),
     by: tuple[str, tuple[str | int, ...]] | None = None,
-    interval: float | None = None,
+    interval: Coverage | float | None = None,
     mechanism: Mechanism | None = None,
     hints: dict[str, Any] | None = None,
 ) -> Question:
@@ -90,7 +99,7 @@ def prepare(
         rows: Number of rows: public under replace-one, else a declared rough one.
         where: Public conditions that were put on the rows.
         by: Column and public keys of a split.
-        interval: Probability of an error bar, when one is bought.
+        interval: What error bars are to cover; a bare number is the probability of one for the sample.
         mechanism: Instead of the default one.
         hints: Further options of `choose`.
 
@@ -115,32 +124,34 @@ def prepare(
             why="Without one the mechanism is chosen by the statistic and the price, and its noise with it.",
             hint="leave mechanism out; sd.plan(statistic, price, rows=1000) compares what could answer",
         )
-    parts, forms, changes = [], [], []
-    for statistic, cost in zip(asked, prices, strict=True):
-        form = _form(statistic, neighbors, unit, filtered=bool(where), split=by is not None)
-        forms.append(form)
-        paid = cost if by is None else cost.per_row(form.moved)
-        chosen = mechanism or choose(
-            form.statistic, paid, **_hints(form, rows, by, hints or {}, interval=interval)
-        )
-        _covered(form.statistic, chosen)
-        if interval is not None and mechanism is None:
-            changes.append(
-                changed_by_interval(
-                    form.statistic, paid, chosen, _hints(form, rows, by, hints or {}, interval=None)
-                )
-            )
-        if not chosen.guarantee.within(paid):
-            raise ParameterError(
-                "release",
-                "the mechanism costs more than the price",
-                got={"mechanism": chosen.guarantee, "price": paid},
-            )
-        grid = output_grid(form.statistic)
-        contribution = 1 if by is not None else form.moved
-        first = rehearse(form.statistic, chosen, grid, contribution)
-        lattices = dict(chosen.lattices(form.statistic, grid))
-        parts.append(Part(form.statistic, chosen, grid, first, contribution, lattices))
+    coverage = Coverage.of(interval)
+    forms = [
+        _form(statistic, neighbors, unit, filtered=bool(where), split=by is not None) for statistic in asked
+    ]
+
+    def made(each: Coverage | None) -> list[Part]:
+        found = []
+        for form, cost in zip(forms, prices, strict=True):
+            paid = cost if by is None else cost.per_row(form.moved)
+            known = _hints(form, rows, by, hints or {}, interval=each)
+            exact = None if form.private_rows or by is not None else rows
+            bar = None if coverage is None or each is None else Bar(form.statistic, coverage, each, exact)
+            contribution = 1 if by is not None else form.moved
+            found.append(_part(form.statistic, paid, mechanism, known, contribution, bar))
+        return found
+
+    parts = made(coverage)
+    if coverage is not None:
+        _barred(parts)
+        bars = sum(part.bars for part in parts if part.bar is not None) * (1 if by is None else len(by[1]))
+        if coverage.each_of(bars) != coverage:
+            parts = made(coverage.each_of(bars))
+    plain = [_hints(form, rows, by, hints or {}, interval=None) for form in forms]
+    changes = []
+    if coverage is not None and mechanism is None:
+        for part, form, cost, known in zip(parts, forms, prices, plain, strict=True):
+            paid = cost if by is None else cost.per_row(form.moved)
+            changes.append(changed_by_interval(form.statistic, paid, part.mechanism, known))
     moved = max(form.moved for form in forms)
     total = compose([part.mechanism.guarantee for part in parts])
     event = Event(
@@ -155,6 +166,51 @@ def prepare(
     )
     told = dict.fromkeys([*_assumptions(parts, event, forms), *filter(None, changes)])
     return Question(tuple(parts), event, tuple(told), single)
+
+
+def _part(
+    statistic: Statistic,
+    paid: Guarantee,
+    mechanism: Mechanism | None,
+    hints: dict[str, Any],
+    contribution: int,
+    bar: Bar | None,
+) -> Part:
+    """Choose, check and rehearse the answer to one statistic."""
+    chosen = mechanism or choose(statistic, paid, **hints)
+    _covered(statistic, chosen)
+    if not chosen.guarantee.within(paid):
+        raise ParameterError(
+            "release",
+            "the mechanism costs more than the price",
+            got={"mechanism": chosen.guarantee, "price": paid},
+        )
+    grid = output_grid(statistic)
+    first, answer = rehearse(statistic, chosen, grid, contribution)
+    lattices = dict(chosen.lattices(statistic, grid))
+    if bar is None and "level" in answer.public:  # a mechanism that was given brings its own
+        level = answer.public["level"]
+        own = Population(level) if chosen.bar_covers == "population" else Sample(level)
+        bar = Bar(statistic, own, own, None)
+    reason = None if bar is None else bar.refusal(chosen, answer)
+    free = bar is not None and reason is None and "level" not in answer.public
+    if free and isinstance(bar.asked, Sample) and "value" in lattices:  # type: ignore[union-attr]
+        lattices |= {"low": lattices["value"], "high": lattices["value"]}
+    cells = len(answer.value) if free and isinstance(answer.value, tuple) else 1
+    kept = None if reason is not None else bar
+    return Part(statistic, chosen, grid, first, contribution, lattices, kept, reason, cells)
+
+
+def _barred(parts: list[Part]) -> None:
+    """Refuse a question none of whose parts has the bar that is asked for; otherwise the others have theirs."""
+    if any(part.bar is not None for part in parts):
+        return
+    raise Unsupported(
+        parts[0].statistic.name,
+        "has no such error bar",
+        why=f"{parts[0].no_bar} Nothing was spent.",
+        hint="leave interval= out, or ask sd.plan what error to expect",
+    )
 
 
 def _covered(statistic: Statistic, mechanism: Mechanism) -> None:
@@ -298,7 +354,7 @@ def _hints(
     by: tuple[str, tuple[str | int, ...]] | None,
     hints: dict[str, Any],
     *,
-    interval: float | None,
+    interval: Coverage | None,
 ) -> dict[str, Any]:
     """The options of `choose`: the number of rows is a rough public guess where it is private."""
     known: dict[str, Any] = {}
@@ -312,8 +368,11 @@ def _hints(
     return known
 
 
-def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contribution: int) -> Ask:
-    """Hold the whole conversation on an empty table: find the first request, and let every refusal come now."""
+def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contribution: int) -> tuple[Ask, Answer]:
+    """Hold the whole conversation on an empty table: find the first request, and let every refusal come now.
+
+    The answer is about nobody; its form tells whether a bar follows from what is published.
+    """
     from sordino.data.memory import Memory
 
     asked: list[Ask] = []
@@ -324,7 +383,7 @@ def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contributio
         return Memory(nothing).summary(request)[0]
 
     try:
-        mechanism.answer(statistic, ask, grid, contribution=contribution)
+        answer = mechanism.answer(statistic, ask, grid, contribution=contribution)
     except SordinoError:
         raise
     except Exception as problem:
@@ -334,7 +393,7 @@ def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contributio
             why="The rehearsal on an empty table failed; nothing was spent.",
             hint="another price, such as sd.Pure(0.5), or another mechanism",
         ) from problem
-    return asked[0]
+    return asked[0], answer
 
 
 def columns(request: Ask) -> tuple[str, ...]:
@@ -392,6 +451,8 @@ def _assumptions(parts: list[Part], event: Event, forms: list[_Form]) -> tuple[s
             f"was answered for {event.rows_moved} added or removed rows per person."
         )
     for part in parts:
+        if part.no_bar is not None:
+            said.append(f"The {part.statistic.name} has no error bar of the kind asked for: {part.no_bar}")
         if not part.mechanism.trusted:
             said.append("By public numbers alone this answer may be too noisy to be of use at this price.")
         if part.mechanism.proof:

@@ -86,20 +86,34 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An error bar that was paid for: it covers the sample's own statistic with a probability of ``level``."""
+    """An error bar.
 
-    low: float
-    high: float
+    Attributes:
+        low: Lower end; one per number for a vector.
+        high: Upper end, likewise.
+        level: Probability that it covers: each number by itself, or all of the release at once.
+        covers: ``"sample"``, the statistic of the rows without noise, or ``"population"``, that of the population.
+        simultaneous: Whether the level holds for all bars of the release at once.
+        paid: Whether a part of the price went into it; otherwise it follows from public numbers.
+        added: For the population: by which share privacy makes it wider than the interval without noise.
+    """
+
+    low: float | tuple[float, ...]
+    high: float | tuple[float, ...]
     level: float
+    covers: str = "sample"
+    simultaneous: bool = False
+    paid: bool = True
+    added: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record."""
-        return {"low": plain(self.low), "high": plain(self.high), "level": self.level}
+        return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Interval:
-        """Read what `to_dict` wrote."""
-        return cls(rich(record["low"]), rich(record["high"]), record["level"])
+        """Read what `to_dict` wrote; older records have the ends and the level alone."""
+        return cls(**{**record, "low": rich(record["low"]), "high": rich(record["high"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -115,7 +129,7 @@ class Release(Comparing):
         version: The version of this library that drew it.
         ledger_id: Its number in the ledger.
         token: Asking again with it returns this release and costs nothing.
-        interval: The error bar, or one per part, when one was bought.
+        interval: The error bar, or one per part, when one was asked for.
         public: Other by-products that the price has paid for (clipping bounds, a released magnitude).
         lattices: The public lattices of by-products and of the ends of error bars (``low``, ``high``), by name.
 
@@ -158,6 +172,12 @@ class Release(Comparing):
         if self.event.by is None or not isinstance(self.value, tuple):
             raise ParameterError("release", "has no groups", hint="release_by(column, keys, ...) makes them")
         return dict(zip(self.event.by["keys"], self.value, strict=True))
+
+    def difference(self, first: Any, second: Any) -> Interval:
+        """How much larger the answer of one group is than that of another: an interval from both error bars."""
+        from sordino.session.difference import difference
+
+        return difference(self, first, second)
 
     @property
     def outputs(self) -> dict[str, Any]:

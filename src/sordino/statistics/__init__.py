@@ -75,6 +75,7 @@ class Statistic(metaclass=Explained):
         vector: Whether the value is a tuple (then ``reach`` is None and ``profile`` is in the norm).
         norm: The norm of a vector's profile: 1, 2 or inf.
         suits: Catalogue names of the mechanisms that suit it, the best first; empty where its envelopes decide.
+        tallies: Whether each of its numbers counts the rows that have a property of their own.
     """
 
     __slots__ = ()
@@ -84,6 +85,7 @@ class Statistic(metaclass=Explained):
     vector: ClassVar[bool] = False
     norm: ClassVar[float] = 1.0
     suits: ClassVar[tuple[str, ...]] = ()
+    tallies: ClassVar[bool] = False
 
     if TYPE_CHECKING:
 
@@ -109,6 +111,11 @@ class Statistic(metaclass=Explained):
     def euclidean(self) -> Fraction | None:
         """How far one row moves a vector in the Euclidean norm at most, where that is known to be less; public."""
         return None
+
+    @property
+    def is_count(self) -> bool:
+        """Whether its numbers are counts: whole and not negative; public."""
+        return self.tallies or Trait.WHOLE in self.traits
 
     @property
     def units(self) -> Units:

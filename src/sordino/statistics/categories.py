@@ -36,6 +36,7 @@ class Categories(Statistic):
 
     name: ClassVar[str] = "categories"
     suits: ClassVar[tuple[str, ...]] = ("additive-vector",)
+    tallies: ClassVar[bool] = True
     vector: ClassVar[bool] = True
 
     column: str = field(kw_only=False)

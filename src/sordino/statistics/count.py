@@ -44,6 +44,7 @@ class Count(Statistic):
 
     name: ClassVar[str] = "count"
     suits: ClassVar[tuple[str, ...]] = ("geometric", "additive")
+    tallies: ClassVar[bool] = True
 
     column: str
     neighbors: Neighbors = Neighbors.REPLACE_ONE

@@ -39,6 +39,7 @@ class CountAbove(Statistic):
 
     name: ClassVar[str] = "count-above"
     suits: ClassVar[tuple[str, ...]] = ("geometric", "additive")
+    tallies: ClassVar[bool] = True
 
     column: str = field(kw_only=False)
     threshold: float

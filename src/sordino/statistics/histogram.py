@@ -39,6 +39,7 @@ class Histogram(Statistic):
 
     name: ClassVar[str] = "histogram"
     suits: ClassVar[tuple[str, ...]] = ("additive-vector",)
+    tallies: ClassVar[bool] = True
     vector: ClassVar[bool] = True
 
     column: str = field(kw_only=False)

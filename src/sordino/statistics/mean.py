@@ -51,9 +51,9 @@ class Mean(Ordered):
         return block_add_remove_profile(self, summary, depth, top)
 
     def smoothing(self, price: Guarantee, hints: Hints) -> Fraction | None:  # noqa: ARG002
-        """Plain noise where the bounds fit, where nothing is known of the rows, or where a bar is asked for."""
+        """Plain noise where the bounds fit, or where nothing is known of the rows."""
         fits = hints.rows is None or hints.fits(self.low, self.high)
-        plain = self.neighbors is Neighbors.REPLACE_ONE and (fits or hints.interval is not None)
+        plain = self.neighbors is Neighbors.REPLACE_ONE and fits
         return Fraction(0) if plain else None
 
     @classmethod

@@ -59,7 +59,7 @@ class Quantile(Ordered):
     """
 
     name: ClassVar[str] = "quantile"
-    suits: ClassVar[tuple[str, ...]] = ("order-interval", "quantile")
+    suits: ClassVar[tuple[str, ...]] = ("quantile-interval", "quantile")
     extreme: ClassVar[bool] = False
 
     q: Fraction | float

@@ -42,7 +42,7 @@ class Quantiles(Numeric):
     """
 
     name: ClassVar[str] = "quantiles"
-    suits: ClassVar[tuple[str, ...]] = ("recursive-quantiles",)
+    suits: ClassVar[tuple[str, ...]] = ("quantiles-interval", "recursive-quantiles")
     vector: ClassVar[bool] = True
     norm: ClassVar[float] = math.inf
 

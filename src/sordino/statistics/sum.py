@@ -96,9 +96,9 @@ class Sum(Numeric):
         return Opened(value, self.units, Profile.constant(ceiling), reach, n)
 
     def smoothing(self, price: Guarantee, hints: Hints) -> Fraction | None:  # noqa: ARG002
-        """Plain noise where the bounds fit, where nothing is known of the rows, or where a bar is asked for."""
+        """Plain noise where the bounds fit, or where nothing is known of the rows."""
         fits = hints.rows is None or hints.fits(self.low, self.high)
-        plain = self.neighbors is Neighbors.REPLACE_ONE and (fits or hints.interval is not None)
+        plain = self.neighbors is Neighbors.REPLACE_ONE and fits
         return Fraction(0) if plain else None
 
     @classmethod

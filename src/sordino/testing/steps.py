@@ -107,7 +107,7 @@ class ChoiceStep(Step):
             return _normed(-np.array(above))
         from sordino.mechanisms.selection.permute_and_flip import level_chances
 
-        chances: Any = level_chances(Counter(above), 1)  # type: ignore[arg-type]
+        chances: Any = level_chances(Counter(above), 1)
         return np.array([math.log(chances[level]) if chances[level] > 0 else NEVER for level in above])
 
     def parts(self, other: ChoiceStep) -> Parts:
@@ -166,6 +166,6 @@ class FlipRunsStep(RunsStep):
             self.exponents.tolist(), np.diff([*self.starts.tolist(), self.after]).tolist(), strict=True
         ):
             counts[exponent] += size
-        chances: Any = level_chances(counts, 1)  # type: ignore[arg-type]
+        chances: Any = level_chances(counts, 1)
         found = super()._at(points)
         return np.array([-math.log(chances[e]) if chances[e] > 0 else math.inf for e in found.tolist()])

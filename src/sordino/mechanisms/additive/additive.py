@@ -17,6 +17,7 @@ from sordino import checks
 from sordino.errors import SordinoError, Unsupported
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.draws import Draws
+from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -108,10 +109,8 @@ class Additive(Mechanism):
         if smoothing is None:
             return
         if smoothing == 0:
-            plain = cls(calibration=noise_for(price))
-            # The scale is public: the bar is free.
-            yield plain if hints.interval is None else WithErrorBar(mechanism=plain, level=hints.interval)
-        elif hints.interval is None:
+            yield cls(calibration=noise_for(price))  # the scale is public: a bar is free
+        elif not WithErrorBar.sold(price, hints.interval):
             yield cls.looking(noise_at(price, smoothing), look)
         else:
             yield WithErrorBar.offered(
@@ -214,7 +213,7 @@ class Additive(Mechanism):
         from sordino.exact.log_grid import LogGrid
 
         calibration = self.calibration
-        if calibration.smoothing == 0:
+        if calibration.smoothing == 0:  # a Fraction says that the scale is public
             return Fraction(opened.profile.ceiling) * opened.units.step * calibration.scale
         bounds, distances = profile_points(opened.profile)
         grid = LogGrid(calibration.smoothing)
@@ -240,14 +239,20 @@ class Additive(Mechanism):
         opened = reading.open()
         if isinstance(opened.value, tuple):
             raise Unsupported(self.name, "adds noise to single numbers", hint="RadialLaplace answers vectors")
+        scale = self._scale(opened)
         point = Draws.of(bits).noise(
             self.calibration.noise,
             location=opened.units.real(opened.value),
-            scale=self._scale(opened),
+            scale=scale,
             grid=grid,
             price=self.guarantee,
         )
         value = grid.step * point
         if self.clip and opened.bottom is not None and opened.top is not None:
             value = grid.inside(value, opened.units.real(opened.bottom), opened.units.real(opened.top))
-        return Answer(value)
+        known = None
+        if isinstance(
+            scale, Fraction
+        ):  # for a global bound, which is public; a smooth one never leaves this room
+            known = PublicNoise.around(self.calibration.noise, scale, grid, opened, clipped=self.clip)
+        return Answer(value, noise=known)

@@ -15,6 +15,7 @@ from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.additive import AdditiveLaw
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws
+from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -141,7 +142,9 @@ class AdditiveVector(Mechanism):
             draws.noisy(opened.units.real(value), sensitivity=bound, price=self.price, grid=grid)[0]
             for value in opened.value
         )
-        return Answer(tuple(values))
+        calibration = noise_for(self.price)
+        noise = PublicNoise.around(calibration.noise, bound * calibration.scale, grid, opened, clipped=False)
+        return Answer(tuple(values), noise=noise)
 
     def answer(
         self,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sordino import checks
+from sordino.coverage import Sample
 from sordino.errors import ParameterError, Unsupported
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.draws import Draws
@@ -23,6 +24,7 @@ from sordino.privacy import Pure, Purse
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sordino.coverage import Coverage
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.mechanisms.additive.additive import Additive, AdditiveLaw
@@ -95,13 +97,20 @@ class WithErrorBar(Mechanism):
     proof: ClassVar[str] = "mechanism_error_bar"
 
     @classmethod
-    def offered(cls, build: Callable[[Guarantee], Additive], price: Guarantee, level: float) -> WithErrorBar:
+    def sold(cls, price: Guarantee, asked: Coverage | None) -> bool:
+        """Whether such a bar is asked for and known: for the sample, at a pure price."""
+        return isinstance(asked, Sample) and isinstance(price, Pure)
+
+    @classmethod
+    def offered(
+        cls, build: Callable[[Guarantee], Additive], price: Guarantee, asked: Coverage | None
+    ) -> WithErrorBar:
         """Four fifths for the answer, one fifth for its scale."""
-        if not isinstance(price, Pure):
-            raise Unsupported("error bar", "is priced in pure epsilon", got={"price": price}, hint="Pure(1)")
+        assert asked is not None
+        assert isinstance(price, Pure)
         purse = Purse(price)
         answer = build(purse.take(ANSWER_SHARE))
-        return cls(mechanism=answer, price=purse.rest(), level=level)
+        return cls(mechanism=answer, price=purse.rest(), level=asked.level)
 
     @property
     def barred(self) -> bool:

@@ -17,6 +17,7 @@ from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import NEVER, LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
+from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.privacy import Pure
 from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
@@ -105,8 +106,8 @@ class Geometric(Mechanism):
 
     @classmethod
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
-        """Whole numbers; a Gaussian price and an error bar use the continuous families."""
-        if hints.interval is None and not price.gaussian:
+        """Whole numbers; a Gaussian price uses the continuous families."""
+        if not price.gaussian:
             yield cls(price=price)
 
     @classmethod
@@ -166,7 +167,11 @@ class Geometric(Mechanism):
         answer = Fraction(Draws.of(bits).geometric(value, scale=scale, price=self.price))
         if opened.bottom is not None and opened.top is not None:
             answer = min(max(answer, opened.units.real(opened.bottom)), opened.units.real(opened.top))
-        return Answer(answer)
+        top = None if opened.top is None else opened.units.real(opened.top)
+        noise = PublicNoise(
+            None, sensitivity / self.epsilon, Fraction(1), aligned=True, low=Fraction(0), high=top
+        )
+        return Answer(answer, noise=noise)
 
 
 def two_sided(scale: Fraction, *, bits: Bits | None = None) -> int:

@@ -86,13 +86,19 @@ class FunctionBlocks(Mechanism):
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
         """As many blocks as public numbers say."""
         interval = hints.interval is not None
+        level = None if hints.interval is None else hints.interval.level
         aggregate = statistic.aggregate or ("mean" if interval else "trimmed")
         plan = BlockPlan.of(statistic, price, hints.rows, interval=interval or aggregate == "mean")
         yield cls(
-            price=price, blocks=plan.blocks, debias=plan.debias, aggregate=aggregate, level=hints.interval,
+            price=price, blocks=plan.blocks, debias=plan.debias, aggregate=aggregate, level=level,
             spread=statistic.spread or hints.spread, rows_per_block=plan.rows_per_block,
             enough=plan.blocks >= plan.needed,
         )  # fmt: skip
+
+    @property
+    def bar_covers(self) -> str:
+        """The only interval that there is, however it was asked for."""
+        return "population"
 
     @property
     def guarantee(self) -> Guarantee:

@@ -103,6 +103,11 @@ class Extreme(Mechanism):
         checks.whole(self.name, rows=self.rows)
         self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
 
+    @property
+    def no_bar(self) -> str:
+        """No limit beyond the answer is possible."""
+        return "A minimum or maximum has no interval: one row at the bound would have to be covered."
+
     def refusal(self, statistic: Statistic) -> str | None:
         """The smallest or the largest row, which a row moves in one direction only, on its own lattice."""
         side = Trait.LARGEST if self.upper else Trait.SMALLEST

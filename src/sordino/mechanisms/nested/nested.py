@@ -91,7 +91,7 @@ class Nested(Mechanism):
         if {"low", "high"} & set(statistic.exact) or "profile" not in statistic.exact:
             if cls.preferred(price):
                 yield cls(price=price, look=hints.look)
-        elif price.gaussian and hints.interval is None:
+        elif price.gaussian:
             yield cls(price=price, radii=True)
 
     @classmethod

@@ -18,17 +18,14 @@ from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
-from sordino.privacy import Purse
 from sordino.reading.profile import Units
-from sordino.reading.requests import BITS
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
-    from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import Column
     from sordino.mechanisms.parts.error_law import Errors
@@ -86,27 +83,6 @@ class OrderInterval(Mechanism):
         if self.point is None:
             return None
         return self.point.error_laws(statistic, ask, grid, truth, contribution=contribution, bits=bits)
-
-    @classmethod
-    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
-        """Half the price for an interval, half for the quantile itself, where a bar is asked for."""
-        from sordino.mechanisms.quantile.plan import Lattice
-        from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
-
-        if hints.interval is None or statistic.extreme:
-            return
-        purse, lattice = Purse(price), Lattice.of(statistic.grid)
-        point = PrivateQuantile.point(statistic, purse.take(Fraction(1, 2)), hints)
-        # Without a guess of the spread the ends may be off by what nobody can see of the range: near points save ranks.
-        blur = Fraction(hints.spread) / 50 if hints.spread else lattice.step * (lattice.last >> BITS)
-        yield cls(
-            price=purse.rest(),
-            lattice=lattice,
-            level=hints.interval,
-            radius=blur,
-            rows=hints.rows,
-            point=point,
-        )
 
     @property
     def barred(self) -> bool:

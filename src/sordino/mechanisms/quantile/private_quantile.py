@@ -161,6 +161,14 @@ class PrivateQuantile(Mechanism):
         if self.rows is not None:
             checks.whole(self.name, rows=self.rows)
 
+    @property
+    def no_bar(self) -> str:
+        """What an interval would need."""
+        return (
+            "An interval of a quantile for the population needs a public number of rows; a minimum or maximum has "
+            "none, because one row at the bound would have to be covered."
+        )
+
     def refusal(self, statistic: Statistic) -> str | None:
         """A quantile of one column on its own lattice; a base measure of one's own must cover it."""
         reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)

@@ -21,7 +21,7 @@ from sordino.mechanisms.parts.measure import Measure
 _quadrature = lru_cache(maxsize=64)(np.polynomial.legendre.leggauss)
 
 
-def level_chances(counts: Mapping[int, int], slope: float | Fraction) -> dict[int, float]:
+def level_chances(counts: Mapping[float, int], slope: float | Fraction) -> dict[float, float]:
     """Probability of one candidate at each level, for so many candidates per level.
 
     ``q_i`` times the integral of ``prod_(j != i) (1 - t q_j)`` over [0, 1], where ``q_i`` is
@@ -43,7 +43,7 @@ def level_chances(counts: Mapping[int, int], slope: float | Fraction) -> dict[in
     return {level: chance[level] * float(np.sum(share * np.exp(total - logs[level]))) for level in counts}
 
 
-def probabilities(levels: Sequence[int], slope: float | Fraction) -> list[float]:
+def probabilities(levels: Sequence[float], slope: float | Fraction) -> list[float]:
     """Probability of each candidate of a list.
 
     Example:
@@ -76,8 +76,8 @@ class FlipLaw(LatticeLaw):
         super().__init__(list(cells), Measure.uniform(last), slope, low=low, step=step)
 
     @cached_property
-    def _chances(self) -> dict[int, float]:
-        counts: Counter[int] = Counter()
+    def _chances(self) -> dict[float, float]:
+        counts: Counter[float] = Counter()
         for cell in self.cells:
             counts[cell.level] += cell.last - cell.first + 1
         return level_chances(counts, self.slope)

@@ -113,6 +113,11 @@ class Selection(Mechanism):
         return {}
 
     @property
+    def no_bar(self) -> str:
+        """A choice is no number."""
+        return "A key that was chosen is at no distance from the others."
+
+    @property
     def guarantee(self) -> Guarantee:
         """The price."""
         return self.price

@@ -1,0 +1,416 @@
+"""A quantile with an interval around it: the answer first, then how far it may be off, by a ladder of intervals.
+
+Three draws that compose: the answer, what a rank is worth near it (where rows are many), and the rung. The interval
+covers on every dataset with at least the stated probability. Proof: docs/proofs/quantile_interval.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sordino.coverage import Coverage, Population
+from sordino.errors import Unsupported
+from sordino.mechanisms import Answer, Mechanism, other_lattice
+from sordino.mechanisms.clip.column import AskedColumn
+from sordino.mechanisms.quantile.ladder import (
+    Rungs,
+    draw_rung,
+    exponents,
+    nats_needed,
+    on_target_lattice,
+    population_rows,
+    scores,
+    spares,
+)
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.privacy import Guarantee, Neighbors, Purse
+from sordino.reading.traits import Trait
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sordino.exact.bits import Bits
+    from sordino.exact.grid import Grid
+    from sordino.hints import Hints
+    from sordino.mechanisms import Asking
+    from sordino.mechanisms.parts.error_law import Errors
+    from sordino.mechanisms.parts.law import Law
+    from sordino.mechanisms.quantile.plan import Lattice
+    from sordino.reading.profile import Reading, Units
+    from sordino.statistics import Statistic
+
+ANSWER = Fraction(5, 8)  # of the price, for the answer: it errs 8/5 times as far as without a bar
+SCALES = (Fraction(1, 20), Fraction(1, 10))  # of the rest, for what a rank is worth: less where rows are many
+FEW = (4, 2)  # how many times the rows that are then sought there must be
+GROWTH = Fraction(11, 10)  # nats by which a rung is favoured over the one inside it
+RATIO = Fraction(5, 4)  # of the radii among which the worth of a rank is sought
+MASS = 8  # nats that the rows within the sought radius weigh
+FIRST = Fraction(3, 2)  # the first rung, in targets and usual errors of the answer
+MOST = 40  # rungs
+FINE = 24  # without a scale, the innermost rung is so many octaves inside the range
+
+
+@dataclass(frozen=True, slots=True)
+class LadderPlan:
+    """What is decided beforehand; public.
+
+    Attributes:
+        spent: Share of the price for what a rank is worth.
+        mass: Rows within the radius that tells what a rank is worth; None where that is not asked.
+        weight: Nats per row of that question.
+        slope: Nats per row of the choice of a rung.
+        growth: Nats by which a rung is favoured over the one inside it.
+        rungs: How many there are at most, beside the innermost.
+        target: Rows to spare at which a rung is aimed, in units.
+        first: How many rows the first rung should hold on each side.
+        open_low: Too few rows lie below the quantile: the lower end is the bound.
+        open_high: The same above.
+    """
+
+    spent: Fraction
+    mass: int | None
+    weight: Fraction
+    slope: Fraction
+    growth: Fraction
+    rungs: int
+    target: Fraction
+    first: Fraction
+    open_low: bool
+    open_high: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileInterval(Mechanism):
+    """A quantile and an interval that covers it, or that of the population, with a stated probability.
+
+    Args:
+        point: What answers the quantile, at its own price.
+        price: What the interval costs.
+        coverage: What it covers, and how surely.
+
+    Example:
+        >>> from sordino.hints import Hints
+        >>> from sordino.privacy import Pure
+        >>> from sordino.statistics.median import Median
+        >>> median = Median("income", low=0, high=500_000)
+        >>> (found,) = QuantileInterval.offers(median, Pure(1), Hints.given({"interval": 0.95, "rows": 20_000}))
+        >>> found.point.price, found.guarantee
+        (Pure(epsilon=0.625), Pure(epsilon=1))
+    """
+
+    point: PrivateQuantile
+    price: Guarantee
+    coverage: Coverage
+
+    name: ClassVar[str] = "quantile-interval"
+    asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILE,)
+    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    proof: ClassVar[str] = "quantile_interval"
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Where a bar is asked for."""
+        asked = hints.interval
+        if asked is None or not cls.sold(statistic, asked, hints):
+            return
+        purse = Purse(price)
+        point = PrivateQuantile.point(statistic, purse.take(ANSWER), hints)
+        yield cls(point=point, price=purse.rest(), coverage=asked)
+
+    @classmethod
+    def sold(cls, statistic: Any, asked: Coverage, hints: Hints) -> bool:
+        """Whether such an interval is known: for the population the number of rows must be public."""
+        if statistic.extreme or statistic.shift:
+            return False
+        if not isinstance(asked, Population):
+            return True
+        fixed = statistic.neighbors is Neighbors.REPLACE_ONE and hints.rows is not None
+        return fixed and asked.inclusion is None
+
+    @property
+    def barred(self) -> bool:
+        """An interval around the answer."""
+        return True
+
+    @property
+    def bar_covers(self) -> str:
+        """As asked."""
+        return self.coverage.target
+
+    @property
+    def label(self) -> str:
+        """That of the answer."""
+        return f"{self.point.label} + error bar"
+
+    @property
+    def adaptive(self) -> bool:
+        """As the answer is."""
+        return self.point.adaptive
+
+    def __post_init__(self) -> None:
+        self.price.slope  # noqa: B018 - refuses prices that no theorem covers
+
+    @property
+    def lattice(self) -> Lattice:
+        """The public answers."""
+        return self.point.lattice
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The answer and its interval compose."""
+        return self.point.guarantee + self.price
+
+    @property
+    def trusted(self) -> bool:
+        """As the answer is."""
+        return self.point.trusted
+
+    @property
+    def flip(self) -> bool:
+        """Permute-and-flip at pure prices, the exponential mechanism at others."""
+        return self.price.pointwise
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """A quantile of one column on its own lattice; of the population with a public number of rows."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        if reason is not None:
+            return reason
+        if statistic.extreme or statistic.shift:  # type: ignore[attr-defined]
+            return "Its theorem is about a quantile, not about a row so many places inside an end."
+        fixed = statistic.neighbors is Neighbors.REPLACE_ONE and self.point.rows is not None
+        if isinstance(self.coverage, Population) and not fixed:
+            return "For the population the number of rows must be public."
+        return self.point.refusal(statistic)
+
+    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+        """Answer and ends are points of the lattice of the rows."""
+        return {
+            **self.point.lattices(statistic, grid),
+            "low": self.lattice.units,
+            "high": self.lattice.units,
+        }
+
+    # What is decided beforehand ---------------------------------------------------------------------------
+
+    def unit(self, statistic: Any) -> Fraction:
+        """How far one row moves the rows to spare: less than one where a row comes or goes."""
+        q = Fraction(statistic.q)
+        return Fraction(1) if statistic.neighbors is Neighbors.REPLACE_ONE else max(q, 1 - q)
+
+    def plan(self, statistic: Any, contribution: int) -> LadderPlan:
+        """Radii, slopes and target; from public numbers alone."""
+        rows, q = self.point.rows, Fraction(statistic.q)
+        unit = self.unit(statistic)
+        sides = None
+        if rows is not None:
+            rank = min(max(math.ceil(q * rows), 1), rows)
+            sides = (rank, rows - rank + 1)
+        spent, mass, weight = self._worth(rows, sides, contribution)
+        slope = (self.price.share(1 - spent) if mass is not None else self.price).slope / contribution
+        if mass is not None and sides is not None:
+            nats = float(slope / unit) * max(min(sides), 1)
+            growth, rungs = GROWTH, max(min(MOST, math.floor(nats / 2 / float(GROWTH))), 2)
+        else:
+            rungs = min(FINE, self.lattice.last.bit_length()) + 2
+            growth = Fraction(1, 2)
+            if sides is not None:
+                nats = float(slope / unit) * max(sides)
+                growth = min(GROWTH, Fraction(max(math.floor(128 * 0.4 * nats / rungs), 8), 128))
+        least = self._sample_target(statistic, slope, growth, rungs)
+        target = self._target(statistic, slope, growth, rungs)
+        usual = contribution / self.point.price.slope
+        first = (FIRST * (least + usual) + target - least) * unit
+        beyond = target + 2 / slope
+        opened = (False, False) if sides is None else tuple(side / unit < beyond for side in sides)
+        if all(opened):  # then nothing but everything is left: keep both ends, and let the rows decide
+            opened = (False, False)
+        return LadderPlan(spent, mass, weight, slope, growth, rungs, target, first, *opened)
+
+    def _worth(
+        self, rows: int | None, sides: tuple[int, int] | None, contribution: int
+    ) -> tuple[Fraction, int | None, Fraction]:
+        """Share, rows and slope of the question what a rank is worth; no rows where there are too few to ask it."""
+        for share, times in zip(SCALES, FEW, strict=True):
+            weight = self.price.share(share).slope / contribution
+            mass = math.ceil(MASS / weight)
+            if rows is not None and sides is not None and times * mass <= rows and mass <= 2 * min(sides):
+                return share, mass, weight
+        return Fraction(0), None, Fraction(0)
+
+    def _target(self, statistic: Any, slope: Fraction, growth: Fraction, rungs: int) -> Fraction:
+        """Rows to spare, in units, at which a miss is as rare as was asked."""
+        options: dict[str, Any] = {"growth": float(growth), "rungs": rungs, "flip": self.flip}
+        miss = self.coverage.miss
+        if isinstance(self.coverage, Population):
+            rows = self.point.rows
+            assert rows is not None
+            pieces = statistic.weights(rows).pieces
+            ranks = (pieces[0][0], pieces[-1][0])
+            q = Fraction(statistic.q)
+            return on_target_lattice(
+                population_rows(miss, slope=float(slope), rows=rows, quantile=q, ranks=ranks, **options)
+            )
+        return self._sample_target(statistic, slope, growth, rungs)
+
+    def _sample_target(self, statistic: Any, slope: Fraction, growth: Fraction, rungs: int) -> Fraction:
+        """The same for the sample alone."""
+        needed = nats_needed(self.coverage.miss, growth=float(growth), rungs=rungs, flip=self.flip) / float(
+            slope
+        )
+        # A rung that misses spares at most -1 row where the number of rows is fixed, and at most 0 units otherwise.
+        one = 1 if statistic.neighbors is Neighbors.REPLACE_ONE else 0
+        return on_target_lattice(max(needed - one, 0.0))
+
+    def rungs(self, plan: LadderPlan, centre: int, radius: int | None) -> Rungs:
+        """The intervals around a released code, given the released radius; public."""
+        last, anchor = self.lattice.last, self.point.plan.anchor
+        if plan.mass is None or radius is None:
+            inner = Fraction(max(abs(centre - anchor) >> 12, last >> FINE, 1))
+        else:
+            inner = max(radius * 2 * plan.first / plan.mass, Fraction(1))
+        radii = {0, last}
+        for place in range(plan.rungs - 1):
+            radii.add(min(math.ceil(inner * 2**place), last))
+        return Rungs(centre, tuple(sorted(radii)), last, plan.open_low, plan.open_high)
+
+    @property
+    def radii(self) -> tuple[int, ...]:
+        """Radii among which the worth of a rank is sought; public."""
+        found, size, last = {0, self.lattice.last}, Fraction(1), self.lattice.last
+        while size < last:
+            found.add(math.ceil(size))
+            size = Fraction(math.ceil(size * RATIO * 16), 16)
+        return tuple(sorted(found))
+
+    # The closed room ----------------------------------------------------------------------------------------
+
+    def answer(
+        self,
+        statistic: Statistic,
+        ask: Asking,
+        grid: Grid,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Answer:
+        """The answer, what a rank is worth, the rung."""
+        (answer,) = self.answers(statistic, [ask], grid, contribution=contribution, bits=bits)
+        return answer
+
+    def answers(
+        self,
+        statistic: Statistic,
+        asks: Sequence[Asking],
+        grid: Grid,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> list[Answer]:
+        """The same for many groups: all answers first, then one ladder each."""
+        drawn = self.point.answers(statistic, asks, grid, contribution=contribution, bits=bits)
+        plan = self.plan(statistic, contribution)
+        return [
+            self._with_bar(statistic, ask, plan, answer, bits)
+            for ask, answer in zip(asks, drawn, strict=True)
+        ]
+
+    def _with_bar(
+        self, statistic: Any, ask: Asking, plan: LadderPlan, answer: Answer, bits: Bits | None
+    ) -> Answer:
+        assert isinstance(answer.value, Fraction)
+        column = AskedColumn(statistic.column, statistic.grid, ask)
+        centre = self.lattice.index(answer.value)
+        radius = self._radius(column, centre, plan, bits)
+        rungs = self.rungs(plan, centre, radius)
+        short = self._short(statistic, column, rungs, plan)
+        low, high = rungs.ends(draw_rung(short, price=self.price.share(1 - plan.spent), bits=bits))
+        bar: dict[str, Any] = {
+            "low": self.lattice.value(low),
+            "high": self.lattice.value(high),
+            "level": self.coverage.level,
+        }
+        if isinstance(self.coverage, Population) and radius and plan.mass is not None:
+            bar["added"] = self._added(high - low, radius, plan.mass, Fraction(statistic.q))
+        return replace(answer, public={**answer.public, **bar})
+
+    def _added(self, width: int, radius: int, mass: int, q: Fraction) -> float:
+        """By which share the interval is wider than one without noise, by the released worth of a rank: about."""
+        rows = self.point.rows
+        assert rows is not None
+        ranks = 2 * NormalDist().inv_cdf(1 - self.coverage.miss / 2) * math.sqrt(rows * q * (1 - q))
+        plain = ranks * 2 * radius / mass
+        return max(width / plain - 1, 0.0) if plain else 0.0
+
+    def _short(self, statistic: Any, column: Any, rungs: Rungs, plan: LadderPlan) -> list[Fraction]:
+        """What every rung falls short of the best, in nats; private."""
+        cuts = rungs.cuts
+        counts, rows = column.below(cuts)
+        allowed, needed = margins(statistic, rows)
+        spare = spares(
+            rungs,
+            dict(zip(cuts, counts, strict=True)),
+            needed=needed,
+            allowed=allowed,
+            unit=self.unit(statistic),
+        )
+        return exponents(scores(spare, plan.target), slope=plan.slope, growth=plan.growth)
+
+    def _radius(self, column: Any, centre: int, plan: LadderPlan, bits: Bits | None) -> int | None:
+        """A radius around the answer that holds about so many rows; None where it is not asked for."""
+        if plan.mass is None:
+            return None
+        mass, radii, last = plan.mass, self.radii, self.lattice.last
+        lows = [max(centre - radius, 0) for radius in radii]
+        highs = [min(centre + radius, last) + 1 for radius in radii]
+        counts, _ = column.below([*lows, *highs])
+        held = [high - low for low, high in zip(counts[: len(radii)], counts[len(radii) :], strict=True)]
+        inner = [None, *held[:-1]]
+        values = [
+            held[0] - mass if before is None else min(here - mass, mass - before)
+            for here, before in zip(held, inner, strict=True)
+        ]
+        values[-1] = max(values[-1], mass - held[-2] if len(held) > 1 else 0)  # everything holds all there is
+        best = max(values)
+        short = [plan.weight * (best - value) for value in values]
+        return radii[draw_rung(short, price=self.price.share(plan.spent), bits=bits)]
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Grid,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """The bar stands beside the answer."""
+        return self.point.error_laws(statistic, ask, grid, truth, contribution=contribution, bits=bits)
+
+    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+        """Not from one reading: rows are counted around the answer."""
+        raise Unsupported(self.name, "asks several times", hint="call answer(statistic, ask, grid)")
+
+    def law(self, reading: Reading) -> Law:  # noqa: ARG002
+        """Of the answer: ask `point`."""
+        raise Unsupported(self.name, "has the law of its point", hint="mechanism.point.law(reading)")
+
+
+def margins(statistic: Any, rows: int) -> tuple[Fraction, Fraction]:
+    """How many rows may lie below the lower end, and how many must lie up to the upper one, of a covering interval.
+
+    With a fixed number of rows these are ranks; with a private one they are linear in it, so that one row moves both
+    by as much as its share.
+    """
+    if statistic.neighbors is Neighbors.REPLACE_ONE:
+        pieces = statistic.weights(max(rows, 1)).pieces
+        return Fraction(pieces[0][0] - 1), Fraction(pieces[-1][0])
+    q = Fraction(statistic.q)
+    if statistic.rule == "interpolated":  # between the ranks floor(q (n - 1)) + 1 and one more
+        return q * rows - q, q * rows + 1 - q
+    return q * rows, q * rows

@@ -1,0 +1,59 @@
+"""Differences of groups from their error bars: which group is higher. Made of published numbers alone.
+
+Groups have different rows and independent noise, so two bars that cover with a probability of ``level`` each cover
+together with its square; simultaneous bars keep their level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sordino.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sordino.session.release import Interval, Release
+
+
+def difference(release: Release, first: Any, second: Any) -> Interval:
+    """How much larger the answer of one group is than that of another.
+
+    Args:
+        release: One number for every group, with error bars.
+        first: A key of the split.
+        second: Another one; where the interval is above 0, the first group is higher.
+
+    Example:
+        >>> import sordino as sd
+        >>> people = sd.open({"x": [5.0] * 40 + [1.0] * 40, "g": ["a"] * 40 + ["b"] * 40}, budget=sd.Pure(50))
+        >>> found = people.release_by("g", ["a", "b"], sd.Median("x", low=0, high=10, step=1), sd.Pure(40),
+        ...                           interval=0.95)
+        >>> gap = found.difference("a", "b")
+        >>> gap.low > 0, round(gap.level, 4)
+        (True, 0.9025)
+    """
+    keys = list(release.groups)
+    if first == second or first not in keys or second not in keys:
+        raise ParameterError(
+            "difference",
+            "needs two keys of the split",
+            got={"first": first, "second": second},
+            hint=f"release.difference({keys[0]!r}, {keys[-1]!r})",
+        )
+    bars = release.interval if isinstance(release.interval, tuple) else ()
+    if len(bars) != len(keys):
+        raise ParameterError(
+            "difference",
+            "needs one statistic with error bars",
+            hint="release_by(..., interval=sd.Sample(0.95))",
+        )
+    one, other = bars[keys.index(first)], bars[keys.index(second)]
+    ends: list[Any] = [getattr(bar, name, None) for bar in (one, other) for name in ("low", "high")]
+    if one is None or not all(isinstance(end, int | float) for end in ends):
+        raise ParameterError(
+            "difference",
+            "is about a single number per group",
+            hint='release_by(..., sd.Median("income", low=0, high=500_000), ...)',
+        )
+    level = one.level if one.simultaneous else one.level**2
+    return replace(one, low=ends[0] - ends[3], high=ends[1] - ends[2], level=level, added=None)
