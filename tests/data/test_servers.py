@@ -179,7 +179,7 @@ def test_a_session_asks_all_its_questions_of_one_state(postgres, postgres_server
         return honest(self, *requests)
 
     monkeypatch.setattr(Lazy, "summary", observed)
-    session.release([sd.Median("x", low=0, high=10), sd.Mean("x", low=0, high=10)], sd.Pure(20), tight=False)
+    session.release([sd.Median("x", low=0, high=10), sd.Mean("x", low=0, high=10)], sd.Pure(20), loose=True)
     assert len(states) > 1  # at this price a hundred rows are enough for a search
     assert len({state for state, _ in states}) == 1
     assert {mode for _, mode in states} == {"on"}

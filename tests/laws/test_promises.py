@@ -67,7 +67,7 @@ def test_every_mechanism_covers_something():
         for mechanism in built(kind, case.statistic)
         if mechanism.refusal(case.statistic) is None
     }
-    assert covering == set(MECHANISMS)
+    assert covering == set(MECHANISMS) - {"blocks"}  # it answers functions, which have no tiny worlds of rows
 
 
 # The cases that were seen -------------------------------------------------------------------------------------------

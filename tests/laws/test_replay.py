@@ -26,19 +26,33 @@ from sordino.testing.noise_steps import NoiseStep
 from sordino.testing.survey import survey
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
-UNFOLLOWED = {"plain-or-cut", "blocks"}
-"""Their choices are of kinds that the replay cannot force yet; their own tests hold their laws against the price."""
+UNFOLLOWED = {
+    "plain-or-cut",
+    "blocks",
+    "quantile-interval",
+    "quantiles-interval",
+    "order-interval",
+    "error-bar",
+}
+"""Their choices are of kinds that the replay cannot force yet, or nothing offers them by itself, so that they have no
+cases; their own tests hold their laws against the price (tests/mechanisms)."""
 MECHANISMS = {name: kind for name, kind in catalogue.mechanisms().items() if name not in UNFOLLOWED}
+LONG = {"variance-clip"}
+"""Their conversations take minutes: the slow run walks them."""
+USED = {"propose-test-release": 0.45}
+"""What is seen at least of a price, where a test takes half of it."""
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in MECHANISMS]
+)
 def test_every_mechanism_keeps_its_price_on_every_path(name):
     """Both relations, one and three rows per person, every kind of price; the replay is not vacuous."""
     worst = 0.0
     for seen in survey(MECHANISMS[name]):
         assert seen.replay.problems == [], seen.case.label
         worst = max(worst, seen.replay.worst)
-    assert worst > 0.6
+    assert worst > USED.get(name, 0.6)
 
 
 @pytest.mark.slow
@@ -154,7 +168,7 @@ def test_a_default_that_forgets_rows_of_a_person_is_refuted(price, rows):
     [
         sd.Median("x", low=0, high=7, step=1),
         sd.Quantile("x", q=0.25, low=0, high=7, step=1),
-        sd.Mode("x", keys=(0.0, 4.0, 7.0)),
+        sd.Mode("x", keys=(0, 4, 7)),
         sd.Count("x", neighbors=ADD),
         sd.Mean("x", low=0, high=7, step=1),
     ],
@@ -163,7 +177,7 @@ def test_a_default_that_forgets_rows_of_a_person_is_refuted(price, rows):
 def test_real_draws_follow_the_laws_of_the_replay(statistic):
     """What is drawn has the probabilities with which the replay reckons, and not others."""
     mechanism, grid, tries = choose(statistic, Pure(2), rows=8), output_grid(statistic), 1200
-    source = Memory({"x": np.array([0.0, 4.0, 4.0, 7.0])})
+    source = Memory({"x": np.array([0, 4, 4, 7])})
 
     def answer(bits):
         return mechanism.answer(statistic, lambda request: source.summary(request)[0], grid, bits=bits).value
