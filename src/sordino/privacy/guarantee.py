@@ -125,7 +125,7 @@ class Guarantee(metaclass=Explained):
 
     @property
     def strength(self) -> float:
-        """The price as a plain strength of noise: epsilon, or sqrt(2 rho), which give noise of about the same size."""
+        """Epsilon, or sqrt(2 rho), which give noise of about the same size."""
         return float(self.noise_targets[0].epsilon)  # type: ignore[attr-defined]
 
     @property
