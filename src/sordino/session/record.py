@@ -25,12 +25,12 @@ def lattice(record: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Write a value with JSON's types; numbers that JSON does not know become words."""
+    if value is None or isinstance(value, str | bool | int):  # most entries: asked first, a release writes hundreds
+        return value
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, tuple | list):
         return [plain(entry) for entry in value]
-    if value is None or isinstance(value, str | bool | int):
-        return value
     if isinstance(value, Fraction):
         return real(value)
     if hasattr(value, "to_dict"):
