@@ -25,7 +25,7 @@ def lattice(record: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Write a value with JSON's types; numbers that JSON does not know become words."""
-    if value is None or isinstance(value, str | bool | int):  # most entries: asked first, a release writes hundreds
+    if value is None or isinstance(value, str | bool | int):  # most entries
         return value
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
