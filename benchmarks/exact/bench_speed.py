@@ -8,10 +8,10 @@ import numpy as np
 
 from sordino.exact import (
     Bits,
+    CellWeights,
     ExpScale,
     Grid,
     Pieces,
-    Weights,
     choose,
     draw,
     draw_many,
@@ -151,7 +151,7 @@ def scalars():
     pieces = Pieces(starts, np.concatenate([right, left]), levels, rate=kappa, shapes=(Falling(kappa),))
     many = best(lambda: [pieces.draw(grid=GRID, bits=source) for _ in range(500)])
     yield "piecewise Laplace, 200 intervals", many / 500 * 1e6, "-"
-    weights = Weights(np.ones(1000, dtype=np.int64), np.arange(1000), kappa)
+    weights = CellWeights(np.ones(1000, dtype=np.int64), np.arange(1000), kappa)
     yield (
         "exponential mechanism, 1000 cells",
         best(lambda: [choose(weights, bits=source) for _ in range(500)]) / 500 * 1e6,

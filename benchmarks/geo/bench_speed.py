@@ -14,7 +14,7 @@ from sordino.geo import (
     FunctionOnLine,
     KernelDensity,
     Logistic,
-    Mechanism,
+    QueryMechanism,
     Threshold,
     TwoWayThreshold,
     mechanism_for,
@@ -53,7 +53,7 @@ def tables():
     laplace = seconds(rng.laplace, 0.0, 1.0, PEOPLE)
     rows = []
     for name, query, price, points in cases:
-        made = Mechanism.choose(query, price)
+        made = QueryMechanism.choose(query, price)
         bound = seconds(query.value_and_bound, points, made.smoothing)
         whole = seconds(made.draw, points)
         rows.append([name, made.noise, bound, bound / laplace, whole, (whole - bound) / laplace])

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.geo import settings
-from sordino.geo import KernelDensity, Mechanism
+from sordino.geo import KernelDensity, QueryMechanism
 from sordino.geo.baseline import noise_variance
 from sordino.geo.drawing import true_density
 from sordino.geo.figures import bars, circles, maps
@@ -60,8 +60,8 @@ def bounds(folder):
     lines = [
         ("M2: Laplace, global Lipschitz constant", noise_variance("M2", query, line, price)),
         ("M3: Student t, published", noise_variance("M3", query, line, price)),
-        ("PolyPlace, global bound", Mechanism.choose(query, price, scope="global").variance(line)),
-        ("PolyPlace, local bound (default)", Mechanism.choose(query, price).variance(line)),
+        ("PolyPlace, global bound", QueryMechanism.choose(query, price, scope="global").variance(line)),
+        ("PolyPlace, local bound (default)", QueryMechanism.choose(query, price).variance(line)),
     ]
     with style() as plt:
         figure, axis = plt.subplots()
@@ -94,7 +94,7 @@ def city(folder):
     for j, single in enumerate(query.each()):
         noise = np.interp(single.coordinate(points), r, spread) * rng.standard_t(3, len(points))
         paper[j] = (single.value(points) + noise).mean()
-        made = Mechanism.choose(single, price)
+        made = QueryMechanism.choose(single, price)
         ours[j] = made.grid.values(made.draw(points)).mean()
     panels = [("true", truth), ("published M3", paper * unit), ("Sordino's default", ours * unit)]
     figure = maps(

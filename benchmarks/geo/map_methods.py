@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sordino.geo import KernelDensity, Mechanism, Points, Reference, map_of
+from sordino.geo import KernelDensity, Points, QueryMechanism, Reference, map_of
 from sordino.geo.baseline import planar_laplace
 from sordino.geo.blocks import BlockMechanism
 from sordino.geo.deconvolution import LEAST_RATIO, factor
@@ -125,7 +125,7 @@ def blocks_error(price, h, count):
 def per_place_error(points, price, h):
     """Expected error if every place is asked about separately, each at the full price."""
     query = KernelDensity(at=((0.0, 0.0),), bandwidth=h)
-    made = Mechanism.choose(query, price)
+    made = QueryMechanism.choose(query, price)
     some = points[:: max(1, len(points) // 2000)]
     places = np.linspace(-HALF, HALF, 9)
     variance = np.mean([made.variance(some - np.array([x, y])).mean() for x in places for y in places])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sordino.geo import KernelDensity, Mechanism, Reference, Threshold, TwoWayThreshold
+from sordino.geo import KernelDensity, QueryMechanism, Reference, Threshold, TwoWayThreshold
 from sordino.geo.baseline import expected_bias, noise_variance
 from sordino.privacy import Geo
 
@@ -73,7 +73,7 @@ def one_way(x, at, distance, people):
     row = {"M0": bias.mean() ** 2 + spread.mean() / people}
     for name in ("M2", "LDP", "M3"):
         row[name] = noise_variance(name, query, x, price, radius=distance).mean() / people
-    row["default"] = Mechanism.choose(query, price).variance(x).mean() / people
+    row["default"] = QueryMechanism.choose(query, price).variance(x).mean() / people
     return row
 
 
@@ -95,7 +95,7 @@ def two_way(points, distance, people, side=12, share=2.0):
             sharp["ours"] += (ours.value(points).mean() - hard) ** 2
             for name in ("M2", "LDP", "M3"):
                 soft[name] += noise_variance(name, query, points, price, radius=distance).mean() / people
-            soft["default"] += Mechanism.choose(ours, price).variance(points).mean() / people
+            soft["default"] += QueryMechanism.choose(ours, price).variance(points).mean() / people
     cells = side * side
     return {k: v / cells for k, v in soft.items()}, {k: v / cells for k, v in sharp.items()}
 
@@ -108,7 +108,7 @@ def kernel(points, distance, share, people, side=60):
     r = np.concatenate([np.linspace(0.0, 12 * bandwidth, 1500), np.linspace(12.1 * bandwidth, 1.6e5, 300)])
     line = np.stack([r, np.zeros_like(r)], axis=1)
     curves = {name: noise_variance(name, query, line, price, radius=1000.0) for name in ("M2", "LDP", "M3")}
-    curves["default"] = Mechanism.choose(query, price).variance(line)
+    curves["default"] = QueryMechanism.choose(query, price).variance(line)
     moved = {name: expected_bias(name, query, line, price) for name in ("M0", "M1")}
     total = dict.fromkeys(NAMES, 0.0)
     edges = [np.linspace(-55_000, 55_000, side), np.linspace(-45_000, 45_000, side)]

@@ -14,7 +14,7 @@ import numpy as np
 
 from reproductions.experiment import Experiment, Part, Result, Row
 from reproductions.geo_thresholds import BEST, LDP, M0, M2, M3, MU, OURS, SIGMA, variances
-from sordino.geo import Mechanism, TwoWayThreshold
+from sordino.geo import QueryMechanism, TwoWayThreshold
 from sordino.geo.baseline import planar_radius
 from sordino.privacy import Geo
 
@@ -140,7 +140,7 @@ def _compute(part: Part) -> list[Row]:
                 for name, v in variances(queries[BAND], price, points, radius=RADIUS).items()
             }
             _, scope, smoothing = OURS[BEST]
-            made = Mechanism.choose(
+            made = QueryMechanism.choose(
                 queries[NARROW],
                 price,
                 noise="laplace-pareto",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reproductions.experiment import Experiment, Part, Result, Row
-from sordino.geo import KernelDensity, Mechanism, Reference
+from sordino.geo import KernelDensity, QueryMechanism, Reference
 from sordino.geo.baseline import expected_bias, noise_variance
 from sordino.geo.blocks import BlockMechanism
 from sordino.geo.planning import assume
@@ -61,12 +61,12 @@ def sources(data: Path | None) -> list[str]:
     return [STAND_IN, *([REAL] if data is not None and (data / COLLISIONS).exists() else [])]
 
 
-def ours(query: KernelDensity, price: Geo) -> dict[str, Mechanism]:
+def ours(query: KernelDensity, price: Geo) -> dict[str, QueryMechanism]:
     """Our mechanisms: PolyPlace noise at the global and at the local bound."""
     rate = float(price.rate)
     return {
-        PP_GLOBAL: Mechanism.choose(query, price, noise="polyplace", scope="global", smoothing=rate / 9),
-        PP_LOCAL: Mechanism.choose(query, price, noise="polyplace", scope="local", smoothing=rate / 4),
+        PP_GLOBAL: QueryMechanism.choose(query, price, noise="polyplace", scope="global", smoothing=rate / 9),
+        PP_LOCAL: QueryMechanism.choose(query, price, noise="polyplace", scope="local", smoothing=rate / 4),
     }
 
 

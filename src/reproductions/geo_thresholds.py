@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reproductions.experiment import Experiment, Part, Result, Row
-from sordino.geo import Mechanism, Threshold
+from sordino.geo import QueryMechanism, Threshold
 from sordino.geo.baseline import expected_bias, noise_variance
 from sordino.privacy import Geo
 
@@ -73,7 +73,9 @@ def variances(query: Query, price: Geo, points: NDArray[np.float64], *, radius: 
         for key, name in (("M2", M2), ("LDP", LDP), ("M3", M3))
     }
     for name, (noise, scope, share) in OURS.items():
-        made = Mechanism.choose(query, price, noise=noise, scope=scope, smoothing=share * float(price.rate))
+        made = QueryMechanism.choose(
+            query, price, noise=noise, scope=scope, smoothing=share * float(price.rate)
+        )
         found[name] = float(made.variance(points).mean())
     return found
 

@@ -21,7 +21,7 @@ R = TypeVar("R")
 EXAMPLES = {
     "column": '"income"', "columns": '["income", "age"]', "low": "0", "high": "500_000", "q": "0.5",
     "qs": "(0.25, 0.5, 0.75)", "trim": "0.05", "keys": '("north", "south")', "edges": "(0, 18, 65, 120)",
-    "threshold": "50_000", "vertices": "100", "topology": "((0, 1), (1, 2))", "privacy": "sd.Pure(0.5)",
+    "threshold": "50_000", "vertices": "100", "topology": "((0, 1), (1, 2))",
     "price": "sd.Pure(0.5)", "epsilon": "0.5", "delta": "1e-6", "rho": "0.1", "omega": "10", "per": "200",
     "statistic": 'sd.Median("income", low=0, high=500_000)', "data": '"people.csv", budget=sd.Pure(3)', "x": "ages",
     "y": '"income"',
@@ -35,7 +35,6 @@ _PRICE = "There is no default price: how much to spend is yours to say."
 WHY = {
     "low": "Bounds are public: they are known before the data are seen, never taken from them.",
     "keys": "Keys are public: they are known before the data are seen, never taken from them.",
-    "privacy": _PRICE,
     "price": _PRICE,
     "epsilon": _PRICE,
     "rho": _PRICE,

@@ -248,7 +248,7 @@ def ask(told, data, folder, number=iter(range(10**6))):  # noqa: B008  one count
         people.ledger.close()
     column = data()
     if isinstance(column, dict):
-        told.attempt(lambda: sd.median(column["x"], low=0, high=9, privacy=PRICE))
+        told.attempt(lambda: sd.median(column["x"], low=0, high=9, price=PRICE))
         told.attempt(lambda: sd.plan(MEDIAN, PRICE, rows=ROWS))
 
 

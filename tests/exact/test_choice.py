@@ -11,11 +11,11 @@ from scipy import stats
 
 from sordino.errors import ParameterError
 from sordino.exact import (
+    CellWeights,
     Grid,
     NoisyReal,
     Pieces,
     SeededBits,
-    Weights,
     choice,
     choose,
     choose_candidate,
@@ -37,7 +37,7 @@ def fits(counts, p):
 
 @pytest.mark.statistical
 def test_cells_are_chosen_with_their_probabilities():
-    weights = Weights(COUNTS, LEVELS, RATE)
+    weights = CellWeights(COUNTS, LEVELS, RATE)
     source = SeededBits(1)
     found = np.bincount([choose(weights, bits=source) for _ in range(40_000)], minlength=5)
     ideal = np.array([c * math.exp(-0.5 * l) for c, l in zip(COUNTS, LEVELS, strict=True)])
@@ -63,7 +63,7 @@ def border_words(weights):
 
 
 def test_words_on_a_border_are_decided_by_their_refinement():
-    weights = Weights([3, 5, 1, 7, 2], [1, 3, 0, 4, 2], F(1, 3))
+    weights = CellWeights([3, 5, 1, 7, 2], [1, 3, 0, 4, 2], F(1, 3))
     seen = 0
     for i, head, rest in border_words(weights):
         with precision(300):
@@ -82,7 +82,7 @@ def test_without_the_slack_the_border_goes_wrong(monkeypatch):
     wrong = 0
     monkeypatch.setattr(choice, "_WEIGHT_ERROR", -1e9)  # the float verdict is always believed
     for _ in range(60):
-        weights = Weights(
+        weights = CellWeights(
             rng.integers(1, 9, size=6), rng.integers(0, 9, size=6), F(int(rng.integers(1, 9)), 7)
         )
         for i, head, _ in border_words(weights):
@@ -92,12 +92,12 @@ def test_without_the_slack_the_border_goes_wrong(monkeypatch):
 
 
 def test_far_levels_do_not_underflow_into_a_choice():
-    weights = Weights([1, 10**6], [0, 10**9], F(1))
+    weights = CellWeights([1, 10**6], [0, 10**9], F(1))
     source = SeededBits(2)
     assert {choose(weights, bits=source) for _ in range(200)} == {0}
     # A shift of all levels changes nothing, however large.
-    assert choose(Weights([1, 2], [10**15, 10**15 + 1], F(1)), bits=SeededBits(3)) == choose(
-        Weights([1, 2], [0, 1], F(1)), bits=SeededBits(3)
+    assert choose(CellWeights([1, 2], [10**15, 10**15 + 1], F(1)), bits=SeededBits(3)) == choose(
+        CellWeights([1, 2], [0, 1], F(1)), bits=SeededBits(3)
     )
 
 
@@ -113,12 +113,12 @@ def test_far_levels_do_not_underflow_into_a_choice():
 )
 def test_impossible_weights_are_refused(counts, levels, rate):
     with pytest.raises(ParameterError):
-        Weights(counts, levels, F(rate))
+        CellWeights(counts, levels, F(rate))
 
 
 @pytest.mark.statistical
 def test_a_candidate_is_uniform_inside_its_cell():
-    weights = Weights([3, 2], [0, 0], F(1))
+    weights = CellWeights([3, 2], [0, 0], F(1))
     source = SeededBits(5)
     found = [choose_candidate(weights, bits=source) for _ in range(20_000)]
     counts = [found.count(c) for c in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1))]
@@ -146,7 +146,7 @@ def test_permute_and_flip_follows_its_definition():
     law = permute_and_flip_law(levels, 0.5)
     assert abs(law.sum() - 1) < 1e-12
     source = SeededBits(6)
-    weights = Weights([1] * 5, levels, F(1, 2))
+    weights = CellWeights([1] * 5, levels, F(1, 2))
     found = np.bincount([permute_and_flip(weights, bits=source)[0] for _ in range(15_000)], minlength=5)
     assert fits(found, law) > 1e-4
     exponential = np.exp(-0.5 * np.array(levels))
@@ -157,7 +157,7 @@ def test_permute_and_flip_follows_its_definition():
 def test_permute_and_flip_over_cells_equals_candidates_one_by_one():
     law = permute_and_flip_law([0, 1, 1, 1, 2], 0.7)
     source = SeededBits(7)
-    weights = Weights([1, 3, 0, 1], [0, 1, 5, 2], F(7, 10))
+    weights = CellWeights([1, 3, 0, 1], [0, 1, 5, 2], F(7, 10))
     found = [permute_and_flip(weights, bits=source) for _ in range(15_000)]
     counts = [found.count(c) for c in ((0, 0), (1, 0), (1, 1), (1, 2), (3, 0))]
     assert sum(counts) == 15_000
@@ -166,7 +166,7 @@ def test_permute_and_flip_over_cells_equals_candidates_one_by_one():
 
 def test_rivals_that_floats_cannot_separate_are_refined():
     # Two equal levels whose words differ in the last bit: the larger |X| has the larger exponential maximum.
-    weights = Weights([1, 1], [0, 0], F(1))
+    weights = CellWeights([1, 1], [0, 0], F(1))
     head = 5 << 60
     for words, winner in (([head, head + 1], 1), ([head + 1, head], 0)):
         assert permute_and_flip(weights, bits=Scripted(words))[0] == winner
@@ -300,16 +300,16 @@ def test_integers_of_any_size_are_weights():
     source = SeededBits(13)
     # Levels over a common denominator of a thousand digits, counts beyond every float.
     rate = F(1, 3**2000)
-    weights = Weights([1, 1], [0, 900 * 3**2000], rate)
+    weights = CellWeights([1, 1], [0, 900 * 3**2000], rate)
     assert {choose(weights, bits=source) for _ in range(20)} == {0}
     assert permute_and_flip(weights, bits=source) == (0, 0)
-    huge = Weights([2**5000, 1], [0, 0], F(1))
+    huge = CellWeights([2**5000, 1], [0, 0], F(1))
     assert choose(huge, bits=source) == 0
     assert permute_and_flip(huge, bits=source)[0] == 0
-    far = Weights([1, 1], [0, 10**400], F(1))
+    far = CellWeights([1, 1], [0, 10**400], F(1))
     assert choose(far, bits=source) == 0
     assert permute_and_flip(far, bits=source)[0] == 0
-    assert Weights([2**63, 1], [-1, 2**63], F(1)).counts.tolist() == [2**63, 1]
+    assert CellWeights([2**63, 1], [-1, 2**63], F(1)).counts.tolist() == [2**63, 1]
 
 
 @pytest.mark.statistical
@@ -318,7 +318,7 @@ def test_a_huge_count_far_away_balances_a_small_one_nearby():
     levels = [0, 1]
     source = SeededBits(14)
     rate = F(76246, 100)  # log(2^1100) = 762.46
-    share = np.mean([choose(Weights([1, 2**1100], levels, rate), bits=source) for _ in range(600)])
+    share = np.mean([choose(CellWeights([1, 2**1100], levels, rate), bits=source) for _ in range(600)])
     ideal = 1 / (1 + math.exp(762.46 - 1100 * math.log(2)))
     assert abs(share - ideal) < 0.1
 
@@ -327,7 +327,7 @@ def test_large_exponents_do_not_move_a_border():
     """Exponents near -555 lose ten bits of their float; the slack must know."""
     checked = 0
     for i in range(60):
-        weights = Weights([1, 2**800], [0, 1], F(5545, 10) + F(i, 97))
+        weights = CellWeights([1, 2**800], [0, 1], F(5545, 10) + F(i, 97))
         for cell, head, _ in border_words(weights):
             for step in (2, 1 << 8, 1 << 14, 1 << 17):
                 assert choose(weights, bits=Scripted([head - step])) == cell
@@ -348,7 +348,7 @@ def test_permute_and_flip_near_the_top_of_a_word_is_decided_by_balls():
             for sign in (1, -1):
                 rate = F(int(((gap + sign * arb(2) ** -37) * arb(2) ** 90).floor().unique_fmpz()), 1 << 90)
                 # The first cell stands 2^-37 below or above the second.
-                winner = permute_and_flip(Weights([1, 1], [1, 0], rate), bits=Scripted([top, low]))[0]
+                winner = permute_and_flip(CellWeights([1, 1], [1, 0], rate), bits=Scripted([top, low]))[0]
                 assert winner == (1 if sign > 0 else 0)
                 checked += 1
     assert checked == 80

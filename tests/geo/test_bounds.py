@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from sordino.errors import ParameterError
 from sordino.geo.band import Band
-from sordino.geo.gaussian import Gaussian, everywhere, local, steepest, tangent
+from sordino.geo.gaussian import GaussianCurve, everywhere, local, steepest, tangent
 from sordino.geo.interpolant import Interpolant
 from sordino.geo.sigmoid import Sigmoid
 from sordino.geo.sigmoid import steepest as sigmoid_steepest
-from sordino.geo.table import Table
+from sordino.geo.table import BoundTable
 from tests.support.geo_worlds import QUERIES, cloud, distances, published_kernel_bound
 
 CURVES = {
     "band": (Band(2.0), -20.0, 25.0),
-    "gaussian": (Gaussian(2.0), 0.0, 25.0),
+    "gaussian": (GaussianCurve(2.0), 0.0, 25.0),
     "sigmoid": (Sigmoid(1.5), -15.0, 15.0),
     "interpolant": (Interpolant.of(lambda x: np.sin(x) + 0.3 * np.abs(x), -6.0, 6.0, knots=241), -9.0, 9.0),
 }
@@ -76,7 +76,7 @@ def test_closed_forms_are_tight(scope, g):
 @pytest.mark.parametrize("g", [0.2, 0.36, 0.9])
 def test_tables_of_the_kernel_are_close_to_the_truth(g):
     c = np.linspace(0.0, 20.0, 4001)
-    curve = Gaussian(1.0)
+    curve = GaussianCurve(1.0)
     truth = everywhere(c, g)
     table = curve.table(g).at(c)
     assert (table >= truth).all()
@@ -138,7 +138,7 @@ def test_tables_dominate_and_are_smooth_whatever_the_cells(cells, g, step):
     u = np.linspace(-2 * step, (len(cells) + 2) * step, 173)
     cell = np.clip((u / step).astype(int), 0, len(cells) - 1)
     inside = (u >= 0) & (u < len(cells) * step)
-    for growth, make in (("exponential", Table.exponential), ("linear", Table.linear)):
+    for growth, make in (("exponential", BoundTable.exponential), ("linear", BoundTable.linear)):
         bound = make(0.0, step, cells, g).at(u)
         assert (bound[inside] >= cells[cell[inside]] * (1 - 1e-12)).all()
         assert violation(np.maximum(bound, 1e-300), u, g, growth) <= 1e-9
@@ -151,8 +151,8 @@ def test_a_wrong_closure_is_noticed():
     g, step = 1.0, 0.5
     nodes = np.exp(-g * step * np.abs(np.arange(41) - 20.5 + 0.0))
     u = np.linspace(0.0, 20.0, 1601)
-    assert violation(Table(0.0, step, nodes).at(u), u, g, "exponential") > 1e-3
-    assert violation(Table.exponential(0.0, step, cells, g).at(u), u, g, "exponential") <= 1e-12
+    assert violation(BoundTable(0.0, step, nodes).at(u), u, g, "exponential") > 1e-3
+    assert violation(BoundTable.exponential(0.0, step, cells, g).at(u), u, g, "exponential") <= 1e-12
 
 
 def test_bad_scopes_are_refused():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sordino.errors import DataError, ParameterError
-from sordino.geo import Disc, KernelDensity, Mechanism, Points, Reference, Sphere, report, survey
+from sordino.geo import Disc, KernelDensity, Points, QueryMechanism, Reference, Sphere, report, survey
 from sordino.geo.blocks import BlockMechanism
 from sordino.geo.reference import decimal, radii_of_curvature, reference_from, snap
 from sordino.privacy import Geo
@@ -143,7 +143,7 @@ def test_the_reference_is_part_of_every_name():
     wider = Reference.around(longitude=4.9, latitude=52.4, radius=21_000)
     kinds = [
         lambda reference: Points(reference, price).id,
-        lambda reference: Mechanism.choose(query, price, reference=reference).id,
+        lambda reference: QueryMechanism.choose(query, price, reference=reference).id,
         lambda reference: (
             BlockMechanism.choose(
                 KernelDensity.grid(low=(0, 0), high=(4000, 4000), shape=(3, 3), bandwidth=1000),
@@ -154,14 +154,17 @@ def test_the_reference_is_part_of_every_name():
     ]
     for name in kinds:
         assert len({name(here), name(there), name(wider)}) == 3
-    assert Mechanism.choose(query, price).id != kinds[1](here)
+    assert QueryMechanism.choose(query, price).id != kinds[1](here)
 
 
 def test_questions_pay_for_the_stretch():
     """The noise of a question on the ground is larger by the stretch than on a plane, at the same price."""
     query, price = Disc(centre=(0.0, 0.0), radius=1000.0, width=200.0), Geo(1, per=500)
     sphere = Reference.around(longitude=20, latitude=0, radius=100_000)
-    plane, ground_ = Mechanism.choose(query, price), Mechanism.choose(query, price, reference=sphere)
+    plane, ground_ = (
+        QueryMechanism.choose(query, price),
+        QueryMechanism.choose(query, price, reference=sphere),
+    )
     assert float(ground_.calibration.scale / plane.calibration.scale) == pytest.approx(
         float(sphere.stretch), rel=1e-6
     )
@@ -175,7 +178,7 @@ def test_questions_pay_for_the_stretch():
     found = survey(people, query, price, reference=sphere)
     assert abs(found.value - query.value(sphere.to_metres(people)).mean()) < 6 * found.standard_error
     with pytest.raises(ParameterError, match="off the map"):
-        Mechanism.choose(Disc(centre=(0.0, 2e5), radius=1000.0, width=200.0), price, reference=sphere)
+        QueryMechanism.choose(Disc(centre=(0.0, 2e5), radius=1000.0, width=200.0), price, reference=sphere)
 
 
 def test_references_are_checked():

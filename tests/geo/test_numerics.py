@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import shapely
 
-from sordino.geo import Mechanism
+from sordino.geo import QueryMechanism
 from sordino.geo.mechanism import _margin
 from sordino.privacy import Geo
 from tests.support.geo_worlds import PLATEAUS, QUERIES, STAR, cloud
@@ -61,7 +61,7 @@ def exact_curve(query, u, gamma):
 )
 def test_floats_keep_to_their_allowance(name):
     query = QUERIES[name]
-    made = Mechanism.choose(query, PRICE)
+    made = QueryMechanism.choose(query, PRICE)
     gamma = made.smoothing
     at = made.lattice.snap(query.points(cloud(query, 200, seed=9)))
     values, scales = made._read(at)
@@ -82,7 +82,7 @@ def test_floats_keep_to_their_allowance(name):
 
 def test_a_larger_error_costs_a_larger_margin():
     query = PLATEAUS["disc"]
-    made = Mechanism.choose(query, PRICE)
+    made = QueryMechanism.choose(query, PRICE)
     small = _margin(query, PRICE, made.lattice, 0.3, constant=False)
     steeper = _margin(query, PRICE, made.lattice, 0.0003, constant=False)
     assert Fraction(0) < small < steeper
@@ -91,7 +91,7 @@ def test_a_larger_error_costs_a_larger_margin():
 def test_distances_to_polygons_are_right_to_the_last_digits():
     """GEOS against rational arithmetic: the assumption of the proofs page."""
     query = PLATEAUS["star"]
-    made = Mechanism.choose(query, PRICE)
+    made = QueryMechanism.choose(query, PRICE)
     at = made.lattice.snap(cloud(query, 60, seed=4))
     edge = [tuple(map(Fraction, p)) for p in shapely.from_wkt(STAR).exterior.coords]
     allowed = query.coordinate_error(query.curve.far(0.3, query.curve.floor), made.lattice.reach)
@@ -111,7 +111,7 @@ def test_distances_to_polygons_are_right_to_the_last_digits():
 @pytest.mark.parametrize("name", QUERIES)
 def test_points_of_one_lattice_cell_are_not_told_apart(name):
     query = QUERIES[name]
-    made = Mechanism.choose(query, PRICE)
+    made = QueryMechanism.choose(query, PRICE)
     at = made.lattice.snap(query.points(cloud(query, 50, seed=3)))
     assert (np.mod(at / made.lattice.step, 1.0) == 0.0).all()
     nudged = at + 0.4 * made.lattice.step

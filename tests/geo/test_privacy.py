@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sordino.errors import ParameterError, Unsupported
-from sordino.geo import Mechanism, Threshold
+from sordino.geo import QueryMechanism, Threshold
 from sordino.noise.laplace_pareto import LaplacePareto
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Geo, Pure
@@ -52,7 +52,7 @@ def measured(made, points):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", QUERIES)
 def test_no_pair_exceeds_the_promise(name, rule):
-    made = Mechanism.choose(QUERIES[name], PRICE, **RULES[rule])
+    made = QueryMechanism.choose(QUERIES[name], PRICE, **RULES[rule])
     ratio = measured(made, cloud(made.query, 60, seed=5))
     assert ratio.max() <= 1.0 + 1e-9
     assert ratio.max() > (0.02 if made.noise == "laplace" else 0.3)  # the test looks where something happens
@@ -60,14 +60,14 @@ def test_no_pair_exceeds_the_promise(name, rule):
 
 @pytest.mark.parametrize("name", ["threshold", "disc", "star"])
 def test_laplace_pareto_is_tight(name):
-    made = Mechanism.choose(QUERIES[name], PRICE)
+    made = QueryMechanism.choose(QUERIES[name], PRICE)
     assert made.noise == "laplace-pareto"
     assert measured(made, cloud(made.query, 120, seed=1)).max() > 0.999
 
 
 @pytest.mark.parametrize("name", ["kernel", "kernel on a line", "tanh"])
 def test_polyplace_is_tight(name):
-    made = Mechanism.choose(QUERIES[name], PRICE)
+    made = QueryMechanism.choose(QUERIES[name], PRICE)
     assert made.noise == "polyplace"
     assert measured(made, cloud(made.query, 120, seed=1, spread=2.0)).max() > 0.98
 
@@ -76,7 +76,7 @@ def test_polyplace_is_tight(name):
 def test_laplace_pareto_is_refused_where_it_would_break_the_promise(name):
     query = SMOOTH[name]
     with pytest.raises(Unsupported, match="laplace-pareto"):
-        Mechanism.choose(query, PRICE, noise="laplace-pareto")
+        QueryMechanism.choose(query, PRICE, noise="laplace-pareto")
 
 
 def test_the_refusal_is_needed():
@@ -101,7 +101,7 @@ def test_the_published_kernel_bound_planted_is_caught():
 
 @pytest.mark.parametrize("factor", [0.8, 0.97])
 def test_too_small_a_scale_is_noticed(factor):
-    made = Mechanism.choose(PLATEAUS["threshold"], PRICE)
+    made = QueryMechanism.choose(PLATEAUS["threshold"], PRICE)
     at = made.lattice.snap(cloud(made.query, 120, seed=1))
     f, s = made._read(at)
     assert loss_per_distance(made.calibration.noise, f, factor * s, distances(at)).max() > 1.0
@@ -111,7 +111,7 @@ def test_too_small_a_scale_is_noticed(factor):
 @pytest.mark.parametrize("delta", [1e-6, 1e-2])
 def test_the_approximate_promise_holds(name, delta):
     """The hockey-stick divergence at e^(epsilon d), for all pairs, with Laplace noise and linear growth."""
-    made = Mechanism.choose(QUERIES[name], PRICE, delta=delta)
+    made = QueryMechanism.choose(QUERIES[name], PRICE, delta=delta)
     assert made.noise == "laplace"
     at = made.lattice.snap(made.query.points(cloud(made.query, 20, seed=2)))
     f, s = made._read(at)
@@ -172,7 +172,7 @@ def test_a_hockey_stick_knows_two_easy_cases():
 
 def test_margin_is_small_and_counts_the_floats():
     for query in QUERIES.values():
-        made = Mechanism.choose(query, PRICE)
+        made = QueryMechanism.choose(query, PRICE)
         assert 0 < made.margin < Fraction(1, 1000)
         assert made.calibration.guarantee.rate < PRICE.rate
         assert made.calibration.guarantee.rate * (1 + made.margin) == PRICE.rate
@@ -188,10 +188,10 @@ def test_combinations_without_a_proof_are_refused():
         {"delta": 1e-6, "smoothing": 0.9},
     ):
         with pytest.raises(Unsupported):
-            Mechanism.choose(query, PRICE, **options)
+            QueryMechanism.choose(query, PRICE, **options)
     with pytest.raises(ParameterError, match="price"):
-        Mechanism.choose(query, Pure(1))
+        QueryMechanism.choose(query, Pure(1))
     with pytest.raises(ParameterError, match="positive"):
-        Mechanism.choose(query, Geo(0, per=1))
+        QueryMechanism.choose(query, Geo(0, per=1))
     with pytest.raises(ParameterError, match="too fine"):
-        Mechanism.choose(Threshold(at=0.0, width=3e8), Geo(1, per=1))
+        QueryMechanism.choose(Threshold(at=0.0, width=3e8), Geo(1, per=1))

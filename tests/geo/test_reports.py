@@ -10,9 +10,9 @@ from sordino.geo import (
     BlockMechanism,
     Disc,
     KernelDensity,
-    Mechanism,
+    QueryMechanism,
     Reports,
-    Tally,
+    ReportTally,
     Threshold,
     TwoWayThreshold,
     estimate,
@@ -34,7 +34,7 @@ NOISES = ("laplace-pareto", "polyplace", "student-t", "generalized-cauchy", "lap
 @pytest.mark.parametrize("noise", NOISES)
 def test_reports_follow_their_law(noise):
     """At one point the reports are the law at that point's scale; a scale ten per cent off is rejected."""
-    made = Mechanism.choose(QUERIES["threshold"], PRICE, noise=noise)
+    made = QueryMechanism.choose(QUERIES["threshold"], PRICE, noise=noise)
     x = np.full(40_000, 5.5)
     codes = made.draw(x, bits=SeededBits(3))
     scale = made.scales(x[:1])[0]
@@ -51,7 +51,7 @@ def test_estimates_are_unbiased(name):
     points = cloud(query, 20_000, seed=11)
     truth = query.value(points).mean()
     found = estimate(report(points, query, PRICE, bits=SeededBits(5)), query)
-    noise = np.sqrt(Mechanism.choose(query, PRICE).variance(points).mean() / len(points))
+    noise = np.sqrt(QueryMechanism.choose(query, PRICE).variance(points).mean() / len(points))
     assert abs(found.value - truth) < 4.5 * noise
     assert found.count == len(points)
     # The test has the power to see a bias of a tenth of the range.
@@ -63,7 +63,7 @@ def test_intervals_cover():
     query = Threshold(at=3.0, width=2.0)
     points = cloud(query, 400, seed=2, spread=5.0)
     truth = query.value(points).mean()
-    made = Mechanism.choose(query, PRICE)
+    made = QueryMechanism.choose(query, PRICE)
     bits = SeededBits(8)
     hits = 0
     for _ in range(400):
@@ -74,7 +74,7 @@ def test_intervals_cover():
 
 
 def test_scale_of_a_report_is_small_where_the_point_is_far():
-    made = Mechanism.choose(Threshold(at=0.0, width=2.0), PRICE)
+    made = QueryMechanism.choose(Threshold(at=0.0, width=2.0), PRICE)
     near, far, farther = made.scales([0.0, 20.0, 1e9])
     assert near > 100 * far
     assert farther == pytest.approx(near * 2.0**-20, rel=1e-9)  # the floor
@@ -92,7 +92,7 @@ def test_no_value_raises():
 
 def test_a_missing_point_counts_as_far_away():
     query = Disc(centre=(0.0, 0.0), radius=5.0, width=1.0)
-    made = Mechanism.choose(query, PRICE)
+    made = QueryMechanism.choose(query, PRICE)
     far, missing = made.scales([[1e12, 1e12], [np.nan, np.nan]])
     assert far == missing
 
@@ -114,13 +114,13 @@ def test_wrong_shapes_are_refused():
 
 def test_tallies_refuse_what_does_not_belong_together():
     query = QUERIES["threshold"]
-    tally = Tally(query)
+    tally = ReportTally(query)
     tally.add(report([1.0, 2.0], query, PRICE))
     with pytest.raises(DataError, match="different mechanisms"):
         tally.add(report([1.0], query, Geo(2, per=1)))
     with pytest.raises(DataError, match="another query"):
         tally.add(report([[0.0, 0.0]], QUERIES["disc"], PRICE))
-    assert np.isnan(Tally(query).estimate().value)
+    assert np.isnan(ReportTally(query).estimate().value)
     with pytest.raises(ParameterError, match="confidence"):
         tally.estimate(confidence=1.0)
 
@@ -130,8 +130,8 @@ def test_tallies_refuse_what_does_not_belong_together():
     "options", [{}, {"noise": "student-t"}, {"noise": "laplace"}, {"delta": 1e-6}, {"smoothing": 0.05}]
 )
 def test_both_ends_make_the_same_mechanism(name, options):
-    made = Mechanism.choose(QUERIES[name], Geo(0.7, per=3), **options)
-    again = Mechanism.from_dict(made.to_dict())
+    made = QueryMechanism.choose(QUERIES[name], Geo(0.7, per=3), **options)
+    again = QueryMechanism.from_dict(made.to_dict())
     assert again.id == made.id
     assert again.calibration == made.calibration
     assert again.grid == made.grid
@@ -203,13 +203,13 @@ def test_many_places_take_no_options():
     with pytest.raises(Unsupported, match="many places"):
         mechanism_for(GRID, PRICE, noise="polyplace")
     with pytest.raises(Unsupported, match="one place"):
-        Mechanism.choose(GRID, PRICE)
+        QueryMechanism.choose(GRID, PRICE)
     with pytest.raises(Unsupported, match="one place"):
         GRID.value_and_bound([[0.0, 0.0]], 0.1)
 
 
 def test_streams_hold_everything_once():
-    made = Mechanism.choose(QUERIES["threshold"], PRICE)
+    made = QueryMechanism.choose(QUERIES["threshold"], PRICE)
     parts = list(stream(made, np.arange(10.0), chunk=4))
     assert [len(part) for part in parts] == [4, 4, 2]
     assert all(isinstance(part, Reports) for part in parts)
@@ -266,7 +266,7 @@ def test_default_beats_the_paper_on_two_way_thresholds(rate):
     for a in np.linspace(1e4, 1e6, 5):
         for b in np.linspace(1e4, 1e6, 5):
             query = TwoWayThreshold(at=(a, b), width=min(0.2 * np.hypot(a, b), 2 / rate))
-            ours += Mechanism.choose(query, price).variance(points).mean()
+            ours += QueryMechanism.choose(query, price).variance(points).mean()
             paper += noise_variance("M3", query, points, price).mean()
             laplace += noise_variance("M2", query, points, price).mean()
     assert ours < paper / 3

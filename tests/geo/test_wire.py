@@ -15,8 +15,8 @@ from sordino.geo import (
     DeviceBudget,
     Disc,
     KernelDensity,
-    Mechanism,
     Query,
+    QueryMechanism,
     Threshold,
     estimate,
     report,
@@ -30,7 +30,7 @@ from tests.support.geo_worlds import QUERIES
 
 PRICE = Geo(1, per=50)
 QUERY = Threshold(at=100.0, width=20.0)
-MADE = Mechanism.choose(QUERY, PRICE)
+MADE = QueryMechanism.choose(QUERY, PRICE)
 
 
 def batch(count=3, **changes):
@@ -146,8 +146,8 @@ def test_damaged_files_are_named(tmp_path):
 def test_a_budget_holds_over_queries_and_time(tmp_path):
     path = tmp_path / "device.json"
     budget = DeviceBudget(Geo(1, per=50), path)
-    other = Mechanism.choose(Disc(centre=(0.0, 0.0), radius=10.0, width=5.0), Geo(1, per=100))
-    half = Mechanism.choose(QUERY, Geo(0.5, per=50))
+    other = QueryMechanism.choose(Disc(centre=(0.0, 0.0), radius=10.0, width=5.0), Geo(1, per=100))
+    half = QueryMechanism.choose(QUERY, Geo(0.5, per=50))
     budget.report(120.0, half)
     assert DeviceBudget(Geo(1, per=50), path).left == Geo(0.5, per=50)
     DeviceBudget(Geo(1, per=50), path).report((1.0, 2.0), other)  # 1 per 100 is 0.5 per 50

@@ -362,8 +362,8 @@ def test_too_much_smoothing_is_refused_in_three_lines(family):
 
 
 @pytest.mark.parametrize("target", (1.0, "pure", None, True))
-def test_a_bare_number_is_no_target(target):
-    with pytest.raises(ParameterError, match="target must be a guarantee"):
+def test_a_bare_number_is_no_price(target):
+    with pytest.raises(ParameterError, match="price must be a guarantee"):
         PolyPlace.calibrate(target)
 
 

@@ -15,7 +15,7 @@ from sordino.mechanisms.clip.auto_clip import SAFETY, AutoClip
 from sordino.mechanisms.clip.auto_clip_plan import Strength, fit_rule, plan_auto_clip, radius_rule
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.fit_test import FitTest, end_cuts
-from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, Interval, count_part
+from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, ClipInterval, count_part
 from sordino.mechanisms.clip.search import outside_and_ends, radius_search
 from sordino.mechanisms.clip.tail_search import TailSearch
 from sordino.privacy import Concentrated, Neighbors, Pure
@@ -281,7 +281,7 @@ def test_loose_bounds_are_still_found_out(rows, low, high, gain):
 
 def test_private_numbers_of_rows_are_counted_about_a_point_near_the_mean():
     sums = column(np.full(100, 3.0), 0, 8).clipped(0, 2**20)
-    whole = Interval(0, 2**20, Pure(1), {})
+    whole = ClipInterval(0, 2**20, Pure(1), {})
     assert whole.origin(sums) == (sums.low + sums.high) / 2
     assert replace(whole, about=0).origin(sums) == sums.low
     assert replace(whole, about=2**18).origin(sums) == sums.low + (sums.high - sums.low) / 4

@@ -73,13 +73,13 @@ class Logistic(Noise):
         return float(2 * gamma(order + 1) * altzeta(order))
 
     @classmethod
-    def _calibrate_pure(cls, target: Pure, smoothing: Fraction | None, method: str | None) -> Calibration:
+    def _calibrate_pure(cls, price: Pure, smoothing: Fraction | None, method: str | None) -> Calibration:
         method = choose_method(cls.name, method, "global")
         if smoothing:
             raise too_smooth(
-                cls.name, smoothing, "or equal to 0", target, "PolyPlace is pure under a smooth bound"
+                cls.name, smoothing, "or equal to 0", price, "PolyPlace is pure under a smooth bound"
             )
-        return Calibration(cls(), Fraction(0), 1 / target.epsilon, target, method, "laplace")
+        return Calibration(cls(), Fraction(0), 1 / price.epsilon, price, method, "laplace")
 
     def _price_pure(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Pure:
         choose_method(self.name, method, "global")

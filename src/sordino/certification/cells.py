@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sordino.certification.shape import FloatArray, LogNormalTail, PowerTail, Shape
+from sordino.certification.shape import CertifiedShape, FloatArray, LogNormalTail, PowerTail
 
 ULP = 2.3e-16
 #: Absolute widening of every loss interval: absorbs the rounding of the log density (a few 1e-13 at most).
@@ -21,7 +21,7 @@ LARGE_EXPONENT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class LossCells:
     """A dominating pair of finite laws, with the rounding allowance of each mass.
 
     ``reach`` is the largest |x| of a cell; ``edge`` is where the outer cells begin.
@@ -34,7 +34,7 @@ class Cells:
     low: FloatArray
     high: FloatArray
     reach: FloatArray
-    shape: Shape
+    shape: CertifiedShape
     edge: float
     t: float
     s: float
@@ -133,7 +133,7 @@ class Cells:
         return np.asarray(np.maximum(divergence, 0.0))
 
 
-def find_edge(shape: Shape, mass: float) -> float:
+def find_edge(shape: CertifiedShape, mass: float) -> float:
     """An x whose tail is about the mass (never less than 1e-290), by bisection in log x."""
     mass = max(mass, 1e-290)
     low, high = shape.core(), shape.core()
@@ -146,13 +146,13 @@ def find_edge(shape: Shape, mass: float) -> float:
 
 
 @functools.lru_cache(maxsize=4096)
-def _knots(shape: Shape) -> tuple[float, ...]:
+def _knots(shape: CertifiedShape) -> tuple[float, ...]:
     """Knots are roots for some families: found once per shape."""
     return shape.knots()
 
 
 def cut(
-    shape: Shape,
+    shape: CertifiedShape,
     t: float,
     s: float,
     *,
@@ -160,7 +160,7 @@ def cut(
     tolerance: float,
     edge: float,
     favourite_order: float = 1.0,
-) -> Cells:
+) -> LossCells:
     """Cut the line so that the overshoot of D_a/a stays near the tolerance for orders up to the largest.
 
     The overshoot of Lemma 4 is the mean of width^2/12 under the density p^a q^(1-a); it is least when nodes are
@@ -201,7 +201,7 @@ def cut(
     return _measure(shape, t, s, x)
 
 
-def _measure(shape: Shape, t: float, s: float, x: FloatArray) -> Cells:
+def _measure(shape: CertifiedShape, t: float, s: float, x: FloatArray) -> LossCells:
     """Masses and loss intervals of the cells between the nodes, and of the two outer ones."""
     shrink = float(np.exp(-t))
     z = shrink * (x - s)
@@ -223,13 +223,13 @@ def _measure(shape: Shape, t: float, s: float, x: FloatArray) -> Cells:
         p_error, q_error = np.append(p_error, error * outer_p), np.append(q_error, error * outer_q)
         low, high = np.append(low, [left[0], right[0]]), np.append(high, [left[1], right[1]])
         reach = np.append(reach, [np.inf, np.inf])
-    cells = Cells(p, q, p_error, q_error, low - WIDENING, high + WIDENING, reach, shape, edge, t, s)
+    cells = LossCells(p, q, p_error, q_error, low - WIDENING, high + WIDENING, reach, shape, edge, t, s)
     if not all(np.isfinite(part).all() for part in (p, q, p_error, q_error, low, high)):
         raise ArithmeticError(f"{shape.family}: a cell is not finite at t={t}, s={s}")
     return cells
 
 
-def _enclose_loss(shape: Shape, t: float, s: float, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _enclose_loss(shape: CertifiedShape, t: float, s: float, x: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Intervals that contain the loss on each cell.
 
     The score is monotone on each cell (all knots are nodes), so end values enclose loss' = psi_Q - psi_P;

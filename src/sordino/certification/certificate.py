@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sordino.certification.cells import Cells, cut, find_edge
+from sordino.certification.cells import LossCells, cut, find_edge
 from sordino.certification.far import Far
 from sordino.certification.orders import STEP, cover, order_grid
-from sordino.certification.shape import FloatArray, LogNormalTail, PowerTail, Shape, shape_class
+from sordino.certification.shape import CertifiedShape, FloatArray, LogNormalTail, PowerTail, shape_class
 from sordino.checks import greater_than, non_negative, positive
 
 #: The bracket that certify promises.
@@ -93,7 +93,7 @@ class Certificate:
         return bound
 
 
-def make_shape(family: str, parameter: float) -> Shape:
+def make_shape(family: str, parameter: float) -> CertifiedShape:
     """Build the certificate's view of a family, with its parameter checked."""
     shape = shape_class(family)
     return shape(float(greater_than(family, shape.above, parameter=parameter)))
@@ -129,7 +129,7 @@ def corners(smoothing: float, shift: float) -> list[tuple[float, float]]:
     return [(0.0, shift), (smoothing, shift), (-smoothing, shift * math.exp(-smoothing))]
 
 
-class Estimate(NamedTuple):
+class PriceEstimate(NamedTuple):
     """A quick look at a price: a lower bound, the order that attains it, the order up to which to search."""
 
     rho: float
@@ -138,7 +138,7 @@ class Estimate(NamedTuple):
 
 
 @functools.lru_cache(maxsize=8192)
-def estimate(shape: Shape, smoothing: float, shift: float) -> Estimate:
+def estimate(shape: CertifiedShape, smoothing: float, shift: float) -> PriceEstimate:
     """A lower bound of rho within about half a percent, in a few milliseconds.
 
     For searches, and for setting the precision of a certificate; nothing is charged by it.
@@ -148,7 +148,7 @@ def estimate(shape: Shape, smoothing: float, shift: float) -> Estimate:
         before = rho
         edge = _edge(shape, smoothing, shift, order)
         grid = np.concatenate([[1.0], order_grid(order, step=0.12)])
-        pairs: list[Cells] = []
+        pairs: list[LossCells] = []
         for t, s in corners(smoothing, shift):
             tolerance = max(rho, shift**2 * 1e-2) * 1.5e-3
             cells = cut(
@@ -162,10 +162,10 @@ def estimate(shape: Shape, smoothing: float, shift: float) -> Estimate:
         if needed <= order * 1.5 and rho <= before * 1.01:
             break
         order = min(max(needed, order), 4 * order)
-    return Estimate(rho, worst, order)
+    return PriceEstimate(rho, worst, order)
 
 
-def _edge(shape: Shape, smoothing: float, shift: float, order: float) -> float:
+def _edge(shape: CertifiedShape, smoothing: float, shift: float, order: float) -> float:
     """Where the outer cells begin: far enough that they do not matter up to the order."""
     if not isinstance(shape, LogNormalTail):
         assert isinstance(shape, PowerTail)
@@ -184,12 +184,12 @@ def _edge(shape: Shape, smoothing: float, shift: float, order: float) -> float:
 
 
 @functools.lru_cache(maxsize=4096)
-def _edge_of_mass(shape: Shape, mass: float) -> float:
+def _edge_of_mass(shape: CertifiedShape, mass: float) -> float:
     return find_edge(shape, mass)
 
 
 @functools.lru_cache(maxsize=1024)
-def _certify(shape: Shape, smoothing: float, shift: float) -> Certificate:
+def _certify(shape: CertifiedShape, smoothing: float, shift: float) -> Certificate:
     """The algorithm of docs/proofs/certification.md: corners, semi-convexity, cells, orders; doubled until tight."""
     rough = estimate(shape, smoothing, shift)
     lowest, order = rough.rho, rough.largest_order
@@ -209,7 +209,7 @@ def _certify(shape: Shape, smoothing: float, shift: float) -> Certificate:
 
 
 def _attempt(
-    shape: Shape,
+    shape: CertifiedShape,
     smoothing: float,
     shift: float,
     lowest: float,
@@ -229,7 +229,7 @@ def _attempt(
     backward = [(0.0, shift)] + [(-tau, shift * math.exp(-tau)) for tau in taus]
     forward = [(smoothing, shift)] if smoothing > 0 else []
     edge = _edge(shape, smoothing, shift, order)
-    pairs: list[tuple[Cells, float]] = []
+    pairs: list[tuple[LossCells, float]] = []
     for group, extra in ((backward, slack), (forward, 0.0)):
         for t, s in group:
             cells = cut(
@@ -247,7 +247,12 @@ def _attempt(
 
 
 def _supremum(
-    shape: Shape, smoothing: float, shift: float, lowest: float, pairs: list[tuple[Cells, float]], step: float
+    shape: CertifiedShape,
+    smoothing: float,
+    shift: float,
+    lowest: float,
+    pairs: list[tuple[LossCells, float]],
+    step: float,
 ) -> Certificate:
     """Maxima over the pairs and all orders."""
     far = Far.of(shape, smoothing, shift, pairs)

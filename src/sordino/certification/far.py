@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sordino.certification.shape import LOG_TWO, LogNormalTail, Shape
+from sordino.certification.shape import LOG_TWO, CertifiedShape, LogNormalTail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.certification.cells import Cells
+    from sordino.certification.cells import LossCells
     from sordino.certification.shape import FloatArray
 
 
@@ -35,7 +35,7 @@ class Far:
         forward: Per cut, a bound of the loss of a dilation outside.
     """
 
-    shape: Shape
+    shape: CertifiedShape
     smoothing: float
     shift: float
     inside: FloatArray
@@ -45,7 +45,9 @@ class Far:
     forward: FloatArray
 
     @classmethod
-    def of(cls, shape: Shape, smoothing: float, shift: float, pairs: list[tuple[Cells, float]]) -> Far:
+    def of(
+        cls, shape: CertifiedShape, smoothing: float, shift: float, pairs: list[tuple[LossCells, float]]
+    ) -> Far:
         """Read the losses off the cells; a slack pays for the pairs between two nodes (Lemma 3, a to infinity)."""
         none = np.zeros(0)
         if not isinstance(shape, LogNormalTail):
@@ -89,7 +91,7 @@ class Far:
         return min(order, largest)
 
 
-def _reaching(cells: Cells, x: float) -> NDArray[np.bool_]:
+def _reaching(cells: LossCells, x: float) -> NDArray[np.bool_]:
     """Cells that meet |y| <= x: those whose far end is within x, and the first beyond on either side."""
     inside = cells.reach <= x
     return np.asarray(inside | np.roll(inside, 1) | np.roll(inside, -1))

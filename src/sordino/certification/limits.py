@@ -81,7 +81,7 @@ def tail_lower_bound(rho: Number, smoothing: Number, distance: Number) -> float:
     return 0.25 * math.exp(-cost * math.ceil(steps * (1 - 1e-12)) ** 2)
 
 
-def best_known_std(target: Guarantee, smoothing: float) -> float | None:
+def best_known_std(price: Guarantee, smoothing: float) -> float | None:
     """The least standard deviation per unit of smooth sensitivity that a programme has found, between its cells.
 
     Interpolated linearly in 1/(std * price)^2, which bends upwards in the smoothing and in the logarithm of the
@@ -91,11 +91,11 @@ def best_known_std(target: Guarantee, smoothing: float) -> float | None:
         >>> best_known_std(Pure(1), 0.1)
         1.6072
     """
-    if isinstance(target, Pure):
-        price = float(target.epsilon)
-        return _between(PURE, price, price, smoothing)
-    if isinstance(target, Concentrated):
-        rho = float(target.rho)
+    if isinstance(price, Pure):
+        epsilon = float(price.epsilon)
+        return _between(PURE, epsilon, epsilon, smoothing)
+    if isinstance(price, Concentrated):
+        rho = float(price.rho)
         return _between(CONCENTRATED, rho, math.sqrt(2 * rho), smoothing)
     return None
 

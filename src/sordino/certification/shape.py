@@ -25,11 +25,11 @@ FloatArray = NDArray[np.float64]
 #: |s| / |t| pairs compare Z with e^t Z + s; the loss is log p - log q.
 LOG_TWO = float(np.log(2.0))
 
-_SHAPES: dict[str, type[Shape]] = {}
+_SHAPES: dict[str, type[CertifiedShape]] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Shape(abc.ABC):
+class CertifiedShape(abc.ABC):
     """A unit-scale symmetric law, seen by the certificate.
 
     Attributes:
@@ -52,7 +52,7 @@ class Shape(abc.ABC):
     search_precision: ClassVar[float] = 0.02
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        super(Shape, cls).__init_subclass__(**kwargs)
+        super(CertifiedShape, cls).__init_subclass__(**kwargs)
         if "family" in cls.__dict__:
             _SHAPES[cls.family] = cls
 
@@ -101,7 +101,7 @@ class Shape(abc.ABC):
         return float(0.5 * np.exp(-self.log_density(np.zeros(1))[0]))
 
 
-class PowerTail(Shape):
+class PowerTail(CertifiedShape):
     """A law whose density falls like x^-power: every loss is bounded."""
 
     __slots__ = ()
@@ -136,7 +136,7 @@ class PowerTail(Shape):
         return low, high
 
 
-class LogNormalTail(Shape):
+class LogNormalTail(CertifiedShape):
     """A law whose tail is like that of a log-normal: a contraction has an unbounded loss, of Gaussian kind."""
 
     __slots__ = ()
@@ -183,7 +183,7 @@ class LogNormalTail(Shape):
         return max(backward, forward)
 
 
-def shape_class(family: str) -> type[Shape]:
+def shape_class(family: str) -> type[CertifiedShape]:
     """Find a family's shape by its catalogue name; its folder is imported when it is first asked for.
 
     Example:

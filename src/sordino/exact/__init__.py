@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits, SeededBits
-    from sordino.exact.choice import Weights, choose, choose_candidate
+    from sordino.exact.choice import CellWeights, choose, choose_candidate
     from sordino.exact.compare import NoisyReal, noisy_argmax, permute_and_flip
     from sordino.exact.grid import Grid, Rows, quantise
     from sordino.exact.log_grid import LogGrid
@@ -30,7 +30,7 @@ _HOMES = {
     "Recipe": "recipe",
     "Rows": "grid",
     "SeededBits": "bits",
-    "Weights": "choice",
+    "CellWeights": "choice",
     "choose": "choice",
     "choose_candidate": "choice",
     "draw": "sampler",
@@ -42,6 +42,7 @@ _HOMES = {
 
 __all__ = [
     "Bits",
+    "CellWeights",
     "ExpScale",
     "ExpScales",
     "Grid",
@@ -51,7 +52,6 @@ __all__ = [
     "Recipe",
     "Rows",
     "SeededBits",
-    "Weights",
     "choose",
     "choose_candidate",
     "draw",

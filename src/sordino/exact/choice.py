@@ -33,7 +33,7 @@ _LARGEST_COUNT = 900
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weights:
+class CellWeights:
     """The exact weights counts[i] * exp(-rate * levels[i]) * factors[kinds[i]].
 
     Args:
@@ -44,7 +44,7 @@ class Weights:
         kinds: The kind of each cell.
 
     Example:
-        >>> Weights([1, 5, 0], [0, 2, 1], rate=Fraction(1, 2)).size
+        >>> CellWeights([1, 5, 0], [0, 2, 1], rate=Fraction(1, 2)).size
         3
     """
 
@@ -134,7 +134,7 @@ def _quotient(top: int, bottom: int) -> float:
         return 1e300 if top > 0 else -1e300
 
 
-def choose(weights: Weights, *, bits: Bits | None = None) -> int:
+def choose(weights: CellWeights, *, bits: Bits | None = None) -> int:
     """Choose a cell with probability exactly proportional to its weight.
 
     Args:
@@ -146,7 +146,7 @@ def choose(weights: Weights, *, bits: Bits | None = None) -> int:
 
     Example:
         >>> from sordino.exact.bits import SeededBits
-        >>> choose(Weights([0, 3, 0], [0, 9, 0], rate=Fraction(1)), bits=SeededBits(1))
+        >>> choose(CellWeights([0, 3, 0], [0, 9, 0], rate=Fraction(1)), bits=SeededBits(1))
         1
     """
     source = Bits() if bits is None else bits
@@ -165,7 +165,7 @@ def choose(weights: Weights, *, bits: Bits | None = None) -> int:
     return choose_exactly(weights, uniform)
 
 
-def choose_exactly(weights: Weights, uniform: LazyUniform) -> int:
+def choose_exactly(weights: CellWeights, uniform: LazyUniform) -> int:
     """Decide in balls, with more bits until one cell remains.
 
     Args:
@@ -177,7 +177,7 @@ def choose_exactly(weights: Weights, uniform: LazyUniform) -> int:
 
     Example:
         >>> from sordino.exact.bits import SeededBits
-        >>> choose_exactly(Weights([1, 1], [0, 0], rate=Fraction(1)), LazyUniform(-1, SeededBits(1)))
+        >>> choose_exactly(CellWeights([1, 1], [0, 0], rate=Fraction(1)), LazyUniform(-1, SeededBits(1)))
         0
     """
     precise = 128
@@ -209,7 +209,7 @@ def _locate(balls: list[Ball], uniform: Ball) -> int:
     raise Undecided
 
 
-def choose_candidate(weights: Weights, *, bits: Bits | None = None) -> tuple[int, int]:
+def choose_candidate(weights: CellWeights, *, bits: Bits | None = None) -> tuple[int, int]:
     """Choose a cell, then one of its `counts` equal candidates uniformly.
 
     Args:
@@ -221,7 +221,7 @@ def choose_candidate(weights: Weights, *, bits: Bits | None = None) -> tuple[int
 
     Example:
         >>> from sordino.exact.bits import SeededBits
-        >>> cell, inside = choose_candidate(Weights([0, 3], [0, 9], rate=Fraction(1)), bits=SeededBits(1))
+        >>> cell, inside = choose_candidate(CellWeights([0, 3], [0, 9], rate=Fraction(1)), bits=SeededBits(1))
         >>> cell, 0 <= inside < 3
         (1, True)
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sordino.exact.balls import Ball
-    from sordino.exact.choice import Weights
+    from sordino.exact.choice import CellWeights
     from sordino.exact.recipe import Recipe
 
 
@@ -216,7 +216,7 @@ def _as_float(count: int) -> float:
         return float("inf")
 
 
-def permute_and_flip(weights: Weights, *, bits: Bits | None = None) -> tuple[int, int]:
+def permute_and_flip(weights: CellWeights, *, bits: Bits | None = None) -> tuple[int, int]:
     """Permute-and-flip over cells of equal candidates: flip exp(-rate * level) in random order.
 
     It is drawn as the noisy max with exponential noise, which is the same law (Ding et al. 2021): one
@@ -231,8 +231,8 @@ def permute_and_flip(weights: Weights, *, bits: Bits | None = None) -> tuple[int
 
     Example:
         >>> from sordino.exact.bits import SeededBits
-        >>> from sordino.exact.choice import Weights
-        >>> permute_and_flip(Weights([1, 9], [0, 10**6], rate=Fraction(1)), bits=SeededBits(1))
+        >>> from sordino.exact.choice import CellWeights
+        >>> permute_and_flip(CellWeights([1, 9], [0, 10**6], rate=Fraction(1)), bits=SeededBits(1))
         (0, 0)
     """
     if weights.factors:

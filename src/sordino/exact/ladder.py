@@ -100,8 +100,8 @@ class Ladder:
 
     def _settle(self, masses: Sequence[int], word: int, bits: Bits) -> int:
         """Decide one row in balls, with the word that it has already."""
-        from sordino.exact.choice import Weights, choose_exactly
+        from sordino.exact.choice import CellWeights, choose_exactly
         from sordino.exact.uniforms import LazyUniform
 
         gains = [mass - before for mass, before in zip(masses, [0, *masses[:-1]], strict=True)]
-        return choose_exactly(Weights(gains, range(self.size), self.rate), LazyUniform(word, bits))
+        return choose_exactly(CellWeights(gains, range(self.size), self.rate), LazyUniform(word, bits))

@@ -14,12 +14,12 @@ import numpy as np
 
 from sordino.errors import ParameterError
 from sordino.exact.bits import Bits
-from sordino.exact.choice import Weights, choose
+from sordino.exact.choice import CellWeights, choose
 from sordino.exact.sampler import draw
 
 if TYPE_CHECKING:
     from sordino.exact.grid import Grid
-    from sordino.exact.shapes import Shape
+    from sordino.exact.shapes import Filling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,11 +50,11 @@ class Pieces:
     lengths: Any = field(repr=False)
     levels: Any = field(repr=False)
     rate: Fraction
-    shapes: tuple[Shape, ...]
+    shapes: tuple[Filling, ...]
     kinds: Any = field(default=None, repr=False)
     unit: Fraction = Fraction(1)
     origin: Fraction = Fraction(0)
-    _weights: Weights = field(init=False, repr=False)
+    _weights: CellWeights = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         lengths = np.asarray(self.lengths)
@@ -64,7 +64,9 @@ class Pieces:
         object.__setattr__(self, "kinds", kinds)
         # One common shape weighs all intervals alike, so its mass cancels.
         factors = tuple(shape.mass for shape in self.shapes) if len(self.shapes) > 1 else ()
-        object.__setattr__(self, "_weights", Weights(np.abs(lengths), self.levels, self.rate, factors, kinds))
+        object.__setattr__(
+            self, "_weights", CellWeights(np.abs(lengths), self.levels, self.rate, factors, kinds)
+        )
 
     def draw(self, *, grid: Grid, bits: Bits | None = None) -> int:
         """Draw one lattice point: the exact rounding of the ideal real draw.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sordino.exact.uniforms import LazyUniform
 
 
-class Shape(Recipe):
+class Filling(Recipe):
     """A law on [0, 1] with a known unnormalised mass."""
 
     __slots__ = ()
@@ -33,7 +33,7 @@ class Shape(Recipe):
 
 
 @dataclass(frozen=True, slots=True)
-class Flat(Shape):
+class Flat(Filling):
     """The uniform law: what the inverse sensitivity mechanism puts on an interval."""
 
     guards: ClassVar[tuple[Guard, ...]] = (Guard.NONE,)
@@ -52,7 +52,7 @@ class Flat(Shape):
 
 
 @dataclass(frozen=True, slots=True)
-class Falling(Shape):
+class Falling(Filling):
     """The truncated exponential law, density proportional to exp(-slope t): piecewise Laplace (paper 007).
 
     Args:
@@ -104,7 +104,7 @@ class Falling(Shape):
 
 
 @dataclass(frozen=True, slots=True)
-class Staircase(Shape):
+class Staircase(Filling):
     """Density proportional to 1 for t < step and exp(-slope) for t > step.
 
     Args:

@@ -20,7 +20,7 @@ from sordino.errors import ParameterError
 from sordino.exact.grid import Grid, ceil_log2
 from sordino.geo.gaussian import PEAK
 from sordino.geo.head import REPORT, VERSION, identity
-from sordino.geo.lattice import Lattice
+from sordino.geo.lattice import PointLattice
 from sordino.geo.mechanism import _LARGEST_MARGIN, _OUTPUT_BITS, _check, stretch_for
 from sordino.geo.region import distance
 
@@ -59,7 +59,7 @@ class BlockMechanism:
     blocks: tuple[tuple[int, ...], ...]
     slope: float
     grid: Grid
-    lattice: Lattice
+    lattice: PointLattice
     margin: Fraction
     reference: Sphere | None = None
 
@@ -78,7 +78,7 @@ class BlockMechanism:
         _check(query, price)
         stretch_for(query, reference)
         blocks, slope = _best_blocks(query)
-        lattice = Lattice.for_query(query, price.rate)
+        lattice = PointLattice.for_query(query, price.rate)
         largest = max(len(block) for block in blocks)
         far = lattice.reach
         # Laplace: the loss is the sum of the moves over the scale, so errors of the values add up.

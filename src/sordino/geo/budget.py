@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sordino.exact.bits import Bits
     from sordino.geo.blocks import BlockMechanism
-    from sordino.geo.mechanism import Mechanism
+    from sordino.geo.mechanism import QueryMechanism
 
 
 @dataclass(slots=True)
@@ -36,9 +36,9 @@ class DeviceBudget:
             as the object.
 
     Example:
-        >>> from sordino.geo import Mechanism, Threshold
+        >>> from sordino.geo import QueryMechanism, Threshold
         >>> budget = DeviceBudget(Geo(1, per=100))
-        >>> made = Mechanism.choose(Threshold(at=100, width=20), Geo(0.4, per=100))
+        >>> made = QueryMechanism.choose(Threshold(at=100, width=20), Geo(0.4, per=100))
         >>> first = budget.report(120.0, made)
         >>> budget.left
         Geo(epsilon=0.6, per=100)
@@ -98,7 +98,7 @@ class DeviceBudget:
         return Geo(max(Fraction(0), self.total.epsilon - self.spent * self.total.per), self.total.per)
 
     def report(
-        self, point: ArrayLike, made: Mechanism | BlockMechanism, *, bits: Bits | None = None
+        self, point: ArrayLike, made: QueryMechanism | BlockMechanism, *, bits: Bits | None = None
     ) -> Reports:
         """Debit and draw one report about the device's point."""
         at = made.query.points(point)  # the shape is checked before anything is spent

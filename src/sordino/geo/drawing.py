@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.geo.estimation import Tally
+from sordino.geo.estimation import ReportTally
 from sordino.geo.figures import maps
 from sordino.geo.kernel_density import KernelDensity
 from sordino.geo.maps import map_of
@@ -89,7 +89,7 @@ def true_density(points: Floats, *, bandwidth: float, low: Any, high: Any, shape
 def block_density(points: Floats, price: Geo, *, bandwidth: float, low: Any, high: Any, shape: Any) -> Floats:
     """The density estimated by blocks of places, one price for the whole map."""
     query = KernelDensity.grid(low=low, high=high, shape=shape, bandwidth=bandwidth)
-    tally = Tally(query)
+    tally = ReportTally(query)
     for part in stream(mechanism_for(query, price), points, chunk=1 << 16):
         tally.add(part)
     density: Floats = (tally.estimate().density * len(points)).reshape(tuple(shape))

@@ -1,6 +1,6 @@
 """The collector's end: unbiased estimates with errors taken from the reports themselves.
 
-A `Tally` keeps counts and sums, so reports can come in any number of pieces. Everything here is post-processing.
+A `ReportTally` keeps counts and sums, so reports can come in any number of pieces. Everything here is post-processing.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ class Estimate:
         }
 
 
-class Tally:
+class ReportTally:
     """Counts and sums of reports, in pieces.
 
     Example:
         >>> from sordino.geo import Threshold, report
         >>> from sordino.privacy import Geo
         >>> query = Threshold(at=100, width=20)
-        >>> tally = Tally(query)
+        >>> tally = ReportTally(query)
         >>> tally.add(report([10.0, 250.0, 90.0], query, Geo(1, per=50)))
         >>> int(tally.estimate().count)
         3
@@ -100,7 +100,7 @@ class Tally:
                 "estimate",
                 "the reports come from different mechanisms",
                 why="Each kind has its own error.",
-                hint="one Tally for each price and noise",
+                hint="one ReportTally for each price and noise",
             )
         self._mechanism = made.id
         values = reports.values
@@ -151,7 +151,7 @@ def estimate(reports: Reports, query: Query, *, confidence: float = 0.95) -> Est
         >>> abs(found.value - 0.5) < 6 * found.standard_error
         True
     """
-    tally = Tally(query)
+    tally = ReportTally(query)
     tally.add(reports)
     return tally.estimate(confidence=confidence)
 
@@ -176,7 +176,7 @@ def survey(
     made = mechanism_for(query, price, **options)
     if made.reference is not None:
         points = made.reference.to_metres(points)
-    tally = Tally(query)
+    tally = ReportTally(query)
     for part in stream(made, points, chunk=chunk, progress=progress):
         tally.add(part)
     return tally.estimate(confidence=confidence)

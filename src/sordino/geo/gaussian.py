@@ -14,7 +14,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.geo.curve import EXP_ERROR, Curve, Scope, Slack, check_scope, check_smoothing, exponential
-from sordino.geo.table import Table
+from sordino.geo.table import BoundTable
 
 if TYPE_CHECKING:
     from sordino.geo.curve import Floats
@@ -25,14 +25,14 @@ _STEP = 1.0 / 256
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian(Curve):
+class GaussianCurve(Curve):
     """f(r) = exp(-r^2/(2 bandwidth^2)).
 
     Args:
         bandwidth: The kernel's standard deviation, in metres.
 
     Example:
-        >>> Gaussian(2.0).bound(np.array([0.0, 2.0, 20.0]), 0.15).round(4)
+        >>> GaussianCurve(2.0).bound(np.array([0.0, 2.0, 20.0]), 0.15).round(4)
         array([0.2295, 0.3033, 0.0209])
     """
 
@@ -72,7 +72,7 @@ class Gaussian(Curve):
             return everywhere(c, g) / self.bandwidth
         return self.table(smoothing, scope=scope, growth=growth).at(c) / self.bandwidth
 
-    def table(self, smoothing: float, *, scope: Scope = "global", growth: str = "exponential") -> Table:
+    def table(self, smoothing: float, *, scope: Scope = "global", growth: str = "exponential") -> BoundTable:
         """A table of bandwidth * bound over c that is never below the truth and exactly smooth."""
         reach = check_scope(scope, growth) / self.bandwidth
         return _table(check_smoothing(smoothing) * self.bandwidth, reach, growth)
@@ -217,12 +217,12 @@ def everywhere(c: Floats, g: float) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def _table(g: float, reach: float, growth: str) -> Table:
+def _table(g: float, reach: float, growth: str) -> BoundTable:
     """Tabulate: L is unimodal with peak at 1, so the supremum over a cell is at its ends or at the peak."""
     nodes: Floats = np.arange(round(_END / _STEP) + 1) * np.float64(_STEP)
     heights = nodes * np.exp(-0.5 * nodes * nodes) if reach == 0.0 else steepest(nodes, reach)
     heights = heights * (1.0 + 2.0**-40)  # pays for the rounding of the roots
     heights[round(1.0 / _STEP)] = PEAK * (1.0 + 2.0**-40)
     cells = np.maximum(heights[:-1], heights[1:])
-    make = Table.exponential if growth == "exponential" else Table.linear
+    make = BoundTable.exponential if growth == "exponential" else BoundTable.linear
     return make(0.0, _STEP, cells, g)

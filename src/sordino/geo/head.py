@@ -14,10 +14,10 @@ from sordino.errors import DataError
 
 if TYPE_CHECKING:
     from sordino.geo.blocks import BlockMechanism
-    from sordino.geo.mechanism import Mechanism
+    from sordino.geo.mechanism import QueryMechanism
     from sordino.geo.points import Points
 
-    AnyMechanism: TypeAlias = "Mechanism" | "BlockMechanism" | "Points"
+    AnyMechanism: TypeAlias = "QueryMechanism" | "BlockMechanism" | "Points"
 
 POINT = "sordino.geo.point"
 REPORT = "sordino.geo.report"
@@ -90,7 +90,7 @@ def refuse_other_versions(version: Any) -> None:
 
 
 def _question(head: dict[str, Any]) -> AnyMechanism:
-    from sordino.geo.mechanism import Mechanism
+    from sordino.geo.mechanism import QueryMechanism
     from sordino.geo.query import Query
     from sordino.geo.reference import reference_from
     from sordino.geo.reporting import mechanism_for
@@ -108,7 +108,7 @@ def _question(head: dict[str, Any]) -> AnyMechanism:
                 reference=None if known is None else reference_from(known),
             )
         else:
-            made = Mechanism.from_dict(inner)
+            made = QueryMechanism.from_dict(inner)
     except (KeyError, TypeError, AttributeError, AssertionError, ZeroDivisionError) as error:
         raise DataError("reports", "the head of the file describes no mechanism") from error
     if made.head() != head:

@@ -16,7 +16,7 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.geo.curve import Curve, Scope, Slack, check_scope, check_smoothing
-from sordino.geo.table import Table
+from sordino.geo.table import BoundTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +107,7 @@ class Interpolant(Curve):
 
     def value(self, u: Floats) -> Floats:
         """The curve at many coordinates."""
-        return Table(self.low, self.step, self.heights).at(np.asarray(u, dtype=np.float64))
+        return BoundTable(self.low, self.step, self.heights).at(np.asarray(u, dtype=np.float64))
 
     def bound(
         self, u: Floats, smoothing: float, *, scope: Scope = "local", growth: str = "exponential"
@@ -115,7 +115,7 @@ class Interpolant(Curve):
         """The table of the two passes at many coordinates."""
         return self.table(smoothing, scope=scope, growth=growth).at(np.asarray(u, dtype=np.float64))
 
-    def table(self, smoothing: float, *, scope: Scope = "local", growth: str = "exponential") -> Table:
+    def table(self, smoothing: float, *, scope: Scope = "local", growth: str = "exponential") -> BoundTable:
         """The smooth table over the interval; beyond its ends the coordinate is clamped."""
         return _table(self, check_smoothing(smoothing), check_scope(scope, growth), growth)
 
@@ -138,10 +138,10 @@ class Interpolant(Curve):
 
 
 @lru_cache(maxsize=32)
-def _table(curve: Interpolant, smoothing: float, reach: float, growth: str) -> Table:
+def _table(curve: Interpolant, smoothing: float, reach: float, growth: str) -> BoundTable:
     slopes = np.abs(np.diff(curve.heights)) / curve.step * (1 + 2.0**-48)
     cells = slopes if reach == 0.0 else _secants(curve, reach, slopes)
-    make = Table.exponential if growth == "exponential" else Table.linear
+    make = BoundTable.exponential if growth == "exponential" else BoundTable.linear
     return make(curve.low, curve.step, cells, smoothing)
 
 

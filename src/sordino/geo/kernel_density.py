@@ -14,7 +14,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.geo.gaussian import Gaussian
+from sordino.geo.gaussian import GaussianCurve
 from sordino.geo.query import Query
 from sordino.geo.region import _floats, distance
 
@@ -82,9 +82,9 @@ class KernelDensity(Query):
         return len(self.at[0])
 
     @property
-    def curve(self) -> Gaussian:
+    def curve(self) -> GaussianCurve:
         """The kernel of the distance."""
-        return Gaussian(self.bandwidth)
+        return GaussianCurve(self.bandwidth)
 
     @property
     def anchor(self) -> tuple[float, ...]:

@@ -29,7 +29,7 @@ _WIDE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Lattice:
+class PointLattice:
     """Multiples of a power of two, clamped to a box around an anchor.
 
     Args:
@@ -38,7 +38,7 @@ class Lattice:
         reach: Half the side of the box, a whole number of steps.
 
     Example:
-        >>> lattice = Lattice(exponent=-1, anchor=(0.0, 0.0), reach=10.0)
+        >>> lattice = PointLattice(exponent=-1, anchor=(0.0, 0.0), reach=10.0)
         >>> lattice.snap(np.array([[0.3, 99.0], [np.nan, 0.2]]))
         array([[  0.5,  10. ],
                [-10. ,   0. ]])
@@ -49,7 +49,7 @@ class Lattice:
     reach: float
 
     @classmethod
-    def for_query(cls, query: Query, rate: Fraction) -> Lattice:
+    def for_query(cls, query: Query, rate: Fraction) -> PointLattice:
         """Choose the lattice from the query and the loss per metre, both public."""
         unit = ceil_log2(1 / rate)  # the distance with loss one, as a power of two
         exponent = unit - 1 - _FINE

@@ -19,7 +19,7 @@ from sordino.errors import ParameterError, Unsupported
 from sordino.exact.grid import Grid, ceil_log2
 from sordino.geo.head import REPORT, VERSION, identity
 from sordino.geo.kernel_density import KernelDensity
-from sordino.geo.lattice import Lattice
+from sordino.geo.lattice import PointLattice
 from sordino.geo.query import Query
 from sordino.geo.reference import Sphere, reference_from
 from sordino.noise import Calibration
@@ -41,7 +41,7 @@ _CHUNK = 1 << 14  # fits the cache
 
 
 @dataclass(frozen=True, slots=True)
-class Mechanism:
+class QueryMechanism:
     """A query with noise fitted to it and to a promise; made by `choose`, without data.
 
     Attributes:
@@ -63,7 +63,7 @@ class Mechanism:
     calibration: Calibration
     scope: str
     grid: Grid
-    lattice: Lattice
+    lattice: PointLattice
     margin: Fraction
     asked: Fraction | None = None
     reference: Sphere | None = None
@@ -79,7 +79,7 @@ class Mechanism:
         scope: str | None = None,
         delta: Any = 0,
         reference: Sphere | None = None,
-    ) -> Mechanism:
+    ) -> QueryMechanism:
         """Fit noise to a query and a promise, from public numbers alone.
 
         Args:
@@ -94,7 +94,7 @@ class Mechanism:
 
         Example:
             >>> from sordino.geo import Threshold
-            >>> Mechanism.choose(Threshold(at=1e5, width=2e4), Geo(1, per=12_000)).calibration.noise
+            >>> QueryMechanism.choose(Threshold(at=1e5, width=2e4), Geo(1, per=12_000)).calibration.noise
             LaplacePareto(alpha=3.33333)
         """
         _check(query, price)
@@ -125,7 +125,7 @@ class Mechanism:
                 hint="noise='polyplace'",
             )
         scope = _scope(scope, name, query, left_out)
-        lattice = Lattice.for_query(query, price.rate)
+        lattice = PointLattice.for_query(query, price.rate)
         share = SMOOTHING.get(name, _OTHER) if not left_out else 1 / (2 * _logarithm(left_out))
         asked = None if smoothing is None else checks.positive("geo", smoothing=smoothing)
         gamma = price.rate * share if asked is None else asked
@@ -218,7 +218,7 @@ class Mechanism:
         }
 
     @classmethod
-    def from_dict(cls, record: dict[str, Any]) -> Mechanism:
+    def from_dict(cls, record: dict[str, Any]) -> QueryMechanism:
         """Read what `to_dict` wrote."""
         price = Geo.from_dict(record["price"])
         scope = record["scope"]
@@ -349,7 +349,7 @@ def _calibrate(name: str, query: Query, price: Geo, gamma: Fraction, delta: Frac
     return family.calibrate(price, smoothing=gamma, method=method)
 
 
-def _margin(query: Query, price: Geo, lattice: Lattice, gamma: float, *, constant: bool) -> Fraction:
+def _margin(query: Query, price: Geo, lattice: PointLattice, gamma: float, *, constant: bool) -> Fraction:
     """The share of the price that pays for floats and for moving points to the lattice (proof: geo_numerics)."""
     curve = query.curve
     floor = 1.0 if constant else curve.floor

@@ -16,7 +16,7 @@ from sordino.errors import ParameterError, Unsupported
 from sordino.geo import baseline
 from sordino.geo.blocks import BlockMechanism
 from sordino.geo.kernel_density import KernelDensity
-from sordino.geo.mechanism import Mechanism
+from sordino.geo.mechanism import QueryMechanism
 from sordino.geo.point_planning import one_report_error
 from sordino.geo.reporting import mechanism_for
 
@@ -72,7 +72,7 @@ def plan(query: Query, price: Geo, points: ArrayLike, *, users: int) -> tuple[Ex
     at = query.points(points)
     rows = []
     for name, options in _choices(query):
-        made = Mechanism.choose(query, price, **options)
+        made = QueryMechanism.choose(query, price, **options)
         variance = float(made.variance(at).mean()) / users
         rows.append(Expectation(name, variance**0.5, 0.0, variance**0.5, "geo"))
     variance = float(baseline.noise_variance("M3", query, at, price).mean()) / users

@@ -147,7 +147,7 @@ def compare(
     from sordino.geo.blocks import BlockMechanism
     from sordino.geo.kernel_density import KernelDensity
     from sordino.geo.maps import map_of
-    from sordino.geo.mechanism import Mechanism
+    from sordino.geo.mechanism import QueryMechanism
     from sordino.geo.points import PointReports, Points
     from sordino.geo.reference import Reference
     from sordino.geo.window import Window
@@ -182,7 +182,7 @@ def compare(
     scale = 1e6 * len(points) / grid.normaliser
     noise = scale * (len(blocks.blocks) * blocks.variance() / len(points)) ** 0.5
     found.append(MapError(f"{len(blocks.blocks)} blocks of places", float(noise), "one report"))
-    single = Mechanism.choose(KernelDensity(at=((0.0, 0.0),), bandwidth=h), price)
+    single = QueryMechanism.choose(KernelDensity(at=((0.0, 0.0),), bandwidth=h), price)
     some = points[:: max(1, len(points) // 4000)]
     spots = grid.places[:: max(1, len(grid.at) // 25)]
     variance = np.mean([single.variance(some - spot).mean() for spot in spots])

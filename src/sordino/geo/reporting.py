@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sordino.errors import Unsupported
 from sordino.geo.blocks import BlockMechanism
 from sordino.geo.kernel_density import KernelDensity
-from sordino.geo.mechanism import Mechanism
+from sordino.geo.mechanism import QueryMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ class Reports:
         block: Which block of places each report answers, or None.
     """
 
-    mechanism: Mechanism | BlockMechanism
+    mechanism: QueryMechanism | BlockMechanism
     codes: NDArray[np.int64] = field(repr=False)
     block: NDArray[np.int64] | None = field(default=None, repr=False)
 
@@ -56,7 +56,7 @@ class Reports:
         return f"Reports({len(self)} from {self.mechanism!r})"
 
 
-def mechanism_for(query: Query, price: Geo, **options: Any) -> Mechanism | BlockMechanism:
+def mechanism_for(query: Query, price: Geo, **options: Any) -> QueryMechanism | BlockMechanism:
     """Choose the mechanism of a query: by blocks for a kernel density at many places, else one answer per report."""
     if isinstance(query, KernelDensity) and len(query.at) > 1:
         reference = options.pop("reference", None)
@@ -69,7 +69,7 @@ def mechanism_for(query: Query, price: Geo, **options: Any) -> Mechanism | Block
                 hint="query.each() gives one query per place, each with its own price",
             )
         return BlockMechanism.choose(query, price, reference=reference)
-    return Mechanism.choose(query, price, **options)
+    return QueryMechanism.choose(query, price, **options)
 
 
 def report(
@@ -110,7 +110,7 @@ def report(
     return draw(made, points if reference is None else reference.to_metres(points), bits=bits)
 
 
-def draw(made: Mechanism | BlockMechanism, points: ArrayLike, *, bits: Bits | None = None) -> Reports:
+def draw(made: QueryMechanism | BlockMechanism, points: ArrayLike, *, bits: Bits | None = None) -> Reports:
     """Turn points into reports with a mechanism chosen before."""
     if isinstance(made, BlockMechanism):
         block, codes = made.draw(points, bits=bits)
@@ -119,7 +119,7 @@ def draw(made: Mechanism | BlockMechanism, points: ArrayLike, *, bits: Bits | No
 
 
 def stream(
-    made: Mechanism | BlockMechanism,
+    made: QueryMechanism | BlockMechanism,
     points: ArrayLike,
     *,
     chunk: int = 1 << 16,

@@ -13,7 +13,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.geo.curve import EXP_ERROR, Curve, Scope, Slack, check_scope, check_smoothing, exponential
-from sordino.geo.table import Table
+from sordino.geo.table import BoundTable
 
 if TYPE_CHECKING:
     from sordino.geo.curve import Floats
@@ -105,7 +105,7 @@ def steepest(z: Floats, reach: float = float("inf")) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def _table(g: float, reach: float, growth: str) -> Table:
+def _table(g: float, reach: float, growth: str) -> BoundTable:
     """Tabulate: the secant slope falls from the centre outwards, so a cell's supremum is at its inner end."""
     nodes: Floats = np.arange(round(_END / _STEP) + 1) * np.float64(_STEP)
     if reach == 0.0:
@@ -114,5 +114,5 @@ def _table(g: float, reach: float, growth: str) -> Table:
     else:
         heights = steepest(nodes, reach)
     cells = heights[:-1] * (1.0 + 2.0**-36)
-    make = Table.exponential if growth == "exponential" else Table.linear
+    make = BoundTable.exponential if growth == "exponential" else BoundTable.linear
     return make(0.0, _STEP, cells, g)

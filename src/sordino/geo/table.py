@@ -20,7 +20,7 @@ _SAFETY = 1.0 - 2.0**-48  # closures are rounded to the smooth side
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class BoundTable:
     """Node values on an even grid; constant beyond both ends.
 
     Attributes:
@@ -30,7 +30,7 @@ class Table:
         harmonic: Whether the reciprocal is interpolated.
 
     Example:
-        >>> table = Table.exponential(0.0, 1.0, np.array([1.0, 8.0, 0.0, 0.0]), 1.0)
+        >>> table = BoundTable.exponential(0.0, 1.0, np.array([1.0, 8.0, 0.0, 0.0]), 1.0)
         >>> table.at(np.array([0.0, 1.5, 4.0])).round(3)
         array([4., 8., 2.])
     """
@@ -41,7 +41,7 @@ class Table:
     harmonic: bool = False
 
     @classmethod
-    def exponential(cls, start: float, step: float, cells: Any, smoothing: float) -> Table:
+    def exponential(cls, start: float, step: float, cells: Any, smoothing: float) -> BoundTable:
         """The smallest table with |slope| <= smoothing * bound that dominates the cells' suprema."""
         v = _at_nodes(cells)
         ratio = 1.0 / (1.0 + smoothing * step) / _SAFETY
@@ -49,7 +49,7 @@ class Table:
         return cls(start, step, _decay(_decay(v, ratio)[::-1], ratio)[::-1].copy())
 
     @classmethod
-    def linear(cls, start: float, step: float, cells: Any, smoothing: float) -> Table:
+    def linear(cls, start: float, step: float, cells: Any, smoothing: float) -> BoundTable:
         """The smallest harmonic table with B(u) <= (1 + smoothing |u - v|) B(v) that dominates the cells."""
         h = 1.0 / _at_nodes(cells)
         place = np.arange(h.size) * (smoothing * step)

@@ -16,7 +16,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported, spell
-from sordino.noise.calibration import Calibration, check_target, epsilon_at_delta
+from sordino.noise.calibration import Calibration, check_price, epsilon_at_delta
 from sordino.privacy import KINDS, Approx, Concentrated, Guarantee, Pure
 from sordino.registry import Register
 
@@ -183,21 +183,21 @@ class Noise(ABC):
 
     @classmethod
     def calibrate(
-        cls, target: Guarantee, *, smoothing: Any = None, method: str | None = None, **shape: Any
+        cls, price: Guarantee, *, smoothing: Any = None, method: str | None = None, **shape: Any
     ) -> Calibration:
         """Find the smallest scale per unit of smooth sensitivity that keeps a promise. Sees no data.
 
         Args:
-            target: The promise to keep.
+            price: The promise to keep.
             smoothing: How fast the smooth bound may change, S(x) <= e^smoothing S(x'); zero for a global bound.
-                A default that suits the target is taken when it is not given.
+                A default that suits the price is taken when it is not given.
             method: Which theorem to use, when a family has several; the tightest by default.
             shape: Shape parameters; the ones with the smallest variance are found when not given.
         """
-        check_target(cls.name, target)
-        route = getattr(cls, "_calibrate_" + target.kind.replace("-", "_"), None)
+        check_price(cls.name, price)
+        route = getattr(cls, "_calibrate_" + price.kind.replace("-", "_"), None)
         if route is None:
-            raise _unsupported(cls, target)
+            raise _unsupported(cls, price)
         if smoothing is not None:
             smoothing = checks.non_negative(cls.name, smoothing=smoothing)
         known = {field.name for field in fields(cls)}
@@ -214,7 +214,7 @@ class Noise(ABC):
             for name, value in shape.items()
             if value is not None
         }
-        calibration = route(target, smoothing, method, **given)
+        calibration = route(price, smoothing, method, **given)
         assert isinstance(calibration, Calibration)
         return calibration
 
@@ -260,14 +260,14 @@ class Noise(ABC):
         raise _unsupported(type(self), as_)
 
 
-def _unsupported(family: type[Noise], target: Guarantee | type[Guarantee]) -> Unsupported:
+def _unsupported(family: type[Noise], price: Guarantee | type[Guarantee]) -> Unsupported:
     """Say which families would do."""
-    kind = target if isinstance(target, type) else type(target)
+    kind = price if isinstance(price, type) else type(price)
     able = [other.name for other in families().values() if kind in other.promises()]
     return Unsupported(
         family.name,
         f"no theorem gives {kind.__name__} for this noise",
-        got={} if isinstance(target, type) else {"target": target},
+        got={} if isinstance(price, type) else {"price": price},
         why=f"It is calibrated for {', '.join(k.__name__ for k in family.promises())}.",
         hint=f"use one of: {', '.join(able)}" if able else "",
     )

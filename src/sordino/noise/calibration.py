@@ -111,35 +111,35 @@ def _kept(noise: Noise, smoothing: Fraction, scale: Fraction, guarantee: Guarant
     return fresh.noise == noise and fresh.scale <= scale
 
 
-def check_target(subject: str, target: Any) -> None:
+def check_price(subject: str, price: Any) -> None:
     """Refuse anything but a guarantee with something to spend."""
-    if not isinstance(target, Guarantee):
+    if not isinstance(price, Guarantee):
         raise ParameterError(
             subject,
-            "target must be a guarantee",
-            got={"target": target},
+            "price must be a guarantee",
+            got={"price": price},
             why="A bare number does not say which promise is meant.",
             hint="sordino.Pure(1.0)",
         )
-    amount = getattr(target, "epsilon", None)
+    amount = getattr(price, "epsilon", None)
     if amount is None:
-        amount = getattr(target, "rho", None)
+        amount = getattr(price, "rho", None)
     if amount == 0:
         raise ParameterError(
             subject,
-            "target must allow a positive amount",
-            got={"target": target},
+            "price must allow a positive amount",
+            got={"price": price},
             why="With nothing to spend only infinite noise is private.",
-            hint=repr(target).replace("=0", "=1", 1),
+            hint=repr(price).replace("=0", "=1", 1),
         )
 
 
-def too_smooth(subject: str, smoothing: Fraction, limit: str, target: Guarantee, hint: str) -> Unsupported:
+def too_smooth(subject: str, smoothing: Fraction, limit: str, price: Guarantee, hint: str) -> Unsupported:
     """Build the error of a smoothing that leaves nothing of the price for the shift."""
     return Unsupported(
         subject,
         f"smoothing must be less than {limit}",
-        got={"smoothing": smoothing, "target": target},
+        got={"smoothing": smoothing, "price": price},
         why="Changing the scale of the noise alone would cost the whole price.",
         hint=hint,
     )

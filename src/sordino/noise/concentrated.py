@@ -28,7 +28,7 @@ def default_smoothing(rho: Fraction) -> Fraction:
 
 def calibrate_certified(
     family: type[Noise],
-    target: Concentrated,
+    price: Concentrated,
     smoothing: Fraction | None,
     shape_name: str,
     shape: Fraction | None,
@@ -37,20 +37,20 @@ def calibrate_certified(
     from sordino.certification import calibrate
 
     if smoothing is None:
-        smoothing = default_smoothing(target.rho)
-    feasible = float(smoothing) < 2 * float(np.sqrt(2 * float(target.rho)))
-    found = calibrate(family.name, target.rho, smoothing, shape) if feasible else None
+        smoothing = default_smoothing(price.rho)
+    feasible = float(smoothing) < 2 * float(np.sqrt(2 * float(price.rho)))
+    found = calibrate(family.name, price.rho, smoothing, shape) if feasible else None
     if found is None:
         raise too_smooth(
             family.name,
             smoothing,
             "about sqrt(2 rho)" if shape is None else f"what this {shape_name} allows",
-            target,
-            f"smoothing={float(default_smoothing(target.rho)):g}",
+            price,
+            f"smoothing={float(default_smoothing(price.rho)):g}",
         )
     chosen, shift, certificate = found
     noise = family(**{shape_name: chosen})
-    return Calibration(noise, smoothing, 1 / shift, target, "certified", "certification", certificate)
+    return Calibration(noise, smoothing, 1 / shift, price, "certified", "certification", certificate)
 
 
 def price_certified(noise: Noise, scale: Fraction, smoothing: Fraction) -> Concentrated:
@@ -65,31 +65,31 @@ def price_certified(noise: Noise, scale: Fraction, smoothing: Fraction) -> Conce
 
 
 def calibrate_by_pure(
-    family: type[Any], target: Concentrated, smoothing: Fraction | None, **shape: Any
+    family: type[Any], price: Concentrated, smoothing: Fraction | None, **shape: Any
 ) -> Calibration:
     """Calibrate to the largest pure epsilon whose tight conversion is within rho."""
-    low, high = 0.0, float(target.rho) + 10 * float(np.sqrt(float(target.rho)))
-    while pure_to_concentrated(Fraction(high)) < target.rho:
+    low, high = 0.0, float(price.rho) + 10 * float(np.sqrt(float(price.rho)))
+    while pure_to_concentrated(Fraction(high)) < price.rho:
         high *= 2
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (middle, high) if pure_to_concentrated(Fraction(middle)) <= target.rho else (low, middle)
+        low, high = (middle, high) if pure_to_concentrated(Fraction(middle)) <= price.rho else (low, middle)
     if smoothing is None:
-        smoothing = default_smoothing(target.rho)
+        smoothing = default_smoothing(price.rho)
     inner = family._calibrate_pure(Pure(Fraction(low)), smoothing, None, **shape)
-    return Calibration(inner.noise, inner.smoothing, inner.scale, target, "analytic", inner.proof)
+    return Calibration(inner.noise, inner.smoothing, inner.scale, price, "analytic", inner.proof)
 
 
 def calibrate_by_scores(
-    family: type[Any], target: Concentrated, smoothing: Fraction | None, sigma: Fraction | None
+    family: type[Any], price: Concentrated, smoothing: Fraction | None, sigma: Fraction | None
 ) -> Calibration:
     """Calibrate by Bun & Steinke's triangle inequality: sqrt(2 rho) = dilation root + sup score * shift."""
     if smoothing is None:
-        smoothing = default_smoothing(target.rho)
+        smoothing = default_smoothing(price.rho)
 
     def shift(shape: Fraction) -> Any:
         law = family(shape)
-        return ((2 * ball(target.rho)).sqrt() - law._dilation_root(smoothing)) / law.location_score_bound()
+        return ((2 * ball(price.rho)).sqrt() - law._dilation_root(smoothing)) / law.location_score_bound()
 
     if sigma is None:
         from scipy.optimize import minimize_scalar
@@ -111,10 +111,10 @@ def calibrate_by_scores(
             family.name,
             smoothing,
             "what this price allows",
-            target,
+            price,
             "method='certified' of arsinh-normal or student-t",
         )
-    return Calibration(family(sigma), smoothing, 1 / lower(eta), target, "analytic", "log_normal")
+    return Calibration(family(sigma), smoothing, 1 / lower(eta), price, "analytic", "log_normal")
 
 
 def newton_inverse(law: Any, tail: NDArray[np.float64], centre: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sordino.noise.calibration import Calibration
 
 
-def lower_bound(target: Guarantee, *, smoothing: Any) -> float:
+def lower_bound(price: Guarantee, *, smoothing: Any) -> float:
     """Give a standard deviation below which no noise scaled to smooth sensitivity keeps the promise.
 
     Propositions 35 and 36 of paper 004 with l = 0, in units of the smooth bound. A pure promise is converted to a
@@ -28,14 +28,14 @@ def lower_bound(target: Guarantee, *, smoothing: Any) -> float:
     """
     from sordino.certification.limits import variance_lower_bound
 
-    if isinstance(target, Approx | Geo):
+    if isinstance(price, Approx | Geo):
         raise Unsupported(
             "lower bound",
-            f"is proved for concentrated and pure promises, not for {type(target).__name__}",
-            got={"target": target},
+            f"is proved for concentrated and pure promises, not for {type(price).__name__}",
+            got={"price": price},
             hint="Concentrated(0.5)",
         )
-    rho = target.to(Concentrated).rho
+    rho = price.to(Concentrated).rho
     return sqrt(variance_lower_bound(float(rho), float(smoothing)))
 
 
@@ -43,18 +43,18 @@ def comparison(calibration: Calibration) -> dict[str, float]:
     """Set a calibration beside the best known: words and standard deviations per unit of the bound."""
     from sordino.certification.limits import best_known_std
 
-    target, smoothing = calibration.guarantee, calibration.smoothing
+    price, smoothing = calibration.guarantee, calibration.smoothing
     found: dict[str, float] = {}
-    if isinstance(target, Pure):
-        found["Laplace with a global bound"] = sqrt(2) / float(target.epsilon)
-    elif isinstance(target, Concentrated):
-        found["Gaussian with a global bound"] = 1 / sqrt(2 * float(target.rho))
+    if isinstance(price, Pure):
+        found["Laplace with a global bound"] = sqrt(2) / float(price.epsilon)
+    elif isinstance(price, Concentrated):
+        found["Gaussian with a global bound"] = 1 / sqrt(2 * float(price.rho))
     else:
         return found
     if smoothing > 0:
-        best = best_known_std(target, float(smoothing))
+        best = best_known_std(price, float(smoothing))
         if best is not None:
             found["best noise known to be possible"] = best
             found["ours is larger by a factor of"] = calibration.std / best
-        found["proved lower bound (weak)"] = lower_bound(target, smoothing=smoothing)
+        found["proved lower bound (weak)"] = lower_bound(price, smoothing=smoothing)
     return found

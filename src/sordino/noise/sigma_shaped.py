@@ -43,14 +43,14 @@ class SigmaShaped(Noise):
     @classmethod
     def _calibrate_concentrated(
         cls,
-        target: Concentrated,
+        price: Concentrated,
         smoothing: Fraction | None,
         method: str | None,
         sigma: Fraction | None = None,
     ) -> Calibration:
         if choose_method(cls.name, method, *cls.methods) == "analytic":
-            return calibrate_by_scores(cls, target, smoothing, sigma)
-        return calibrate_certified(cls, target, smoothing, "sigma", sigma)
+            return calibrate_by_scores(cls, price, smoothing, sigma)
+        return calibrate_certified(cls, price, smoothing, "sigma", sigma)
 
     def _price_concentrated(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Concentrated:
         if choose_method(self.name, method, *self.methods) == "certified":

@@ -23,7 +23,7 @@ _PLAIN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class SimulatedEstimate:
     """The mean of delta over drawn databases.
 
     Attributes:
@@ -54,7 +54,7 @@ def estimate(
     confidence: float = 0.99,
     replacement: bool = False,
     plain: bool = False,
-) -> Estimate:
+) -> SimulatedEstimate:
     """Estimate E[delta(epsilon; x)] when mix[v] records are drawn from vertex v.
 
     Example:
@@ -89,14 +89,14 @@ def estimate(
         logs[index] = known[key] - float(np.logaddexp.reduce(ratios))
     top = float(logs.max())
     if top == -math.inf:
-        return Estimate(
+        return SimulatedEstimate(
             -math.inf, -math.inf, _silent(expected, T, epsilon, replacement), confidence, samples, tuple(mix)
         )
     values = np.exp(logs - top)
     mean = float(values.mean())
     half = float(ndtri(0.5 + confidence / 2)) * float(values.std(ddof=1)) / math.sqrt(samples)
     low = math.log(mean - half) + top if mean > half else -math.inf
-    return Estimate(
+    return SimulatedEstimate(
         math.log(mean) + top, low, min(0.0, math.log(mean + half) + top), confidence, samples, tuple(mix)
     )
 

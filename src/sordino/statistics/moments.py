@@ -28,7 +28,7 @@ def variance_of(rows: int, total: int, squares: int) -> Fraction:
     return Fraction(rows * squares - total * total, rows * rows) if rows else Fraction(0)
 
 
-class Spread:
+class MomentSpread:
     """Sums of blocks of sorted codes, for the envelopes of the variance."""
 
     def __init__(self, codes: NDArray[np.int64], top: int) -> None:

@@ -16,7 +16,7 @@ from sordino.reading.requests import FIRST, LAST, Bundle, Columns, Request, Wind
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, NESTED, Case
 from sordino.statistics.mean import Mean
-from sordino.statistics.moments import Spread, variance_of
+from sordino.statistics.moments import MomentSpread, variance_of
 from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import Sorted, add_remove_reach
 
@@ -94,7 +94,7 @@ class Variance(Numeric):
         else:
             codes = summary.parts[1].codes
             assert codes is not None
-            reach = self._envelopes(Spread(codes[0], top), depth, widest)
+            reach = self._envelopes(MomentSpread(codes[0], top), depth, widest)
             profile = profile.meet(Profile.from_reach(reach, widest))
         return Opened(value, self.units, profile, reach, n, bottom=0, top=widest)
 
@@ -127,7 +127,7 @@ class Variance(Numeric):
             bounds.append(Fraction(farthest**2, (n - 1) * n * n))
         return bounds
 
-    def _envelopes(self, spread: Spread, depth: int, widest: Fraction) -> Reach:
+    def _envelopes(self, spread: MomentSpread, depth: int, widest: Fraction) -> Reach:
         """Move the best block of rows to the ends, or to the mean of the others."""
         n = spread.rows
         lows: list[Exact] = []

@@ -183,10 +183,10 @@ def _mean(found: Any, sphere: Any, rejected: Any, as_json: bool) -> None:
 
 def _answers(group: Any, rejected: Any, confidence: float, out: str | None, as_json: bool) -> None:
     """The mean answer to the question that the devices answered."""
-    from sordino.geo.estimation import Tally
+    from sordino.geo.estimation import ReportTally
 
     made = group.mechanism
-    tally = Tally(made.query)
+    tally = ReportTally(made.query)
     tally.add(group)
     found = tally.estimate(confidence=confidence)
     if as_json:

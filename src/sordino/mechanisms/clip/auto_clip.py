@@ -26,7 +26,7 @@ from sordino.mechanisms.clip.auto_clip_plan import (
     radius_rule,
     search_margin,
 )
-from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, Interval, count_part
+from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, ClipInterval, count_part
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.profile import Units
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
-    from sordino.mechanisms.clip.column import Clipped, Column
+    from sordino.mechanisms.clip.column import ClippableColumn, Clipped
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.reading.profile import Reading
@@ -200,7 +200,7 @@ class AutoClip(Mechanism):
         raise Unsupported(self.name, "is a composition of four parts", hint="audit each part of clip_search")
 
     def converse(
-        self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
+        self, column: ClippableColumn, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Search, clip, add noise."""
         found = self.find_interval(column, contribution=contribution, bits=bits)
@@ -209,7 +209,9 @@ class AutoClip(Mechanism):
         real = column.grid.units.real
         return Answer(value, {**found.public, "low": real(found.low), "high": real(found.high)})
 
-    def find_interval(self, column: Column, *, contribution: int = 1, bits: Bits | None = None) -> Interval:
+    def find_interval(
+        self, column: ClippableColumn, *, contribution: int = 1, bits: Bits | None = None
+    ) -> ClipInterval:
         """Release a clipping interval; what is left of the price is for the noise."""
         from sordino.mechanisms.clip.search import noisy_count, outside_and_ends, radius_search, search_centre
 
@@ -260,16 +262,16 @@ class AutoClip(Mechanism):
         rest = self.price.share(1 - plan.search_share - part)
         low, high = max(centre - radius, 0), min(centre + radius, top)
         if plan.outer_share > 0:  # the mean lies near the released centre, whatever the radius
-            return Interval(low, high, rest, public, centre, count_part(self.rows, rest, NEAR_PART))
+            return ClipInterval(low, high, rest, public, centre, count_part(self.rows, rest, NEAR_PART))
         if (low, high) == (0, top) or 2 * centre == low + high:
-            return Interval(low, high, rest, public, None, count_part(self.rows, rest))
+            return ClipInterval(low, high, rest, public, None, count_part(self.rows, rest))
         # The mean may lie near the anchor or in the middle: half-way, a private number of rows costs either alike.
         halfway = (2 * centre + low + high) // 4
-        return Interval(low, high, rest, public, halfway, count_part(self.rows, rest, HALFWAY_PART))
+        return ClipInterval(low, high, rest, public, halfway, count_part(self.rows, rest, HALFWAY_PART))
 
-    def _whole(self, top: int, rest: Guarantee, public: dict[str, Any]) -> Interval:
+    def _whole(self, top: int, rest: Guarantee, public: dict[str, Any]) -> ClipInterval:
         """The declared bounds."""
-        return Interval(0, top, rest, public, None, count_part(self.rows, rest))
+        return ClipInterval(0, top, rest, public, None, count_part(self.rows, rest))
 
     def _fits(self, plan: AutoClipPlan, at_ends: int, contribution: int, bits: Bits | None) -> bool:
         """Release whether enough rows lie at both ends of the range."""
@@ -293,7 +295,7 @@ class AutoClip(Mechanism):
         return Fraction(math.ceil(part * 1024), 1024), Fraction(exponent), min(floor, plan.reach)
 
     def noisy(
-        self, sums: Clipped, found: Interval, grid: Grid, contribution: int, bits: Bits | None
+        self, sums: Clipped, found: ClipInterval, grid: Grid, contribution: int, bits: Bits | None
     ) -> Fraction:
         """The clipped mean or sum with noise of the width of the interval, cut to what is possible."""
         from sordino.mechanisms.clip.noisy_mean import Summand

@@ -19,12 +19,18 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.mechanisms.clip.auto_clip import AutoClip
-    from sordino.mechanisms.clip.column import Column
+    from sordino.mechanisms.clip.column import ClippableColumn
     from sordino.privacy import Guarantee
 
 
 def clipped_error(
-    mechanism: AutoClip, column: Column, grid: Grid, truth: Fraction, *, contribution: int, bits: Bits
+    mechanism: AutoClip,
+    column: ClippableColumn,
+    grid: Grid,
+    truth: Fraction,
+    *,
+    contribution: int,
+    bits: Bits,
 ) -> ErrorLaw:
     """Release an interval and give the law of the error of the answer that would follow.
 

@@ -47,7 +47,7 @@ class Clipped:
         return cls(rows, step * total + origin * rows, second, units.real(0), units.real(top))
 
 
-class Column(Protocol):
+class ClippableColumn(Protocol):
     """The questions an adaptive mechanism may ask; every answer is private."""
 
     grid: Grid

@@ -35,7 +35,7 @@ def count_part(rows: int, rest: Guarantee, part: Fraction = COUNT_PART) -> Fract
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ClipInterval:
     """A released clipping interval, in codes, and what is left of the price.
 
     Attributes:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.mechanisms.clip.column import Clipped
-    from sordino.mechanisms.clip.interval import Interval
+    from sordino.mechanisms.clip.interval import ClipInterval
     from sordino.privacy import Guarantee
 
 
@@ -50,7 +50,7 @@ class Summand:
 
     @classmethod
     def of(
-        cls, sums: Clipped, found: Interval, *, total: bool, neighbors: Neighbors, contribution: int
+        cls, sums: Clipped, found: ClipInterval, *, total: bool, neighbors: Neighbors, contribution: int
     ) -> Summand:
         """What gets noise for a mean or a total of clipped rows."""
         zero = Fraction(0)

@@ -15,7 +15,7 @@ from sordino import checks
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
 from sordino.mechanisms.clip.family import Family
-from sordino.mechanisms.clip.interval import Interval, count_part
+from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.clip.noisy_mean import Summand
 from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, plan_cut
 from sordino.mechanisms.clip.whole_or_interval import Valued
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
-    from sordino.mechanisms.clip.column import Clipped, Column
+    from sordino.mechanisms.clip.column import ClippableColumn, Clipped
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.reading.profile import Reading
@@ -204,11 +204,11 @@ class PlainOrCut(Mechanism):
 
     def summand(self, sums: Clipped, rest: Guarantee, contribution: int) -> Summand:
         """What gets noise, inside an interval that is public by now."""
-        found = Interval(0, 1, rest, {}, None, count_part(self.rows, rest))
+        found = ClipInterval(0, 1, rest, {}, None, count_part(self.rows, rest))
         return Summand.of(sums, found, total=self.total, neighbors=self.neighbors, contribution=contribution)
 
     def converse(
-        self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
+        self, column: ClippableColumn, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Choose the whole range or an interval, then add noise."""
         family = self.family(column.grid, contribution)

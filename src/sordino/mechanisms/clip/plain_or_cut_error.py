@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.exact.grid import Grid
-    from sordino.mechanisms.clip.column import Column
+    from sordino.mechanisms.clip.column import ClippableColumn
     from sordino.mechanisms.clip.noisy_mean import Summand
     from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
     from sordino.noise import Noise
@@ -114,7 +114,7 @@ class MixedErrors:
 
 
 def outcome_errors(
-    mechanism: PlainOrCut, column: Column, grid: Grid, truth: Fraction, contribution: int
+    mechanism: PlainOrCut, column: ClippableColumn, grid: Grid, truth: Fraction, contribution: int
 ) -> MixedErrors:
     """The law of the error on a public column.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
-    from sordino.mechanisms.clip.column import Column
+    from sordino.mechanisms.clip.column import ClippableColumn
     from sordino.privacy import Guarantee
 
 GROWTH = Fraction(33, 20)  # about e^(1/2): no loss was seen against a continuous radius
@@ -53,7 +53,9 @@ def radius_search(
     return TailSearch(radii, table.tilt, table.slope, price.pointwise, price)
 
 
-def outside_and_ends(column: Column, centre: int, radii: tuple[Fraction, ...]) -> tuple[list[int], int]:
+def outside_and_ends(
+    column: ClippableColumn, centre: int, radii: tuple[Fraction, ...]
+) -> tuple[list[int], int]:
     """Rows farther than each radius from a public centre, and rows in the outer thirds of the range; private."""
     cuts = [cut for radius in radii for cut in (centre - int(radius), centre + int(radius) + 1)]
     (first, second, *below), rows = column.below([*end_cuts(column.grid), *cuts])
@@ -61,18 +63,25 @@ def outside_and_ends(column: Column, centre: int, radii: tuple[Fraction, ...]) -
     return outside, rows_at_ends((first, second), rows)
 
 
-def rows_outside(column: Column, centre: int, radii: tuple[Fraction, ...]) -> list[int]:
+def rows_outside(column: ClippableColumn, centre: int, radii: tuple[Fraction, ...]) -> list[int]:
     """For every radius the number of rows farther than it from a public centre; private."""
     return outside_and_ends(column, centre, radii)[0]
 
 
-def search_radius(column: Column, centre: int, search: TailSearch, *, bits: Bits | None) -> int:
+def search_radius(column: ClippableColumn, centre: int, search: TailSearch, *, bits: Bits | None) -> int:
     """Release a radius around a public centre, in codes."""
     return search.draw(rows_outside(column, centre, search.radii), bits=bits)
 
 
 def centre_law(
-    column: Column, *, low: int, high: int, spacing: int, price: Guarantee, rows: int, contribution: int = 1
+    column: ClippableColumn,
+    *,
+    low: int,
+    high: int,
+    spacing: int,
+    price: Guarantee,
+    rows: int,
+    contribution: int = 1,
 ) -> LatticeLaw:
     """Law of the private median of the rows clipped to ``low..high``, on a lattice coarse enough for ties.
 
@@ -97,7 +106,7 @@ def _reach(slope: Fraction, rows: int) -> int:
 
 
 def _centre_ends(
-    column: Column, low: int, high: int, spacing: int, *, reach: int
+    column: ClippableColumn, low: int, high: int, spacing: int, *, reach: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Lower and upper ends by distance on the coarse lattice, and its last point; private but for the last."""
     codes, _, _ = column.window(MIDDLE, reach)
@@ -107,7 +116,7 @@ def _centre_ends(
 
 
 def search_centre(
-    column: Column,
+    column: ClippableColumn,
     *,
     low: int,
     high: int,

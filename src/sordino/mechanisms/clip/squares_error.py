@@ -21,7 +21,7 @@ from sordino.privacy import Neighbors
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
-    from sordino.mechanisms.clip.column import Column
+    from sordino.mechanisms.clip.column import ClippableColumn
     from sordino.mechanisms.clip.variance_clip import VarianceClip
     from sordino.noise import Noise
 
@@ -88,7 +88,13 @@ class SquaresError:
 
 
 def squares_error(
-    mechanism: VarianceClip, column: Column, grid: Grid, truth: Fraction, *, contribution: int, bits: Bits
+    mechanism: VarianceClip,
+    column: ClippableColumn,
+    grid: Grid,
+    truth: Fraction,
+    *,
+    contribution: int,
+    bits: Bits,
 ) -> SquaresError:
     """Release what the searches release, and give the law of the error of the answer that would follow.
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
-    from sordino.mechanisms.clip.column import Clipped, Column
-    from sordino.mechanisms.clip.interval import Interval
+    from sordino.mechanisms.clip.column import ClippableColumn, Clipped
+    from sordino.mechanisms.clip.interval import ClipInterval
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.privacy import Guarantee
@@ -53,7 +53,7 @@ class Middle:
     code: int
     value: Fraction
     width: Fraction | None = None
-    found: Interval | None = None
+    found: ClipInterval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ class VarianceClip(Mechanism):
         raise Unsupported(self.name, "is a composition", hint="audit each part of clip_search")
 
     def converse(
-        self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
+        self, column: ClippableColumn, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Mean, radius of squares, clipped mean of squares."""
         found = self.find_squares(column, grid, contribution=contribution, bits=bits)
@@ -274,7 +274,7 @@ class VarianceClip(Mechanism):
         return Answer(fine.step * round(answer / fine.step), public)
 
     def find_squares(
-        self, column: Column, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
+        self, column: ClippableColumn, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
     ) -> Squares:
         """Release a mean and a radius; what is left of the price is for the noise."""
         from sordino.mechanisms.clip.search import ROOT_GROWTH, radius_search, search_radius
@@ -294,7 +294,7 @@ class VarianceClip(Mechanism):
         kept = column.clipped(*ends, squares=True)
         return Squares(kept, middle, spent.share(1 - plan.share), ends)
 
-    def _middle(self, column: Column, grid: Grid, contribution: int, bits: Bits | None) -> Middle:
+    def _middle(self, column: ClippableColumn, grid: Grid, contribution: int, bits: Bits | None) -> Middle:
         """Release a mean, or take the public point."""
         if self.about is not None:
             code = column.grid.code(float(self.about))
@@ -306,7 +306,7 @@ class VarianceClip(Mechanism):
         value = grid.step * round(value / grid.step)
         return Middle(column.grid.code(float(value)), value, sums.high - sums.low, found)
 
-    def _plan(self, column: Column, middle: Middle, spent: Guarantee) -> SquarePlan:
+    def _plan(self, column: ClippableColumn, middle: Middle, spent: Guarantee) -> SquarePlan:
         """How far and how dearly to search, from what has been released; no search where the bounds fit."""
         top, step = column.grid.top, column.grid.units.step
         farthest = max(top - middle.code, middle.code, 1)

@@ -74,12 +74,12 @@ def flatness(rate: Fraction, slope: Fraction) -> Fraction:
     return min(rate / slope, 2 / STEEPEST)
 
 
-def _weights(weighed: Weighed, *, whole: bool) -> choice.Weights:
+def _weights(weighed: Weighed, *, whole: bool) -> choice.CellWeights:
     counts, levels = list(weighed.counts), list(weighed.exponents)
     if whole:
         counts, levels = [weighed.one, *counts], [0, *levels]
     both = np.array(counts, dtype=object), np.array(levels, dtype=object)
-    return choice.Weights(*both, Fraction(1, weighed.unit))
+    return choice.CellWeights(*both, Fraction(1, weighed.unit))
 
 
 def total_ball(weighed: Weighed) -> Ball:

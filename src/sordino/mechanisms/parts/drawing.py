@@ -35,12 +35,12 @@ def _integers(values: Sequence[int]) -> Any:
     return np.array(list(values), dtype=object)
 
 
-def _weights(exponents: Sequence[Fraction], counts: Sequence[int] | None) -> choice.Weights:
+def _weights(exponents: Sequence[Fraction], counts: Sequence[int] | None) -> choice.CellWeights:
     """Exponents on their common denominator, so that levels are integers."""
     scale = math.lcm(*(exponent.denominator for exponent in exponents))
     levels = [int(exponent * scale) for exponent in exponents]
     sizes = [1] * len(levels) if counts is None else counts
-    return choice.Weights(_integers(sizes), _integers(levels), Fraction(1, scale))
+    return choice.CellWeights(_integers(sizes), _integers(levels), Fraction(1, scale))
 
 
 def pick(
@@ -77,7 +77,7 @@ def draw_lattice(
     source = Bits() if bits is None else bits
     masses = [measure.mass(cell.first, cell.last) for cell in cells]
     chosen, unit = choice.choose_candidate(
-        choice.Weights(_integers(masses), [cell.level for cell in cells], slope), bits=source
+        choice.CellWeights(_integers(masses), [cell.level for cell in cells], slope), bits=source
     )
     return measure.point(cells[chosen].first, cells[chosen].last, unit)
 
@@ -119,7 +119,7 @@ def flip_lattice(cells: Sequence[Cell], slope: Fraction, *, bits: Bits | None = 
     """Draw a lattice point by permute-and-flip over all points, exactly."""
     counts = [cell.last - cell.first + 1 for cell in cells]
     chosen, place = compare.permute_and_flip(
-        choice.Weights(_integers(counts), [cell.level for cell in cells], slope), bits=bits
+        choice.CellWeights(_integers(counts), [cell.level for cell in cells], slope), bits=bits
     )
     return cells[chosen].first + place
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.mechanisms import Asking
-    from sordino.mechanisms.clip.column import Column
+    from sordino.mechanisms.clip.column import ClippableColumn
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.quantile.plan import Lattice
     from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
@@ -142,7 +142,7 @@ class OrderInterval(Mechanism):
         """False when the ends would leave the data."""
         return self.rows is None or 2 * self.ranks < self.rows
 
-    def end_law(self, column: Column, rank: Rank, *, contribution: int = 1) -> LatticeLaw:
+    def end_law(self, column: ClippableColumn, rank: Rank, *, contribution: int = 1) -> LatticeLaw:
         """The law of one end: plain inverse sensitivity at a rank, with rows beyond the data at the ends of the range.
 
         Ranks outside 1..n stand for rows at the bounds, so the bound on the tail holds for every number of rows.
@@ -152,7 +152,7 @@ class OrderInterval(Mechanism):
             self.slope, low=self.lattice.low, step=self.lattice.step,
         )  # fmt: skip
 
-    def _end(self, column: Column, rank: Rank, contribution: int) -> Intervals:
+    def _end(self, column: ClippableColumn, rank: Rank, contribution: int) -> Intervals:
         """The nested intervals around one end; private."""
         reach = self.depth * contribution
         codes, _, _ = column.window(rank, reach)

@@ -59,7 +59,7 @@ class Gaussian(Noise):
 
     @classmethod
     def _calibrate_concentrated(
-        cls, target: Concentrated, smoothing: Fraction | None, method: str | None
+        cls, price: Concentrated, smoothing: Fraction | None, method: str | None
     ) -> Calibration:
         method = choose_method(cls.name, method, "global")
         if smoothing:
@@ -67,18 +67,18 @@ class Gaussian(Noise):
                 cls.name,
                 smoothing,
                 "or equal to 0",
-                target,
+                price,
                 "ArsinhNormal or StudentT are concentrated under a smooth bound",
             )
-        scale = upper(evaluate(lambda: 1 / (2 * ball(target.rho)).sqrt()))
-        return Calibration(cls(), Fraction(0), scale, target, method, "gaussian")
+        scale = upper(evaluate(lambda: 1 / (2 * ball(price.rho)).sqrt()))
+        return Calibration(cls(), Fraction(0), scale, price, method, "gaussian")
 
     @classmethod
     def _calibrate_truncated_concentrated(
-        cls, target: TruncatedConcentrated, smoothing: Fraction | None, method: str | None
+        cls, price: TruncatedConcentrated, smoothing: Fraction | None, method: str | None
     ) -> Calibration:
         method = choose_method(cls.name, method, "exact")
-        rho, omega = target.rho, target.omega
+        rho, omega = price.rho, price.omega
         if smoothing is None:
             smoothing = Fraction(f"{min(1 / (8 * float(omega)), float(np.sqrt(float(rho))) / 8):.3g}")
 
@@ -97,21 +97,21 @@ class Gaussian(Noise):
                 cls.name,
                 smoothing,
                 "about sqrt(rho), and 1/(2 omega)",
-                target,
+                price,
                 f"smoothing={1 / (8 * float(omega)):.3g}",
             )
-        return Calibration(cls(), smoothing, 1 / eta, target, method, "gaussian")
+        return Calibration(cls(), smoothing, 1 / eta, price, method, "gaussian")
 
     @classmethod
-    def _calibrate_approx(cls, target: Approx, smoothing: Fraction | None, method: str | None) -> Calibration:
+    def _calibrate_approx(cls, price: Approx, smoothing: Fraction | None, method: str | None) -> Calibration:
         method = choose_method(cls.name, method, "exact")
-        epsilon, delta = target.epsilon, target.delta
+        epsilon, delta = price.epsilon, price.delta
         if delta == 0:
             raise too_smooth(
                 cls.name,
                 smoothing or Fraction(0),
                 "nothing: delta must be positive",
-                target,
+                price,
                 "Approx(1, 1e-6)",
             )
         if smoothing is None:
@@ -122,7 +122,7 @@ class Gaussian(Noise):
                 cls.name,
                 smoothing,
                 "about epsilon/15",
-                target,
+                price,
                 f"smoothing={float(epsilon) / 50:.3g}, or Laplace or PolyPlace",
             )
         while high - low > 1e-15 * high:
@@ -137,7 +137,7 @@ class Gaussian(Noise):
         eta = Fraction(low)
         while upper(evaluate(lambda: _worst_delta_ball(eta, smoothing, epsilon))) > delta:  # noqa: B023
             eta *= 1 - Fraction(1, 2**40)
-        return Calibration(cls(), smoothing, round_up(1 / eta), target, method, "gaussian")
+        return Calibration(cls(), smoothing, round_up(1 / eta), price, method, "gaussian")
 
     def _price_concentrated(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Concentrated:
         choose_method(self.name, method, "global")

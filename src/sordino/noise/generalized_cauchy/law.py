@@ -102,14 +102,14 @@ class GeneralizedCauchy(Noise):
     @classmethod
     def _calibrate_pure(
         cls,
-        target: Pure,
+        price: Pure,
         smoothing: Fraction | None,
         method: str | None,
         p: Fraction | None = None,
         theta: Fraction | None = None,
     ) -> Calibration:
         method = choose_method(cls.name, method, *METHODS)
-        epsilon = target.epsilon
+        epsilon = price.epsilon
         if smoothing is None:
             smoothing = epsilon / 10
         if smoothing >= epsilon:
@@ -117,7 +117,7 @@ class GeneralizedCauchy(Noise):
                 cls.name,
                 smoothing,
                 f"epsilon = {float(epsilon):g}",
-                target,
+                price,
                 f"smoothing={float(epsilon) / 10:g}",
             )
         if p is None or theta is None:
@@ -129,23 +129,23 @@ class GeneralizedCauchy(Noise):
                 cls.name,
                 smoothing,
                 "epsilon/(p*theta - 1)",
-                target,
+                price,
                 f"p={float(p):g}, theta={(float(epsilon / smoothing) * 0.5 + 1) / float(p):.3g}",
             )
-        return Calibration(noise, smoothing, 1 / eta, target, method, "generalized_cauchy")
+        return Calibration(noise, smoothing, 1 / eta, price, method, "generalized_cauchy")
 
     @classmethod
     def _calibrate_geo(
         cls,
-        target: Geo,
+        price: Geo,
         smoothing: Fraction | None,
         method: str | None,
         p: Fraction | None = None,
         theta: Fraction | None = None,
     ) -> Calibration:
         choose_method(cls.name, method, "joint")
-        inner = cls._calibrate_pure(Pure(target.rate), smoothing, "joint", p, theta)
-        return Calibration(inner.noise, inner.smoothing, inner.scale, target, "joint", inner.proof)
+        inner = cls._calibrate_pure(Pure(price.rate), smoothing, "joint", p, theta)
+        return Calibration(inner.noise, inner.smoothing, inner.scale, price, "joint", inner.proof)
 
     def _price_pure(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Pure:
         method = choose_method(self.name, method, *METHODS)

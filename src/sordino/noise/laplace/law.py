@@ -54,38 +54,38 @@ class Laplace(Noise):
         return float(np.exp(lgamma(order + 1)))
 
     @classmethod
-    def _calibrate_pure(cls, target: Pure, smoothing: Fraction | None, method: str | None) -> Calibration:
+    def _calibrate_pure(cls, price: Pure, smoothing: Fraction | None, method: str | None) -> Calibration:
         method = choose_method(cls.name, method, "global")
         if smoothing:
             raise too_smooth(
                 cls.name,
                 smoothing,
                 "or equal to 0",
-                target,
+                price,
                 "PolyPlace or StudentT are pure under a smooth bound",
             )
-        return Calibration(cls(), Fraction(0), 1 / target.epsilon, target, method, "laplace")
+        return Calibration(cls(), Fraction(0), 1 / price.epsilon, price, method, "laplace")
 
     @classmethod
-    def _calibrate_geo(cls, target: Geo, smoothing: Fraction | None, method: str | None) -> Calibration:
+    def _calibrate_geo(cls, price: Geo, smoothing: Fraction | None, method: str | None) -> Calibration:
         method = choose_method(cls.name, method, "global")
         if smoothing:
             raise too_smooth(
-                cls.name, smoothing, "or equal to 0", target, "PolyPlace or StudentT take a smooth bound"
+                cls.name, smoothing, "or equal to 0", price, "PolyPlace or StudentT take a smooth bound"
             )
-        return Calibration(cls(), Fraction(0), 1 / target.rate, target, method, "laplace")
+        return Calibration(cls(), Fraction(0), 1 / price.rate, price, method, "laplace")
 
     @classmethod
-    def _calibrate_approx(cls, target: Approx, smoothing: Fraction | None, method: str | None) -> Calibration:
+    def _calibrate_approx(cls, price: Approx, smoothing: Fraction | None, method: str | None) -> Calibration:
         method = choose_method(cls.name, method, "exact")
-        epsilon, delta = target.epsilon, target.delta
+        epsilon, delta = price.epsilon, price.delta
         if smoothing is None:
             # Half of the smoothing at which dilation alone costs the whole price.
             smoothing = Fraction(f"{float(epsilon) / (4 * np.log(2 / max(float(delta), 1e-300))):.3g}")
         if smoothing == 0:
-            return Calibration(cls(), smoothing, 1 / epsilon, target, method, "laplace")
+            return Calibration(cls(), smoothing, 1 / epsilon, price, method, "laplace")
         if delta == 0 or smoothing >= epsilon:
-            raise too_smooth(cls.name, smoothing, _limit(target), target, "PolyPlace needs no delta")
+            raise too_smooth(cls.name, smoothing, _limit(price), price, "PolyPlace needs no delta")
 
         def shift() -> Any:
             # The largest shift with (1-e^-g) exp(-(eps+g)/(e^g-1)) cosh(shift/(e^g-1)) <= delta, and the two
@@ -101,8 +101,8 @@ class Laplace(Noise):
 
         eta = lower(evaluate(shift))
         if eta <= 0:
-            raise too_smooth(cls.name, smoothing, _limit(target), target, "PolyPlace needs no delta")
-        return Calibration(cls(), smoothing, 1 / eta, target, method, "laplace")
+            raise too_smooth(cls.name, smoothing, _limit(price), price, "PolyPlace needs no delta")
+        return Calibration(cls(), smoothing, 1 / eta, price, method, "laplace")
 
     def _price_pure(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Pure:
         choose_method(self.name, method, "global")
@@ -153,7 +153,7 @@ class Laplace(Noise):
         return Approx(wanted, min(Fraction(1), upper(evaluate(formula))))
 
 
-def _limit(target: Approx) -> str:
+def _limit(price: Approx) -> str:
     """Say roughly how much smoothing the price allows."""
-    log_term = float(np.log(2 / max(float(target.delta), 1e-300)))
-    return f"about {float(target.epsilon) / log_term:.3g}" if target.delta else "or equal to 0 (delta is 0)"
+    log_term = float(np.log(2 / max(float(price.delta), 1e-300)))
+    return f"about {float(price.epsilon) / log_term:.3g}" if price.delta else "or equal to 0 (delta is 0)"

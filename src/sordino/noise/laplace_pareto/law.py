@@ -97,7 +97,7 @@ class LaplacePareto(Noise):
 
     @classmethod
     def _calibrate_geo(
-        cls, target: Geo, smoothing: Fraction | None, method: str | None, alpha: Fraction | None = None
+        cls, price: Geo, smoothing: Fraction | None, method: str | None, alpha: Fraction | None = None
     ) -> Calibration:
         if method != "plateau":
             raise Unsupported(
@@ -107,20 +107,20 @@ class LaplacePareto(Noise):
                 why="Where a query moves while its bound changes, the loss is nearly twice the price.",
                 hint='method="plateau" for thresholds, ranges and geofences; PolyPlace for anything else',
             )
-        rate = target.rate
+        rate = price.rate
         smoothing = rate * DEFAULT_SMOOTHING if smoothing is None else smoothing
         if not 0 < smoothing < rate:
             raise too_smooth(
                 cls.name,
                 smoothing,
                 f"{float(rate):g} and greater than 0",
-                target,
+                price,
                 f"smoothing={float(rate) * 0.3:g}",
             )
         wanted = rate / smoothing
         if alpha is not None and alpha > wanted:
-            raise too_smooth(cls.name, smoothing, "epsilon/alpha", target, f"alpha={float(wanted):g}")
-        return Calibration(cls(alpha or wanted), smoothing, 1 / rate, target, "plateau", "laplace_pareto")
+            raise too_smooth(cls.name, smoothing, "epsilon/alpha", price, f"alpha={float(wanted):g}")
+        return Calibration(cls(alpha or wanted), smoothing, 1 / rate, price, "plateau", "laplace_pareto")
 
     def _price_geo(self, scale: Fraction, smoothing: Fraction, method: str | None, per: Any = 1) -> Geo:
         if method != "plateau":

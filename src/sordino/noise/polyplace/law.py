@@ -105,31 +105,31 @@ class PolyPlace(Noise):
 
     @classmethod
     def _calibrate_pure(
-        cls, target: Pure, smoothing: Fraction | None, method: str | None, alpha: Fraction | None = None
+        cls, price: Pure, smoothing: Fraction | None, method: str | None, alpha: Fraction | None = None
     ) -> Calibration:
         method = choose_method(cls.name, method, "tight", "published")
-        smoothing = _default(smoothing, target.epsilon)
-        noise = _shape(cls, target.epsilon, smoothing, alpha, target)
+        smoothing = _default(smoothing, price.epsilon)
+        noise = _shape(cls, price.epsilon, smoothing, alpha, price)
         if method == "published":  # paper 000, Theorem 8: SS/smoothing
             scale = 1 / smoothing
         else:
             scale = upper(evaluate(lambda: 1 / (2 * (ball(smoothing) / 2).expm1())))
-        return Calibration(noise, smoothing, scale, target, method, "polyplace")
+        return Calibration(noise, smoothing, scale, price, method, "polyplace")
 
     @classmethod
     def _calibrate_geo(
-        cls, target: Geo, smoothing: Fraction | None, method: str | None, alpha: Fraction | None = None
+        cls, price: Geo, smoothing: Fraction | None, method: str | None, alpha: Fraction | None = None
     ) -> Calibration:
         # Every distance must hold, the smallest too: as it falls to zero the tight scale rises to 1/smoothing.
         method = choose_method(cls.name, method, "pathwise")
-        smoothing = _default(smoothing, target.rate)
-        noise = _shape(cls, target.rate, smoothing, alpha, target)
-        return Calibration(noise, smoothing, 1 / smoothing, target, method, "polyplace")
+        smoothing = _default(smoothing, price.rate)
+        noise = _shape(cls, price.rate, smoothing, alpha, price)
+        return Calibration(noise, smoothing, 1 / smoothing, price, method, "polyplace")
 
     @classmethod
     def _calibrate_concentrated(
         cls,
-        target: Concentrated,
+        price: Concentrated,
         smoothing: Fraction | None,
         method: str | None,
         alpha: Fraction | None = None,
@@ -137,7 +137,7 @@ class PolyPlace(Noise):
         from sordino.noise.concentrated import calibrate_certified
 
         choose_method(cls.name, method, "certified")
-        return calibrate_certified(cls, target, smoothing, "alpha", alpha)
+        return calibrate_certified(cls, price, smoothing, "alpha", alpha)
 
     def _price_pure(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Pure:
         choose_method(self.name, method, "tight")
@@ -172,7 +172,7 @@ def _default(smoothing: Fraction | None, epsilon: Fraction) -> Fraction:
 
 
 def _shape(
-    cls: type[PolyPlace], epsilon: Fraction, smoothing: Fraction, alpha: Fraction | None, target: Any
+    cls: type[PolyPlace], epsilon: Fraction, smoothing: Fraction, alpha: Fraction | None, price: Any
 ) -> PolyPlace:
     """Choose alpha = epsilon/smoothing, the largest that pays for a change of scale; smaller ones are refused."""
     if smoothing == 0:
@@ -180,12 +180,12 @@ def _shape(
             cls.name,
             smoothing,
             f"{float(epsilon):g} and greater than 0",
-            target,
-            "without smoothing the law becomes Laplace: Laplace.calibrate(target, smoothing=0)",
+            price,
+            "without smoothing the law becomes Laplace: Laplace.calibrate(price, smoothing=0)",
         )
     if smoothing >= epsilon:
         raise too_smooth(
-            cls.name, smoothing, f"epsilon = {float(epsilon):g}", target, f"smoothing={float(epsilon) / 10:g}"
+            cls.name, smoothing, f"epsilon = {float(epsilon):g}", price, f"smoothing={float(epsilon) / 10:g}"
         )
     wanted = epsilon / smoothing
     if alpha is not None and alpha != wanted:

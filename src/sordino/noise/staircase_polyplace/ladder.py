@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ladder:
+class StaircaseLadder:
     """Pieces of the unnormalised density h on (0, end], in order; beyond, the last level repeats.
 
     Attributes:
@@ -150,7 +150,7 @@ def _solve(end: Floats, mass: Floats, top: Floats, pole: Floats) -> Floats:
 
 
 @functools.lru_cache(maxsize=512)
-def build(epsilon: float, smoothing: float, plateau: float, middle: float, core: float) -> Ladder:
+def build(epsilon: float, smoothing: float, plateau: float, middle: float, core: float) -> StaircaseLadder:
     """Lay out the levels 0, 1, ... up to the first that repeats."""
     origin = float(1 / np.expm1(smoothing))
 
@@ -191,4 +191,4 @@ def build(epsilon: float, smoothing: float, plateau: float, middle: float, core:
     rest = float(np.sum(mass[first:]) / np.expm1(epsilon))
     tail = rest + np.concatenate([np.cumsum(mass[::-1])[::-1][1:], [0.0]])
     before = np.concatenate([[0.0], np.cumsum(mass)[:-1]])
-    return Ladder(low, high, top, pole, tail, before, rest, first, origin, epsilon, smoothing)
+    return StaircaseLadder(low, high, top, pole, tail, before, rest, first, origin, epsilon, smoothing)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.noise.staircase_polyplace.ladder import Ladder
+    from sordino.noise.staircase_polyplace.ladder import StaircaseLadder
 
 LEAST_EPSILON = 2
 MOST_EPSILON = 50
@@ -108,7 +108,7 @@ class StaircasePolyPlace(Noise):
             yield cls(*(Fraction(number) for number in shape))
 
     @property
-    def _ladder(self) -> Ladder:
+    def _ladder(self) -> StaircaseLadder:
         from sordino.noise.staircase_polyplace.ladder import build  # loads scipy
 
         return build(*(float(value) for value in self.shape.values()))
@@ -142,7 +142,7 @@ class StaircasePolyPlace(Noise):
     @classmethod
     def _calibrate_pure(
         cls,
-        target: Pure,
+        price: Pure,
         smoothing: Fraction | None,
         method: str | None,
         epsilon: Fraction | None = None,
@@ -152,33 +152,33 @@ class StaircasePolyPlace(Noise):
     ) -> Calibration:
         method = choose_method(cls.name, method, "minimal")
         if smoothing is None:
-            smoothing = target.epsilon / 10
-        if 2 * smoothing >= target.epsilon:
+            smoothing = price.epsilon / 10
+        if 2 * smoothing >= price.epsilon:
             raise too_smooth(
                 cls.name,
                 smoothing,
-                f"epsilon/2 = {float(target.epsilon) / 2:g}",
-                target,
-                f"smoothing={float(target.epsilon) / 10:g}, or PolyPlace",
+                f"epsilon/2 = {float(price.epsilon) / 2:g}",
+                price,
+                f"smoothing={float(price.epsilon) / 10:g}, or PolyPlace",
             )
-        if not LEAST_EPSILON <= target.epsilon <= MOST_EPSILON or epsilon not in (None, target.epsilon):
+        if not LEAST_EPSILON <= price.epsilon <= MOST_EPSILON or epsilon not in (None, price.epsilon):
             raise Unsupported(
                 cls.name,
                 f"epsilon must be between {LEAST_EPSILON} and {MOST_EPSILON}",
-                got={"target": target},
+                got={"price": price},
                 why="For smaller epsilon PolyPlace is as good and simpler.",
-                hint="PolyPlace.calibrate(target)",
+                hint="PolyPlace.calibrate(price)",
             )
-        own = max(smoothing, target.epsilon * LEAST_RATIO)
-        best = _best_core(target.epsilon, own) if None in (plateau, middle, core) else (own, own, own)
+        own = max(smoothing, price.epsilon * LEAST_RATIO)
+        best = _best_core(price.epsilon, own) if None in (plateau, middle, core) else (own, own, own)
         noise = cls(
-            target.epsilon,
+            price.epsilon,
             own,
             best[0] if plateau is None else plateau,
             best[1] if middle is None else middle,
             best[2] if core is None else core,
         )
-        return Calibration(noise, smoothing, Fraction(1), target, method, "staircase_polyplace")
+        return Calibration(noise, smoothing, Fraction(1), price, method, "staircase_polyplace")
 
     def _price_pure(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Pure:
         choose_method(self.name, method, "minimal")

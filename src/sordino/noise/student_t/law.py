@@ -83,10 +83,10 @@ class StudentT(Noise):
 
     @classmethod
     def _calibrate_pure(
-        cls, target: Pure, smoothing: Fraction | None, method: str | None, df: Fraction | None = None
+        cls, price: Pure, smoothing: Fraction | None, method: str | None, df: Fraction | None = None
     ) -> Calibration:
         method = choose_method(cls.name, method, *METHODS)
-        epsilon = target.epsilon
+        epsilon = price.epsilon
         if smoothing is None:
             smoothing = epsilon / 10
         if smoothing >= epsilon:
@@ -94,7 +94,7 @@ class StudentT(Noise):
                 cls.name,
                 smoothing,
                 f"epsilon = {float(epsilon):g}",
-                target,
+                price,
                 f"smoothing={float(epsilon) / 10:g}",
             )
         if df is None:
@@ -105,31 +105,31 @@ class StudentT(Noise):
                 cls.name,
                 smoothing,
                 "epsilon/df" if df > 1 else "epsilon",
-                target,
+                price,
                 f"df={min(float(epsilon / smoothing) * 0.5, 3):.3g}",
             )
-        return Calibration(cls(df), smoothing, 1 / eta, target, method, "student_t")
+        return Calibration(cls(df), smoothing, 1 / eta, price, method, "student_t")
 
     @classmethod
     def _calibrate_geo(
-        cls, target: Geo, smoothing: Fraction | None, method: str | None, df: Fraction | None = None
+        cls, price: Geo, smoothing: Fraction | None, method: str | None, df: Fraction | None = None
     ) -> Calibration:
         # At every small distance: the straight path, whose cost is the supremum of the joint scores.
         choose_method(cls.name, method, "joint")
-        calibration = cls._calibrate_pure(Pure(target.rate), smoothing, "joint", df)
+        calibration = cls._calibrate_pure(Pure(price.rate), smoothing, "joint", df)
         return Calibration(
-            calibration.noise, calibration.smoothing, calibration.scale, target, "joint", "student_t"
+            calibration.noise, calibration.smoothing, calibration.scale, price, "joint", "student_t"
         )
 
     @classmethod
     def _calibrate_concentrated(
-        cls, target: Concentrated, smoothing: Fraction | None, method: str | None, df: Fraction | None = None
+        cls, price: Concentrated, smoothing: Fraction | None, method: str | None, df: Fraction | None = None
     ) -> Calibration:
         from sordino.noise.concentrated import calibrate_by_pure, calibrate_certified
 
         if choose_method(cls.name, method, "certified", "analytic") == "analytic":
-            return calibrate_by_pure(cls, target, smoothing, df=df)
-        return calibrate_certified(cls, target, smoothing, "df", df)
+            return calibrate_by_pure(cls, price, smoothing, df=df)
+        return calibrate_certified(cls, price, smoothing, "df", df)
 
     def _price_pure(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Pure:
         method = choose_method(self.name, method, *METHODS)
