@@ -72,7 +72,11 @@ COLUMNS = {
         Grid(0, 10, step=1),
     ),
     "odd bounds": (pa.float64(), RNG.normal(0.3, 2, 500).tolist(), Grid(-math.pi, math.e)),
-    "step that is no power of two": (pa.float64(), RNG.normal(3, 2, 500).tolist(), Grid(0.1, 9.7, step=0.01)),
+    "step that is not a power of two": (
+        pa.float64(),
+        RNG.normal(3, 2, 500).tolist(),
+        Grid(0.1, 9.7, step=0.01),
+    ),
     "40 bits": (pa.float64(), RNG.normal(3, 2, 500).tolist(), Grid(-3, 8, bits=40, missing="drop")),
     "50 bits": (pa.float64(), RNG.normal(3, 2, 500).tolist(), Grid(0, 8, bits=50)),
     "steps above one": (

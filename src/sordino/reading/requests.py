@@ -53,7 +53,7 @@ class Grid:
     """The public lattice on which rows are counted: a row x becomes the integer ``rint((clip(x) - low) / step)``.
 
     Codes run from 0 to ``top``. Without a declared step the step is the power of two that gives the range at
-    least ``2**(bits - 1)`` and at most ``2**bits`` codes. Rows that are no number take the ``missing`` value, or
+    least ``2**(bits - 1)`` and at most ``2**bits`` codes. Rows that are not numbers take the ``missing`` value, or
     are dropped with ``missing="drop"``; infinities and rows out of range are clipped.
 
     Args:
@@ -129,7 +129,7 @@ class Grid:
 
     @property
     def drops(self) -> bool:
-        """Whether rows that are no number are dropped, which makes the number of rows private."""
+        """Whether rows that are not numbers are dropped, which makes the number of rows private."""
         return self.missing == "drop"
 
     @property
@@ -155,7 +155,7 @@ class Grid:
     def codes(self, values: NDArray[np.float64]) -> Codes:
         """Quantise rows: per row, position independent, only ``- * / clip rint`` (sources must agree to the bit).
 
-        Values that are no number become ``missing``, or are dropped.
+        Values that are not numbers become ``missing``, or are dropped.
         """
         nothing = np.isnan(values)
         if nothing.any():
@@ -166,7 +166,7 @@ class Grid:
     def raised(
         self, values: NDArray[np.float64], *, out: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """The codes plus 2^52, as floats; NaN where a row is no number."""
+        """The codes plus 2^52, as floats; NaN where a row is not a number."""
         return raise_rows(values, low=self.low, high=self.high, step=float(self.pace), out=out)
 
 
