@@ -1,4 +1,4 @@
-"""Paper 003 (piecewise Laplace), section 5: answers in d dimensions, drawn by the product and set against their laws.
+"""Durfee 2025 (piecewise Laplace), section 5: answers in d dimensions, drawn by the product and set against their laws.
 
 The paper leaves sampling in d dimensions to rejection; the product draws a shell, a term and a direction and rejects
 nothing (docs/proofs/mechanism_radial.md). Draws are seeded: these columns are generated and nobody's.
@@ -177,8 +177,8 @@ def _plane_draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "003-radius",
-        "003",
+        "durfee-2025-radius",
+        "durfee-2025",
         "distance of d-dimensional answers from the truth: drawn, and by their exact law",
         "In d dimensions the mechanism needs rejection sampling, which could become expensive.",
         ("dimension", "distance", "law", "drawn", "root mean square", "times global", "draws", "apart"),
@@ -188,8 +188,8 @@ EXPERIMENTS = (
         _radius_draw,
     ),
     Experiment(
-        "003-plane",
-        "003",
+        "durfee-2025-plane",
+        "durfee-2025",
         "answers in the plane for three norms",
         "The approximate variant extends to balls of any norm.",
         ("norm", "x", "y", "within"),

@@ -28,7 +28,7 @@ OTHERS = [[str(i % 90), ["north", 'sou"th', "east, or west", "two lines", ""][i 
 KEYS = ("north", 'sou"th', "east, or west", "two lines")
 
 HOSTILE = {
-    "bytes that are no UTF-8": b"1,\x80\xff\xc0\x80\xed\xa0\x80",
+    "bytes that are not UTF-8": b"1,\x80\xff\xc0\x80\xed\xa0\x80",
     "such bytes in the number": b"\xff\xfe,a",
     "half a character at the end": b"1,a\xe2\x82",
     "every byte": b"1," + bytes(byte for byte in range(256) if byte not in b'\n",'),
@@ -316,7 +316,7 @@ def test_some_rows_of_a_column_are_those_rows():
 
 
 def test_units_keep_the_order_of_the_file_and_broken_names_are_people_too(tmp_path):
-    """Of a person whose name is no UTF-8 as many rows are used as of others."""
+    """Of a person whose name is not UTF-8 as many rows are used as of others."""
     source = opened(tmp_path, b"1,\xff\n2,\xff\n3,\xff", unit=Unit("g", 2))
     assert source.summary(Request("x", GRID))[0].rows == 2 * 5
 

@@ -150,7 +150,7 @@ ROWS, TRIM = 4896, 400
 
 
 def trimmed_sensitivities(x, top, bottom, steps):
-    """LS at distance j < steps of the trimmed sum (paper 004, Prop. 40), for sorted numbers of any kind."""
+    """LS at distance j < steps of the trimmed sum (Bun and Steinke 2019, Prop. 40), for sorted numbers of any kind."""
     n = len(x)
     at = lambda i: bottom if i < 1 else top if i > n else x[i - 1]  # noqa: E731
     return [max(at(n - TRIM + 1 + j - t) - at(TRIM + 1 - t) for t in range(j + 2)) for j in steps]

@@ -92,7 +92,7 @@ def test_the_law_is_symmetric_and_decreasing(noise):
     assert noise.cdf(0.0) == 0.5
     if hasattr(noise, "breaks"):
         return  # a law with jumps
-    # Lemma 2 of certification.md: log f is concave in log|x|.
+    # docs/proofs/certification.md: log f is concave in log|x|.
     u = np.linspace(-12, 12, 400)
     curve = noise.logpdf(np.exp(u))
     assert np.all(np.diff(curve, 2) <= 1e-9 * np.maximum(1, np.abs(curve[1:-1])))
@@ -249,7 +249,7 @@ def test_truncated_calibration_is_exact_and_the_printed_formula_is_not(rho, omeg
 
     assert worst(shift) == pytest.approx(rho, rel=1e-9)
     assert worst(shift / 0.99) > rho * 1.005
-    # Section 3.5 of paper 004 as printed takes e^t for a ratio of variances: at its shift the promise is broken.
+    # Bun and Steinke 2019, section 3.5, as printed, takes e^t for a ratio of variances: its shift breaks the promise.
     kappa = 1 - omega * -math.expm1(-smoothing)
     printed = math.sqrt(2 * kappa * (rho - smoothing**2 / (4 * kappa**2)))
     assert worst(printed) > rho * 1.01

@@ -45,7 +45,7 @@ def moved(event_options, unit, relation=sd.Neighbors.REPLACE_ONE):
         session = session.where(*event_options["where"])
     by = ("group", event_options["by"]) if event_options.get("by") else None
     statistic = sd.Median("x", low=0, high=1, step=1, missing=event_options.get("missing"))
-    return session.quote(statistic, sd.Pure(1), by=by).rows_moved
+    return session.quote(statistic, sd.Pure(1), by=by).contribution
 
 
 CASES = {

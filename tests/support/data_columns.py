@@ -73,7 +73,7 @@ COLUMNS = {
         RowLattice(0, 10, step=1),
     ),
     "odd bounds": (pa.float64(), RNG.normal(0.3, 2, 500).tolist(), RowLattice(-math.pi, math.e)),
-    "step that is no power of two": (
+    "step that is not a power of two": (
         pa.float64(),
         RNG.normal(3, 2, 500).tolist(),
         RowLattice(0.1, 9.7, step=0.01),

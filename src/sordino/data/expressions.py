@@ -49,7 +49,7 @@ def number(name: str, dtype: Any, otherwise: float) -> Expr:
     column = nw.col(name)
     if dtype == nw.Boolean:  # PostgreSQL casts truth to whole numbers only, and computes with 1.0 in decimals
         value = nw.when(column).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Float64)
-    elif kind_of(dtype) == "text":  # what is no number must not reach the cast: it would raise
+    elif kind_of(dtype) == "text":  # anything that is not a number must not reach the cast: it would raise
         text = nw.when(present(name, dtype)).then(column.cast(nw.String)).otherwise(nw.lit("0"))
         value = text.str.strip_chars(" ").cast(nw.Float64)
     elif dtype.is_decimal():  # casts lose the last bit; through text they are correctly rounded

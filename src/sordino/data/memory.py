@@ -1,7 +1,8 @@
 """Data in memory: every request is answered in exact integers by the numpy kernel.
 
 Arrays and frames come in as a `Table`; files and engines live elsewhere. The order is fixed: where, missing,
-contribution bounding, split, summary. Nothing here raises for a value: what is no number follows the grid's policy.
+contribution bounding, split, summary. Nothing here raises for a value: what is not a number follows the grid's
+policy.
 """
 
 from __future__ import annotations
@@ -355,7 +356,7 @@ def _wanted(condition: Condition) -> tuple[Any, ...]:
 
 
 def _same_text(column: Column, condition: Condition) -> NDArray[np.bool_]:
-    """Which rows fulfil a condition on text; what is no text never does."""
+    """Which rows fulfil a condition on text; anything that is not text never does."""
     found = key_index(column, _wanted(condition)) >= 0
     return column.texts() & ~found if condition.op == "!=" else found
 

@@ -145,7 +145,7 @@ def check_number(subject: str, kinds: Kinds, name: str, numbers: tuple[str, ...]
     if kind in NUMBERS or kind in {"decimal", "object"} or (kind == "text" and name in numbers):
         return
     hints = {
-        "text": f"numbers=({name!r},) reads its text as numbers; what is no number counts as missing",
+        "text": f"numbers=({name!r},) reads its text as numbers; text that is not a number counts as missing",
         "dates": "convert it to days or seconds since a date of your choice first",
         "durations": "convert it to seconds first",
     }

@@ -324,7 +324,7 @@ def _scope(scope: str | None, name: str, query: Query, delta: Fraction) -> str:
 
 
 def _logarithm(delta: Fraction) -> Fraction:
-    """max(1, log(1/delta)), rounded up a little; paper 002, Lemma 3.6, with the maximum its proof needs."""
+    """max(1, log(1/delta)), rounded up a little; Liang and Yi 2024, Lemma 3.6, with the maximum its proof needs."""
     return Fraction(f"{max(1.0, -log(float(delta))) * (1 + 1e-12):.15g}")
 
 

@@ -1,4 +1,4 @@
-"""Questions to point reports that are no query of a single device: nearest centres, means and covariances."""
+"""Questions to point reports that are not queries of a single device: nearest centres, means and covariances."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class SeenReports:
         except sqlite3.DatabaseError as error:
             raise DataError(
                 "collector",
-                "the store cannot be opened, or is no store of reports",
+                "the store cannot be opened, or is not a store of reports",
                 got={"path": str(path)},
                 hint="name a new file",
             ) from error

@@ -46,7 +46,7 @@ class TablePage:
         return self._one("WHERE number = ?", number)
 
     def release(self, paid: int) -> ChainRow | None:
-        """The spend that was paid as the so-manieth."""
+        """The spend with this number in the order of payment."""
         return self._one("WHERE kind = 'spend' AND paid = ?", paid)
 
     def rows(self, after: int, count: int) -> list[ChainRow]:

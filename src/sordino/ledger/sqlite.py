@@ -268,7 +268,7 @@ class SQLiteStore:
         try:
             yield
         except UnicodeDecodeError as problem:
-            raise damaged(self.name, "it holds bytes that are no text") from problem
+            raise damaged(self.name, "it holds bytes that are not text") from problem
         except (sqlite3.Error, OSError, ValueError) as problem:
             if isinstance(problem, FileExistsError | SordinoError):
                 raise

@@ -30,7 +30,7 @@ class Page(Protocol):
         """The row with a number."""
 
     def release(self, paid: int) -> ChainRow | None:
-        """The spend that was paid as the so-manieth."""
+        """The spend with this number in the order of payment."""
 
     def rows(self, after: int, count: int) -> list[ChainRow]:
         """The rows after a number, in order."""

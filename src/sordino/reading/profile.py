@@ -111,7 +111,7 @@ class Profile:
     def smooth(self, smoothing: float) -> float:
         """The smooth bound ``max_k exp(-smoothing k) at(k)``; as private as the data.
 
-        Between neighbours it changes by a factor of at most ``exp(smoothing)`` (Nissim, Raskhodnikova & Smith
+        Between neighbours it changes by a factor of at most ``exp(smoothing)`` (Nissim, Raskhodnikova and Smith
         2007, Def. 2.1). Releases use the integer form of `sordino.exact` instead of this float.
 
         Example:

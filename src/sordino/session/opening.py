@@ -68,10 +68,10 @@ def open(  # noqa: A001
         Pure(epsilon=2)
     """
     unit, neighbors = Unit.checked(unit), None if neighbors is None else Neighbors.of(neighbors)
-    book = book_for(ledger, budget, neighbors, unit, reason, user=user, known=known)
+    kept = ledger_for(ledger, budget, neighbors, unit, reason, user=user, known=known)
     try:
-        whom = unit or book.unit
-        relation = neighbors or book.neighbors
+        whom = unit or kept.unit
+        relation = neighbors or kept.neighbors
         source, counted = source_for(
             data,
             whom,
@@ -83,14 +83,14 @@ def open(  # noqa: A001
         )
         counted = rows_for(rows, counted, relation)
         named = provenance(data, source, data_name)
-        return Session(source, book, unit=unit, neighbors=neighbors, rows=counted, data=named)
+        return Session(source, kept, unit=unit, neighbors=neighbors, rows=counted, data=named)
     except BaseException:
         if not isinstance(ledger, Ledger):
-            book.close()
+            kept.close()
         raise
 
 
-def book_for(
+def ledger_for(
     ledger: str | os.PathLike[str] | Ledger | None,
     budget: Guarantee | None,
     neighbors: Neighbors | None,
@@ -108,9 +108,9 @@ def book_for(
                 "user and known belong to a ledger that is opened here",
                 hint='ledger=sd.Ledger("people.ledger", user="alice", known="ROW:HASH")',
             )
-        book = ledger
+        kept = ledger
     elif ledger is not None and (budget is None or Ledger.exists(ledger)):
-        book = Ledger(ledger, user=user, known=known)
+        kept = Ledger(ledger, user=user, known=known)
     else:
         if budget is None:
             raise ParameterError(
@@ -127,14 +127,14 @@ def book_for(
             unit=unit,
             user=user,
         )
-    if budget is not None and budget not in (book.budget, Guarantee.from_dict(book.opening["stated"])):
+    if budget is not None and budget not in (kept.budget, Guarantee.from_dict(kept.opening["stated"])):
         raise LedgerError(
-            f"ledger {book.name}",
+            f"ledger {kept.name}",
             "the ledger has another budget",
-            got={"budget": budget, "ledger": book.budget},
+            got={"budget": budget, "ledger": kept.budget},
             hint="leave budget out, or raise the ceiling: sordino ledger raise LEDGER --epsilon 4 --reason 'why'",
         )
-    return book
+    return kept
 
 
 def counting(neighbors: Neighbors, unit: Unit) -> bool:

@@ -102,7 +102,7 @@ def _event(calibration: Calibration, session: Session, label: str) -> Event:
     if not isinstance(session, Session):
         raise ParameterError(
             "add_noise", "session must be given", got={"session": session},
-            why="What nobody books, nobody adds up.", hint="session=sd.open(data, budget=sd.Pure(3))",
+            why="What nobody records, nobody adds up.", hint="session=sd.open(data, budget=sd.Pure(3))",
         )  # fmt: skip
     if not getattr(calibration, "kept", False):
         raise Unsupported(

@@ -40,7 +40,7 @@ class Event:
         guarantee: The promise for one person, and its price.
         where: Public conditions on the rows.
         by: Public keys of a split: ``{"column": ..., "keys": [...]}``.
-        rows_moved: How many rows one person's change can move in the sense of the statistic's own neighbours.
+        contribution: How many rows one person's change can move in the sense of the statistic's own neighbours.
         data: Which data were asked: a public name and a fingerprint of the schema (`sordino.session.provenance`).
     """
 
@@ -51,7 +51,7 @@ class Event:
     guarantee: Guarantee
     where: tuple[Mapping[str, Any], ...] = ()
     by: Mapping[str, Any] | None = None
-    rows_moved: int = 1
+    contribution: int = 1
     data: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Event:
             "guarantee": self.guarantee.to_dict(),
             "where": plain(self.where),
             "by": plain(self.by),
-            "rows_moved": self.rows_moved,
+            "rows_moved": self.contribution,
         }
         return described if self.data is None else {**described, "data": plain(self.data)}
 
@@ -79,7 +79,7 @@ class Event:
             guarantee=Guarantee.from_dict(record["guarantee"]),
             where=tuple(record["where"]),
             by=record["by"],
-            rows_moved=record["rows_moved"],
+            contribution=record["rows_moved"],
             data=record.get("data"),
         )
 

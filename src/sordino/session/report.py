@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sordino.ledger import Entry, Ledger
 
 CHANGES = {
-    "open": "begun", "raise": "raised", "lower": "lowered", "freeze": "frozen", "unfreeze": "unfrozen",
+    "open": "opened", "raise": "raised", "lower": "lowered", "freeze": "frozen", "unfreeze": "unfrozen",
     "close": "closed",
 }  # fmt: skip
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountAbove(Statistic):
-    """How many rows are greater than the threshold; rows that are no number are not.
+    """How many rows are greater than the threshold; rows that are not numbers are not.
 
     Args:
         column: Name of the column.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Histogram(Statistic):
     """How many rows fall into each cell ``[edge, next edge)``.
 
-    Rows beyond the outer edges count in the outer cells, rows that are no number in none. The profile is in the
+    Rows beyond the outer edges count in the outer cells, rows that are not numbers in none. The profile is in the
     sum of absolute differences: a replaced row leaves one cell and enters another.
 
     Args:

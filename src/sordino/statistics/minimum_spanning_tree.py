@@ -30,7 +30,7 @@ class MinimumSpanningTree(Statistic):
     """The least total weight of edges that connect all vertices of a public graph.
 
     Weights lie between 0 and ``high``; neighbours differ in the weight of one edge. An edge without a row, or whose
-    weight is no number, weighs ``high``; an edge with several rows takes the smallest.
+    weight is not a number, weighs ``high``; an edge with several rows takes the smallest.
 
     Args:
         topology: The public edges (pairs of vertices) of a connected graph.

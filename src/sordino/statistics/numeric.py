@@ -35,7 +35,7 @@ class Numeric(Statistic):
         low: Public lower bound; rows below it count as ``low``.
         high: Public upper bound; rows above it count as ``high``.
         step: The lattice on which the data live, when they live on one (1 for ages, 0.01 for pay).
-        missing: What a row that is no number counts as: a number, or ``"drop"``. Without one it counts as 0, or as
+        missing: What a row that is not a number counts as: a number, or ``"drop"``. Without one it counts as 0, or as
             the bound nearer to 0. Dropping makes the number of rows private.
         bits: Resolution of the lattice when no step is declared.
         neighbors: Which two datasets are neighbours.

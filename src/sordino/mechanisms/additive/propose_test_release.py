@@ -1,4 +1,4 @@
-"""Propose-test-release (Dwork & Lei 2009): for comparison; approximate privacy, and it may decline.
+"""Propose-test-release (Dwork and Lei 2009): for comparison; approximate privacy, and it may decline.
 
 Proposes a public bound on the sensitivity, tests privately that the data are far from any dataset that breaks it, and
 only then adds noise of that bound. Proof: docs/proofs/mechanism_propose_test_release.md.

@@ -120,7 +120,7 @@ class RadialLaplace(Mechanism):
         return math.ceil((NATS + NATS_PER_DIMENSION * (self.dimension - 1)) / self.slope)
 
     def _shells(self, reading: Reading) -> tuple[list[Fraction], Fraction, int]:
-        """Radii ``R_l = LS^(l-1)`` (paper 003, Cor. 5.1 with the smaller index), the tail radius and the dimension."""
+        """Radii ``R_l = LS^(l-1)`` (Durfee 2025, Cor. 5.1, smaller index), the tail radius and the dimension."""
         opened = reading.open()
         if not isinstance(opened.value, tuple):
             raise Unsupported(self.name, "answers vectors", hint="PiecewiseLaplace answers single numbers")

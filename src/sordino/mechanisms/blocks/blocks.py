@@ -140,8 +140,8 @@ class FunctionBlocks(Mechanism):
             "released is about the value of the function on such blocks."
         )
         cut = (
-            "Values outside the bounds count as the nearer bound, and a block without a number as a public one; how "
-            "many there were is not said. The bounds are public and were not taken from the data."
+            "Values outside the bounds are clamped to the nearer bound, and a block without a number counts as a "
+            "public one; how many there were is not said. The bounds are public and were not taken from the data."
         )
         return [how, dealt, cut]
 

@@ -28,7 +28,7 @@ def _plain(value: Exact) -> Exact:
 class Intervals:
     """Nested intervals inside a public range; beyond the last one comes the range itself, one level up.
 
-    Cutting to the range end keeps the nesting (quantiles.md section 2: the score becomes ``min(d, K+1)``).
+    Cutting to the range end keeps the nesting (the score becomes ``min(d, K+1)``).
 
     Attributes:
         low: Lower ends, non-increasing.

@@ -1,4 +1,4 @@
-"""The piecewise Laplace mechanism of paper 003: Laplace noise whose scale follows the reachable intervals.
+"""The piecewise Laplace mechanism of Durfee 2025: Laplace noise whose scale follows the reachable intervals.
 
 The answer is a real number, drawn exactly and rounded to the public grid. Theorem: nested.py. On tied data the tied
 value has probability zero here; inverse_sensitivity.py keeps it.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PiecewiseLaplace(Nested):
-    """Laplace noise whose scale follows the local sensitivity, interval by interval (paper 003).
+    """Laplace noise whose scale follows the local sensitivity, interval by interval (Durfee 2025).
 
     Example:
         >>> from sordino.privacy import Pure

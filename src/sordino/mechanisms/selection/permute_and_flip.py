@@ -1,4 +1,4 @@
-"""Permute-and-flip on a public list or lattice: the exact law (McKenna & Sheldon 2020, Prop. 1 and section 5).
+"""Permute-and-flip on a public list or lattice: the exact law (McKenna and Sheldon 2020, Prop. 1 and section 5).
 
 Never worse than the exponential mechanism at the same pure epsilon, and up to twice as good; the gain vanishes as the
 list gets long. Price: pure epsilon only. The draw itself is in sordino.exact; scores come from nested.py.

@@ -109,12 +109,12 @@ class Selection(Mechanism):
         self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
 
     def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
-        """A key is no number."""
+        """A key is not a number."""
         return {}
 
     @property
     def no_bar(self) -> str:
-        """A choice is no number."""
+        """A choice is not a number."""
         return "A key that was chosen is at no distance from the others."
 
     @property
