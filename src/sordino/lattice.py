@@ -145,8 +145,9 @@ class Lattice:
     @staticmethod
     def from_dict(record: Mapping[str, str | int]) -> Lattice:
         """Read what `to_dict` wrote."""
-        origin, step = Fraction(record["origin"]), Fraction(record["step"])
-        return FiniteLattice(origin, step, int(record["last"])) if "last" in record else Lattice(origin, step)
+        if "last" in record:
+            return FiniteLattice(Fraction(record["low"]), Fraction(record["step"]), int(record["last"]))
+        return Lattice(Fraction(record["origin"]), Fraction(record["step"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,4 +177,4 @@ class FiniteLattice(Lattice):
 
     def to_dict(self) -> dict[str, str | int]:
         """A plain record with exact numbers as text."""
-        return {**Lattice.to_dict(self), "last": self.last}
+        return {"low": str(self.origin), "step": str(self.step), "last": self.last}

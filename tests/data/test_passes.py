@@ -112,5 +112,5 @@ def test_a_later_pass_that_does_not_fit_is_noticed(call, fault, monkeypatch):
 
 
 def test_what_is_summed_keeps_the_integers_of_engines():
-    assert RowLattice(0, 1).top == 2**BITS < 2**32
+    assert RowLattice(0, 1).last == 2**BITS < 2**32
     assert 2**FINE_BITS < 2**45  # groups beside it: 19 bits of a signed integer

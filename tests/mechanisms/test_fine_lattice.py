@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
-from sordino.lattice import Lattice
+from sordino.lattice import FiniteLattice, Lattice
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.parts import measure as measures
 from sordino.mechanisms.parts.measure import Measure, decimals, in_whole_numbers, mixture
@@ -121,7 +121,7 @@ def test_nor_does_its_trace_in_tight_bounds(monkeypatch):
 def test_round_numbers_keep_their_share_on_finer_lattices(value):
     shares = []
     for bits in (38, 44, 50):
-        lattice = Lattice(Fraction(0), Fraction(2**20, 2**bits), 2**bits)
+        lattice = FiniteLattice(Fraction(0), Fraction(2**20, 2**bits), 2**bits)
         found = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
         shares.append(found.mass(lattice.index(value), lattice.index(value)) / found.total)
     assert shares[0] > 1e-4

@@ -149,7 +149,7 @@ class FunctionBlocks(Mechanism):
         """The answer is a multiple of the grid's step; a median is a point of the lattice of block values."""
         if self.aggregate != "median":
             return {"value": Lattice(Fraction(0), grid.step)}
-        return {"value": statistic.grids[0].units}
+        return {"value": statistic.grids[0].endless}
 
     def _task(self, statistic: Any) -> Task:
         return Task(statistic.frame, statistic.outputs, self.debias)
