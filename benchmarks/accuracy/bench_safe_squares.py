@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.accuracy.bench_safe_means import KINDS, SETTINGS, bounds, shapes
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
@@ -44,7 +44,7 @@ def errors(rows, low, high, price, neighbors, *, root=False):
     )
     times = 1 if price.gaussian else math.sqrt(2)
     plain = times * (high - low) ** 2 / len(rows) / price.strength
-    found = outcome_errors(mechanism, column, Grid(-20), truth, 1)
+    found = outcome_errors(mechanism, column, Lattice.dyadic(-20), truth, 1)
     return plain, math.sqrt(found.mean_square)
 
 

@@ -14,7 +14,7 @@ from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.whole_or_interval import outweighs
 from sordino.privacy import Neighbors, Pure
-from sordino.reading.requests import Grid
+from sordino.reading.row_lattice import RowLattice
 from tests.support.plain_or_cut_worlds import columns, neighbours, small_plan, weighed_rows, worst
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
@@ -66,7 +66,7 @@ def test_no_row_moves_squares_by_more_than_their_sensitivity(relation, about):
     for low, high in ((0, 16), (4, 9), (0, 1)):
         parts = {}
         for column in rows:
-            clipped = SortedColumn(column, Grid(0, 16, step=1)).clipped(low, high, squares=True)
+            clipped = SortedColumn(column, RowLattice(0, 16, step=1)).clipped(low, high, squares=True)
             parts[column] = squares.summand(clipped, Pure(1), 1)
         for one, other in neighbours(rows, relation):
             gap = abs(parts[one].value - parts[other].value)

@@ -9,14 +9,14 @@ import pytest
 import sordino as sd
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, mean_part
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
-from sordino.reading.requests import Grid as Codes
+from sordino.reading.row_lattice import RowLattice as Codes
 from sordino.statistics.second_moment import SecondMoment
 from sordino.statistics.standard_deviation import StandardDeviation
 from sordino.statistics.variance import Variance
@@ -24,7 +24,7 @@ from sordino.testing.forced import ForcedDraws
 from tests.support.mean_shapes import shapes, widened
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
-FINE = Grid(-25)
+FINE = Lattice.dyadic(-25)
 
 
 def column(rows, low, high):
@@ -90,7 +90,7 @@ def test_the_parts_of_every_outcome_cost_the_price(relation, about):
             first = mechanism.mean_part(contribution) * epsilon
             slope = plan.slope * contribution
             for rest, charged in ((plan.whole, slope * WHOLE_PART), (plan.cut, slope)):
-                sums = data.clipped(0, data.grid.top, squares=True)
+                sums = data.clipped(0, data.grid.last, squares=True)
                 part = mechanism.summand(sums, rest, contribution)
                 count = part.counting.epsilon if part.counting is not None else 0
                 if plan.searches:
@@ -179,7 +179,11 @@ def test_squares_are_taken_about_the_mean_and_not_about_the_nearest_code():
         mechanism = PlainOrCutSquares(price=Pure(2), rows=4000, low=0, high=1, step=1, neighbors=relation)
         source, bits = Memory({"x": rows.astype(float)}), SeededBits(3)
         values = [
-            float(mechanism.answer(statistic, lambda ask: source.summary(ask)[0], Grid(-30), bits=bits))
+            float(
+                mechanism.answer(
+                    statistic, lambda ask: source.summary(ask)[0], Lattice.dyadic(-30), bits=bits
+                )
+            )
             for _ in range(15)
         ]
         assert np.median(values) == pytest.approx(0.21, abs=0.01)
@@ -189,7 +193,7 @@ def test_the_noise_of_the_mean_is_taken_off():
     """Along a forced path: noise in the released mean makes squares about it too large, never too small."""
     statistic = Variance("x", low=0, high=100, step=1)
     mechanism = PlainOrCutSquares(price=Pure(4), rows=50, low=0, high=100, step=1, tight=True)
-    source, grid = Memory({"x": np.linspace(0, 100, 50)}), Grid(0)
+    source, grid = Memory({"x": np.linspace(0, 100, 50)}), Lattice.dyadic(0)
     path = (50, 900)  # a mean of 50 and a mean of squares of 900, in steps of their grids
     answer = mechanism.answer(statistic, lambda r: source.summary(r)[0], grid, bits=ForcedDraws(path).bits)
     assert 700 <= answer.value < 900

@@ -11,7 +11,7 @@ from sordino.mechanisms.clip.family import Ends, exact_chances
 from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, CutPlan
 from sordino.mechanisms.clip.whole_or_interval import flatness
 from sordino.privacy import Neighbors, Pure
-from sordino.reading.requests import Grid
+from sordino.reading.row_lattice import RowLattice
 
 PLACES = np.linspace(-9, 15, 97)  # where densities of the whole range's value are compared, in sensitivities
 
@@ -103,7 +103,7 @@ def squares_gaps(mechanism):
     """The same for squares, by the mechanism's own summand: its value and its sensitivity."""
 
     def gaps(family, codes, low, high, relation, rate):
-        grid = Grid(0, family.top, step=1)
+        grid = RowLattice(0, family.top, step=1)
         part = mechanism.summand(
             SortedColumn(codes, grid).clipped(low, high, squares=True), Pure(1), family.plan.contribution
         )

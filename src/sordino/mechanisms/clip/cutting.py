@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
     from sordino.mechanisms.clip.family import Family
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.reading.profile import Reading
-    from sordino.reading.requests import Grid as Codes
+    from sordino.reading.row_lattice import RowLattice as Codes
     from sordino.statistics import Statistic
 
 FAILURE = 0.05  # the published bound on rows outside the interval fails at most so often
@@ -95,7 +95,7 @@ class Cutting(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -106,7 +106,7 @@ class Cutting(Mechanism):
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
         return matched(self, statistic).converse(column, grid, contribution=contribution, bits=bits)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the sum depends on the interval that has been released."""
         raise Unsupported(self.name, "asks the source twice", hint="call answer(statistic, ask, grid)")
 
@@ -120,7 +120,7 @@ class Cutting(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -138,7 +138,7 @@ class Cutting(Mechanism):
         self,
         sums: Clipped,
         rest: Guarantee,
-        grid: Grid,  # noqa: ARG002
+        grid: Lattice,  # noqa: ARG002
         *,
         contribution: int,
         bits: Bits | None,  # noqa: ARG002
@@ -151,11 +151,11 @@ class Cutting(Mechanism):
         return [(1.0, self.summand(sums, rest, contribution))]
 
     def converse(
-        self, column: ClippableColumn, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
+        self, column: ClippableColumn, grid: Lattice, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Choose the whole range or an interval, then add noise."""
         family = self.family(column.grid, contribution)
-        plan, top = family.plan, column.grid.top
+        plan, top = family.plan, column.grid.last
         searches = plan.searches and self.shortens(column.grid)
         if searches:
             ends, sums = column.ends(family.reach, squares=self.squares)
@@ -182,7 +182,7 @@ class Cutting(Mechanism):
         beyond = plan.rows_beyond(found.level, FAILURE)
         return self._answer(value, grid, self._clipped_to(column.grid, found.low, found.high, beyond) | told)
 
-    def fine(self, grid: Grid) -> Grid:
+    def fine(self, grid: Lattice) -> Lattice:
         """The lattice of what gets the noise, where the answer is on the given one."""
         return grid
 
@@ -198,7 +198,7 @@ class Cutting(Mechanism):
         """What is left for the value beside a private number of rows."""
         return rest
 
-    def _valued(self, part: Summand, grid: Grid) -> Valued:
+    def _valued(self, part: Summand, grid: Lattice) -> Valued:
         """What a joint draw publishes beside its outcome."""
         return Valued(part.value, part.sensitivity, self.rate(part.price), grid)
 
@@ -207,12 +207,12 @@ class Cutting(Mechanism):
         """Nats per sensitivity of plain noise at a price that is not concentrated."""
         return Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
 
-    def _answer(self, value: Fraction, grid: Grid, public: dict[str, Any]) -> Answer:  # noqa: ARG002
+    def _answer(self, value: Fraction, grid: Lattice, public: dict[str, Any]) -> Answer:  # noqa: ARG002
         return Answer(value, public)
 
     @staticmethod
     def _clipped_to(codes: Codes, low: int, high: int, beyond: int | None) -> dict[str, Any]:
         """What an answer says about clipping."""
-        real = codes.units.real
+        real = codes.endless.real
         public: dict[str, Any] = {"whole": beyond is None, "low": real(low), "high": real(high)}
         return public if beyond is None else {**public, "rows_beyond": Fraction(beyond)}

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
+from sordino.lattice import Lattice
 from sordino.mechanisms import lacking, other_bounds
 from sordino.mechanisms.clip.cutting import Cutting
 from sordino.mechanisms.clip.family import Family
@@ -19,14 +20,12 @@ from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.clip.noisy_mean import Summand
 from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, plan_cut
 from sordino.privacy import Guarantee, Neighbors
-from sordino.reading.profile import Units
-from sordino.reading.requests import Grid as Codes
+from sordino.reading.row_lattice import RowLattice as Codes
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Mechanism
     from sordino.mechanisms.clip.column import Clipped
@@ -106,19 +105,24 @@ class PlainOrCut(Cutting):
         reason = lacking(statistic, Trait.TOTAL if self.total else Trait.MEAN)
         return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
 
-    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:
         """The answer is on the grid; the interval is of codes of the column."""
-        codes = statistic.grid.units
-        return {"value": Units(Fraction(0), grid.step), "low": codes, "high": codes, "rows_beyond": Units()}
+        codes = statistic.grid.endless
+        return {
+            "value": Lattice(Fraction(0), grid.step),
+            "low": codes,
+            "high": codes,
+            "rows_beyond": Lattice(),
+        }
 
     def plan(self, contribution: int = 1, codes: Codes | None = None) -> CutPlan:
         """How intervals are weighed and what is left for the noise; public."""
         lattice = Codes(self.low, self.high, step=self.step) if codes is None else codes
         spread = None
         if self.spread is not None:
-            spread = checks.positive(self.name, spread=self.spread) / lattice.units.step
+            spread = checks.positive(self.name, spread=self.spread) / lattice.endless.step
         return plan_cut(
-            rows=0 if self.tight else self.rows, price=self.price, cells=lattice.top, contribution=contribution,
+            rows=0 if self.tight else self.rows, price=self.price, cells=lattice.last, contribution=contribution,
             spread=spread, counted=self.neighbors is Neighbors.ADD_REMOVE_ONE and not self.total,
         )  # fmt: skip
 
@@ -130,7 +134,7 @@ class PlainOrCut(Cutting):
         centre = None
         if self.centre is not None:
             centre = codes.code(min(max(float(self.centre), codes.low), codes.high))
-        return Family(plan, codes.top, anchor, anchored=cut_about_zero, centre=centre)
+        return Family(plan, codes.last, anchor, anchored=cut_about_zero, centre=centre)
 
     def summand(self, sums: Clipped, rest: Guarantee, contribution: int) -> Summand:
         """What gets noise, inside an interval that is public by now."""

@@ -19,7 +19,7 @@ from sordino.mechanisms.parts.drawing import noise_for
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms.clip.column import ClippableColumn
     from sordino.mechanisms.clip.cutting import Cutting
     from sordino.mechanisms.clip.noisy_mean import Summand
@@ -121,7 +121,7 @@ class MixedErrors:
 
 
 def outcome_errors(
-    mechanism: Cutting, column: ClippableColumn, grid: Grid, truth: Fraction, contribution: int
+    mechanism: Cutting, column: ClippableColumn, grid: Lattice, truth: Fraction, contribution: int
 ) -> MixedErrors:
     """The law of the error on a public column.
 
@@ -134,7 +134,7 @@ def outcome_errors(
     """
     del grid  # its rounding is far below the noise
     family = mechanism.family(column.grid, contribution)
-    plan, top, squares = family.plan, column.grid.top, mechanism.squares
+    plan, top, squares = family.plan, column.grid.last, mechanism.squares
     found: list[tuple[float, ...]] = []
     if not plan.searches or not mechanism.shortens(column.grid):
         sums, weighed, chance, flat = column.clipped(0, top, squares=squares), None, 1.0, 0.0

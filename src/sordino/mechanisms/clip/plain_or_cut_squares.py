@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sordino import checks
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, lacking, other_bounds
 from sordino.mechanisms.clip.cutting import Cutting
 from sordino.mechanisms.clip.family import Family
@@ -25,15 +26,13 @@ from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, mean_part, plan_c
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Guarantee, Neighbors
-from sordino.reading.profile import Units
-from sordino.reading.requests import Grid as Codes
+from sordino.reading.row_lattice import RowLattice as Codes
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Mechanism
     from sordino.mechanisms.clip.column import Clipped
@@ -138,15 +137,15 @@ class PlainOrCutSquares(Cutting):
                 reason = "It was planned for a moment about another point."
         return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
 
-    def fine(self, grid: Grid) -> Grid:
+    def fine(self, grid: Lattice) -> Lattice:
         """The lattice of squares: twice the exponent of that of values, within what floats can hold."""
-        return type(grid)(max(2 * grid.exponent, -1000))
+        return Lattice.dyadic(max(2 * grid.exponent, -1000))
 
-    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:
         """A root and a mean are on the grid, squares on its square; the interval is of codes of the column."""
-        plain, codes = Units(Fraction(0), grid.step), statistic.grid.units
-        value = plain if self.root else Units(Fraction(0), self.fine(grid).step)
-        return {"value": value, "mean": plain, "low": codes, "high": codes, "rows_beyond": Units()}
+        plain, codes = Lattice(Fraction(0), grid.step), statistic.grid.endless
+        value = plain if self.root else Lattice(Fraction(0), self.fine(grid).step)
+        return {"value": value, "mean": plain, "low": codes, "high": codes, "rows_beyond": Lattice()}
 
     # What is paid for what ----------------------------------------------------------------------------------
 
@@ -161,10 +160,10 @@ class PlainOrCutSquares(Cutting):
         lattice = Codes(self.low, self.high, step=self.step) if codes is None else codes
         spread = None
         if self.spread is not None:
-            spread = checks.positive(self.name, spread=self.spread) / lattice.units.step
+            spread = checks.positive(self.name, spread=self.spread) / lattice.endless.step
         return plan_cut(
             rows=0 if self.tight else self.rows, price=self.price.share(1 - self.mean_part(contribution)),
-            cells=lattice.top, contribution=contribution, spread=spread, squares=True,
+            cells=lattice.last, contribution=contribution, spread=spread, squares=True,
             counted=self.neighbors is Neighbors.ADD_REMOVE_ONE, loose=self.loose,
         )  # fmt: skip
 
@@ -172,12 +171,12 @@ class PlainOrCutSquares(Cutting):
         """The intervals among which it chooses: for a moment those at its point."""
         plan = self.plan(contribution, codes)
         if self.about is not None:
-            return Family(plan, codes.top, codes.code(float(self.about)), anchored=True)
+            return Family(plan, codes.last, codes.code(float(self.about)), anchored=True)
         anchor = codes.code(min(max(0.0, codes.low), codes.high))
         centre = None
         if self.centre is not None:
             centre = codes.code(min(max(float(self.centre), codes.low), codes.high))
-        return Family(plan, codes.top, anchor, centre=centre)
+        return Family(plan, codes.last, anchor, centre=centre)
 
     def noise_part(self, rest: Guarantee) -> Guarantee:
         """What is left for squares beside a private number of rows."""
@@ -226,7 +225,7 @@ class PlainOrCutSquares(Cutting):
         return Fraction(float(sensitivity * noise.scale) * noise.noise.std)
 
     def whole(
-        self, sums: Clipped, rest: Guarantee, grid: Grid, *, contribution: int, bits: Bits | None
+        self, sums: Clipped, rest: Guarantee, grid: Lattice, *, contribution: int, bits: Bits | None
     ) -> tuple[Summand, dict[str, Any]]:
         """Squares within the declared bounds, about a mean that is released first where that pays."""
         part = self.mean_part(contribution)
@@ -252,7 +251,7 @@ class PlainOrCutSquares(Cutting):
         means = (min(max(centre + size * Fraction(place), sums.low), sums.high) for place in places.tolist())
         return [(1 / MEANS, self._about(sums, mean, rest, contribution)) for mean in means]
 
-    def _answer(self, value: Fraction, grid: Grid, public: dict[str, Any]) -> Answer:
+    def _answer(self, value: Fraction, grid: Lattice, public: dict[str, Any]) -> Answer:
         if not self.root:
             return Answer(value, public)
         return Answer(grid.step * round(Fraction(math.sqrt(value)) / grid.step), public)
@@ -260,4 +259,4 @@ class PlainOrCutSquares(Cutting):
 
 def _point(statistic: Any) -> Fraction | None:
     """The lattice point about which a second moment is taken; None for a variance."""
-    return statistic.grid.units.real(statistic.middle) if Trait.MOMENT in statistic.traits else None
+    return statistic.grid.endless.real(statistic.middle) if Trait.MOMENT in statistic.traits else None
