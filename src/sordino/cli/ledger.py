@@ -11,7 +11,7 @@ import click
 
 from sordino.address import pasted
 from sordino.cli import render
-from sordino.cli.options import guarantee, json_option, price_options
+from sordino.cli.options import guarantee, json_option, picture_option, price_options
 from sordino.errors import LedgerDamaged, ParameterError
 
 if TYPE_CHECKING:
@@ -40,7 +40,13 @@ def command() -> None:
     "--unit", metavar="COLUMN", help="Whose rows belong together; without it one row is one person."
 )
 @click.option("--max-rows", type=int, default=1, show_default=True, help="Rows used of each unit.")
-@click.option("--neighbors", type=click.Choice(NEIGHBORS), default="replace-one", show_default=True)
+@click.option(
+    "--neighbors",
+    type=click.Choice(NEIGHBORS),
+    default="replace-one",
+    show_default=True,
+    help="Which datasets the promise compares: one person's data replaced, or added and removed.",
+)
 @click.option(
     "--counting",
     type=click.Choice(("sums", "concentrated")),
@@ -86,7 +92,7 @@ def create(
 @click.option("--by", type=click.Choice(("user",)), help="Add up what each user has spent.")
 @click.option("--last", type=click.IntRange(min=0), default=100, show_default=True, metavar="N",
               help="List the last N releases; 0 lists all.")  # fmt: skip
-@click.option("--plot", metavar="FILE", help="Draw the budget as a gauge into FILE (.svg, .png or .pdf).")
+@picture_option("Draw the budget as a gauge into FILE")
 @json_option
 def show(location: str, by: str | None, last: int, plot: str | None, as_json: bool) -> None:
     """Show what was promised, spent and released, by whom, and why the ledger was changed."""
