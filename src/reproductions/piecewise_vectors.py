@@ -16,7 +16,7 @@ import numpy as np
 from reproductions.experiment import Experiment, Part, Result, Row
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.additive.radial import RadialLaplace
 from sordino.mechanisms.additive.radial_law import RadialLaw
 from sordino.privacy import Pure
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sordino.reading.profile import Reading
 
 ROWS, TRIMMED, LOW, HIGH = 5001, 500, -50, 1050
-GRID = Grid(-30)
+GRID = Lattice.dyadic(-30)
 #: Dimension: draws at full scale, and at smoke scale.
 DIMENSIONS = {1: (800, 150), 2: (800, 150), 5: (300, 60), 20: (60, 0)}
 NORMS = {"1": 1.0, "2": 2.0, "inf": math.inf}

@@ -20,9 +20,10 @@ from sordino.data.stretch import read_stretch
 from sordino.data.text_column import TextColumn
 from sordino.errors import DataError
 from sordino.privacy import Unit
-from sordino.reading.requests import Cells, Columns, Condition, Grid, Request
+from sordino.reading.requests import Cells, Columns, Condition, Request
+from sordino.reading.row_lattice import RowLattice
 
-GRID = Grid(0, 1000, step=1, missing=999)
+GRID = RowLattice(0, 1000, step=1, missing=999)
 OTHERS = [[str(i % 90), ["north", 'sou"th', "east, or west", "two lines", ""][i % 5]] for i in range(60)]
 KEYS = ("north", 'sou"th', "east, or west", "two lines")
 
@@ -335,7 +336,7 @@ def test_decimal_commas_are_read_where_they_are_said_to_be(tmp_path):
     """And a point is then no decimal point: 1.234 may be a thousand."""
     path = tmp_path / "t.csv"
     path.write_text('x;g\n1,5;a,b\n"2,5";1,5\n1.234;c\n1.234,5;d\n7;e\n,5;\n-1,5e1;\n')
-    grid = Grid(-100, 100, step=0.5, missing="drop")
+    grid = RowLattice(-100, 100, step=0.5, missing="drop")
     (summary,) = open_source(path, decimal=",").summary(Request("x", grid))
     assert summary.rows == 5
     assert summary.total == 2 * (500 + 1.5 + 2.5 + 7 + 0.5 - 15)

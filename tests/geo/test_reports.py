@@ -39,7 +39,7 @@ def test_reports_follow_their_law(noise):
     codes = made.draw(x, bits=SeededBits(3))
     scale = made.scales(x[:1])[0]
     law = made.calibration.noise
-    z = (made.grid.values(codes) - made.query.value(x[:1])[0]) / scale
+    z = (made.grid.numbers(codes) - made.query.value(x[:1])[0]) / scale
     assert stats.kstest(z, law.cdf).pvalue > 1e-3
     assert stats.kstest(z * 1.1, law.cdf).pvalue < 1e-6
 

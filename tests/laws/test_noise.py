@@ -9,7 +9,8 @@ from scipy import stats
 
 from sordino.catalogue import noise_families
 from sordino.errors import ParameterError, Unsupported
-from sordino.exact import Grid, SeededBits, draw_many
+from sordino.exact import SeededBits, draw_many
+from sordino.lattice import Lattice
 from sordino.noise.gaussian import Gaussian
 from sordino.noise.laplace import Laplace
 from sordino.noise.laplace_pareto import LaplacePareto
@@ -137,7 +138,7 @@ def test_scalars_give_scalars_and_ends_are_right(noise):
 def test_the_exact_sampler_draws_this_law_and_not_one_30_percent_off(noise):
     # Draws are rounded to a grid 2^-14 as fine as the middle of the law, so the test sees the continuous law.
     middle = float(noise.isf(0.25))
-    grid = Grid(math.floor(math.log2(middle)) - 14)
+    grid = Lattice.dyadic(math.floor(math.log2(middle)) - 14)
     recipe = noise.recipe()
     drawn = draw_many(
         recipe,

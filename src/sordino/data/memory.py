@@ -144,7 +144,7 @@ class Memory:
         for (column, grid), together in by_column(requests).items():
             kept = self._rows_of(drops(together[0]))
             codes = coded(self._numeric(column, kept), grid)
-            ordered = sorted_by_group(group if kept is None else group[kept], codes, len(keys), grid.top)
+            ordered = sorted_by_group(group if kept is None else group[kept], codes, len(keys), grid.last)
             answers.append((together, summarise_groups(*ordered, together)))
         if all(isinstance(request, Request) for request in requests):
             yield from groups_in_order(requests, answers)
@@ -341,7 +341,7 @@ class Memory:
         numbers = self._numeric(request.weight, rows).astype(np.float64)[fine]
         weights = request.grid.codes(np.where(np.isnan(numbers), request.grid.high, numbers))
         public = [min(a, b) * request.vertices + max(a, b) for a, b in request.topology]
-        codes = np.full(len(public), request.grid.top, np.int64)
+        codes = np.full(len(public), request.grid.last, np.int64)
         order = np.lexsort((weights, keys))
         keys, weights = keys[order], weights[order]
         places = np.searchsorted(keys, public)

@@ -14,8 +14,9 @@ from sordino.calling import explained
 from sordino.errors import DataError, LedgerError, ParameterError
 from sordino.ledger import Ledger
 from sordino.privacy import Guarantee, Neighbors, Unit
-from sordino.reading.requests import Grid, Request, Source
+from sordino.reading.requests import Request, Source
 from sordino.reading.room import inside, unreadable
+from sordino.reading.row_lattice import RowLattice
 from sordino.session.door import Session
 from sordino.session.provenance import provenance
 
@@ -173,7 +174,7 @@ def source_for(
                 quoted_line_breaks=quoted_line_breaks,
             )
             for name in numbers:  # a column that is not there would be read as nothing, and nobody would know
-                source.check(Request(name, Grid(0, 1)))
+                source.check(Request(name, RowLattice(0, 1)))
         return source, getattr(source, "rows", None) if counting else None
 
     return inside(work, otherwise=unreadable)

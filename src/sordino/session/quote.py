@@ -26,9 +26,8 @@ from sordino.session.release import Event
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms import Answer
-    from sordino.reading.profile import Units
     from sordino.reading.requests import Ask
 
 PERSONS = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
@@ -52,10 +51,10 @@ class Part:
 
     statistic: Statistic
     mechanism: Mechanism
-    grid: Grid
+    grid: Lattice
     first: Ask
     contribution: int
-    lattices: Mapping[str, Units]
+    lattices: Mapping[str, Lattice]
     bar: Bar | None = None
     no_bar: str | None = None
     bars: int = 1
@@ -368,7 +367,9 @@ def _hints(
     return known
 
 
-def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contribution: int) -> tuple[Ask, Answer]:
+def rehearse(
+    statistic: Statistic, mechanism: Mechanism, grid: Lattice, contribution: int
+) -> tuple[Ask, Answer]:
     """Hold the whole conversation on an empty table: find the first request, and let every refusal come now.
 
     The answer is about nobody; its form tells whether a bar follows from what is published.

@@ -126,7 +126,7 @@ class Ordered(Numeric):
 
     def open(self, summary: Summary) -> Opened:
         """Value, reach and profile from the windows."""
-        depth, top, rows = summary.request.depth, self.grid.top, summary.rows
+        depth, top, rows = summary.request.depth, self.grid.last, summary.rows
         if self.neighbors is Neighbors.REPLACE_ONE:
             if rows == 0:  # the number of rows is public: an empty column has no neighbour but itself
                 reach = Reach.dense([0], [0], bottom=0, top=top)

@@ -17,7 +17,7 @@ from sordino.mechanisms.parts.law import Piece, PieceLaw
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
 
@@ -55,7 +55,7 @@ class PiecewiseLaplace(Nested):
         """Density of the answer before it is rounded to the grid."""
         return PieceLaw(self._pieces(reading), self.slope)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """Draw a point of the line and round it to the grid."""
         pieces = self._pieces(reading)
         return Answer(grid.step * Draws.of(bits).line(pieces, self.slope, grid=grid, price=self.price))

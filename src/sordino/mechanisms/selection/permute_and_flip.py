@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from sordino.mechanisms.parts.law import Cell, LatticeLaw
+from sordino.mechanisms.parts.law import LatticeLaw, ScoreCell
 from sordino.mechanisms.parts.measure import Measure
 
 # Nodes take much longer than the integral, and every longer list takes the same 300.
@@ -58,15 +58,15 @@ class FlipLaw(LatticeLaw):
     """The law of permute-and-flip over all points of a lattice.
 
     Example:
-        >>> from sordino.mechanisms.parts.law import Cell
-        >>> law = FlipLaw([Cell(0, 0, 0), Cell(1, 2, 1)], math.log(2), last=2)
+        >>> from sordino.mechanisms.parts.law import ScoreCell
+        >>> law = FlipLaw([ScoreCell(0, 0, 0), Cell(1, 2, 1)], math.log(2), last=2)
         >>> round(law.probability(0), 6)
         0.583333
     """
 
     def __init__(
         self,
-        cells: Sequence[Cell],
+        cells: Sequence[ScoreCell],
         slope: float | Fraction,
         *,
         last: int,
