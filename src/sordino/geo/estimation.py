@@ -106,7 +106,7 @@ class ReportTally:
         self._mechanism = made.id
         values = reports.values
         if reports.block is None:
-            for place, column in enumerate(values.reshape(len(values), -1).T):
+            for place, column in enumerate(values.reshape(len(values), self._count.size).T):
                 self._put(place, column)
             return
         for b, members in enumerate(made.blocks):  # type: ignore[union-attr]
