@@ -19,7 +19,7 @@ from sordino.privacy import Neighbors
 from sordino.reading.requests import FINE_BITS, Blocks, Grid
 from sordino.reading.traits import Trait
 from sordino.running.block import FRAMES, check_frame
-from sordino.running.pool import Limits
+from sordino.running.worker import Limits
 from sordino.statistics import DEPTH, Case, Statistic
 
 if TYPE_CHECKING:

@@ -15,13 +15,14 @@ import numpy as np
 from sordino.errors import Unsupported
 from sordino.running.confine import SANDBOX
 from sordino.running.evaluate import Task
-from sordino.running.pool import Limits, covered, run
+from sordino.running.pool import covered, run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
     from sordino.running.block import Rows
+    from sordino.running.worker import Limits
     from sordino.statistics.function import Function
 
 
