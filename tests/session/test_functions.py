@@ -143,7 +143,7 @@ def test_an_engine_elsewhere_refuses_before_the_debit():
     people = sd.open(
         Lazy(polars.LazyFrame({"x": np.arange(400.0)}), nearby=False, name="far"), budget=sd.Pure(3)
     )
-    with pytest.raises(Unsupported, match="cannot hand out whole columns"):
+    with pytest.raises(Unsupported, match="cannot cut rows into blocks"):
         people.release(asked(blocks=10), sd.Pure(1))
     assert people.remaining == sd.Pure(3)
 

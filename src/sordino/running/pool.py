@@ -28,14 +28,7 @@ if TYPE_CHECKING:
     Job = tuple[Callable[[], Block], int]
 
 
-def run(
-    function: bytes,
-    jobs: Iterable[Job],
-    task: Task,
-    limits: Limits,
-    *,
-    progress: Callable[[], None] | None = None,
-) -> Iterator[tuple[int, Values]]:
+def run(function: bytes, jobs: Iterable[Job], task: Task, limits: Limits) -> Iterator[tuple[int, Values]]:
     """The numbers of every block with its place, in the order in which they end.
 
     Args:
@@ -43,15 +36,10 @@ def run(
         jobs: For each block something that makes it, and its seed.
         task: What is done with a block.
         limits: How.
-        progress: Is called after every block.
     """
-    answers = (
-        _here(function, jobs, task) if limits.isolation == "none" else _apart(function, jobs, task, limits)
-    )
-    for place, found in answers:
-        if progress is not None:
-            progress()
-        yield place, found
+    if limits.isolation == "none":
+        return _here(function, jobs, task)
+    return _apart(function, jobs, task, limits)
 
 
 def covered(function: bytes, task: Task, limits: Limits) -> tuple[str, ...]:

@@ -15,9 +15,12 @@ import numpy as np
 from sordino.errors import Unsupported
 from sordino.running.confine import SANDBOX
 from sordino.running.evaluate import Task
+from sordino.running.far_rows import FarRows
 from sordino.running.pool import covered, run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
@@ -80,7 +83,7 @@ def _ranks(order: NDArray[np.intp]) -> NDArray[np.int64]:
 
 
 def block_values(
-    statistic: Function, table: Rows, blocks: int, debias: int, bits: Bits
+    statistic: Function, table: Rows | FarRows, blocks: int, debias: int, bits: Bits
 ) -> NDArray[np.float64]:
     """The values of all blocks, one row per output, cut to the bounds; private."""
     task = Task(statistic.frame, statistic.outputs, debias)
@@ -91,22 +94,37 @@ def block_values(
     values = np.where(np.arange(blocks) % 2 == 0, low[:, None], high[:, None])
     if statistic.otherwise is not None:
         values[:] = statistic.otherwise
+    answered = _answered(statistic, table, blocks, task, bits)
+    for done, (place, found) in enumerate(answered, start=1):
+        if found is not None:
+            values[:, place] = found
+        if statistic.progress is not None:
+            statistic.progress(done, blocks)
+    return np.clip(values, low[:, None], high[:, None])
+
+
+def _answered(
+    statistic: Function, table: Rows | FarRows, blocks: int, task: Task, bits: Bits
+) -> Iterator[tuple[int, tuple[float, ...] | None]]:
+    """The numbers of every block, in the order in which they end; empty blocks have none."""
+    if isinstance(table, FarRows):
+        key = bits.words(4).astype(np.int64).tobytes()
+        found = table.values(
+            statistic.pickled, task, statistic.limits, blocks=blocks, key=key, fixed=statistic.fixed
+        )
+        there = set()
+        for place, numbers in found:
+            there.add(place)
+            yield place, numbers
+        yield from ((place, None) for place in range(blocks) if place not in there)
+        return
     dealt = deal(len(table), table.units, blocks, bits, fixed=statistic.fixed)
     seeds = bits.words(blocks).astype(np.int64).view(np.uint64).tolist()
     filled = [place for place in range(blocks) if dealt.starts[place] < dealt.starts[place + 1]]
+    yield from ((place, None) for place in range(blocks) if dealt.starts[place] == dealt.starts[place + 1])
     jobs = ((lambda place=place: table.block(dealt.rows(place)), seeds[place]) for place in filled)
-    done = blocks - len(filled)
-
-    def progress() -> None:
-        nonlocal done
-        done += 1
-        if statistic.progress is not None:
-            statistic.progress(done, blocks)
-
-    for place, found in run(statistic.pickled, jobs, task, statistic.limits, progress=progress):
-        if found is not None:
-            values[:, filled[place]] = found
-    return np.clip(values, low[:, None], high[:, None])
+    for place, numbers in run(statistic.pickled, jobs, task, statistic.limits):
+        yield filled[place], numbers
 
 
 @lru_cache(maxsize=64)
