@@ -1,9 +1,9 @@
 """The least excess variances of an earlier study, computed again at its own trimmings and smoothings.
 
 Excess = n E[(trimmed - mean)^2] + n E[S^2] Var[Z] for N(0, 1) in [-50, 1050]. Var[Z] is exact. S is the smooth bound by
-Proposition 40 of paper 004: the maximum over all splits of e^(-t (j + l)) (U_j - L_l) / (n - 2 m); both expectations
-are means over fresh columns, whose relative standard error is shown. The stored values were read off a spline across
-a knee of the bound and lie 2 to 9 percent too low.
+Proposition 40 of Bun and Steinke (2019): the maximum over all splits of e^(-t (j + l)) (U_j - L_l) / (n - 2 m). Both
+expectations are means over fresh columns, whose relative standard error is shown. The stored values were read off a
+spline across a knee of the bound and lie 2 to 12 percent too low.
 """
 
 import math

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sordino.data.postgres import Server
     from sordino.running.block import Block
     from sordino.running.evaluate import Task
-    from sordino.running.worker import Limits, Values
+    from sordino.running.worker import ProcessLimits, Values
 
 _WORD = "sordino_word"
 _FETCHED = 5_000  # rows at a time
@@ -43,7 +43,7 @@ class ServerRows(FarRows):
     row: str | None
 
     def values(
-        self, function: bytes, task: Task, limits: Limits, *, blocks: int, key: bytes, fixed: bool
+        self, function: bytes, task: Task, limits: ProcessLimits, *, blocks: int, key: bytes, fixed: bool
     ) -> Iterator[tuple[int, Values]]:
         """Blocks run here, while the next ones are fetched."""
         places: list[int] = []

@@ -11,6 +11,7 @@ import hashlib
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import Unsupported
@@ -18,7 +19,7 @@ from sordino.running.far_rows import FarRows, plain_block, seed_of
 
 if TYPE_CHECKING:
     from sordino.running.evaluate import Task
-    from sordino.running.worker import Limits, Values
+    from sordino.running.worker import ProcessLimits, Values
 
 _BLOCK, _WORD, _NAME = "sordino_block", "sordino_word", "sordino_name"
 _BITS = 40  # of a word decide the block; times the number of blocks it must fit 64
@@ -41,7 +42,7 @@ class SparkRows(FarRows):
     row: str
 
     def values(
-        self, function: bytes, task: Task, limits: Limits, *, blocks: int, key: bytes, fixed: bool
+        self, function: bytes, task: Task, limits: ProcessLimits, *, blocks: int, key: bytes, fixed: bool
     ) -> Iterator[tuple[int, Values]]:
         """Group by the block, run each group where it is, collect the numbers."""
         import pandas as pd
@@ -79,13 +80,15 @@ class SparkRows(FarRows):
             hashed = sql.pandas_udf(words, "long")
             dealt = (
                 self.frame.select(hashed(name).alias(_WORD), row, *(one for one in columns if one != row))
-                .withColumn(_BLOCK, sql.shiftright(sql.shiftright(_WORD, 62 - _BITS) * sql.lit(blocks), _BITS))
+                .withColumn(
+                    _BLOCK, sql.shiftright(sql.shiftright(_WORD, 62 - _BITS) * sql.lit(blocks), _BITS)
+                )
                 .groupBy(_BLOCK)
                 .applyInPandas(answered, f"{_BLOCK} long, " + ", ".join(f"{one} double" for one in names))
             )
             dealt_rows = dealt.collect()
         for place, *numbers in dealt_rows:
-            yield int(place), None if any(one != one for one in numbers) else tuple(numbers)  # noqa: PLR0124  NaN
+            yield int(place), None if any(one is None or isnan(one) for one in numbers) else tuple(numbers)
 
 
 def _word(key: bytes, name: str) -> int:

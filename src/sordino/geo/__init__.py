@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "Answer": "answers",
+    "ReportAnswer": "answers",
     "BlockMechanism": "blocks",
     "Box": "region",
     "Collector": "collector",
@@ -55,7 +55,6 @@ _HOMES = {
 }
 
 __all__ = [
-    "Answer",
     "BlockMechanism",
     "Box",
     "Collector",
@@ -81,6 +80,7 @@ __all__ = [
     "QueryMechanism",
     "Range",
     "Reference",
+    "ReportAnswer",
     "ReportTally",
     "Reports",
     "Sphere",

@@ -1,8 +1,8 @@
 """How a user's own function of a point becomes a report: one number, or several with independent noise.
 
 One output takes PolyPlace noise. Several take generalized Cauchy noise on each, scaled by one bound in the sum norm:
-Corollary 3.2 of paper 002, with the joint cost of shift and scale on the coordinate where the shift is and the cost of
-scale alone on the others. Proof: docs/proofs/geo_functions.md.
+Corollary 3.2 of Liang and Yi (2024), with the joint cost of shift and scale on the coordinate where the shift is and
+the cost of scale alone on the others. Proof: docs/proofs/geo_functions.md.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.exact.grid import Grid, ceil_log2
 from sordino.geo.head import REPORT, VERSION, identity
 from sordino.geo.space_function import SpaceFunction
+from sordino.lattice import Lattice, ceil_log2
 from sordino.noise.generalized_cauchy import GeneralizedCauchy
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Geo
@@ -53,7 +53,7 @@ class FunctionMechanism:
     query: SpaceFunction
     price: Geo
     calibration: Calibration
-    grid: Grid
+    grid: Lattice
     lattice: PointLattice | None
     margin: Fraction
 
@@ -104,7 +104,7 @@ class FunctionMechanism:
         )
         low, high = query.extremes
         widest = max(Fraction(float(np.max(high - low))), Fraction(query.lipschitz) / price.rate)
-        return cls(query, price, made, Grid(ceil_log2(widest) - _OUTPUT_BITS), lattice, margin)
+        return cls(query, price, made, Lattice.dyadic(ceil_log2(widest) - _OUTPUT_BITS), lattice, margin)
 
     @property
     def noise(self) -> str:

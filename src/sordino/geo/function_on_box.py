@@ -1,7 +1,7 @@
 """Any function on a box of one to three dimensions: the generic procedure for a function of a user's own.
 
-Section 3.3 of paper 002 without its critical points. The function is released as its multilinear interpolant, so
-nothing is assumed about it; its Lipschitz constant is bounded cell by cell, and the smooth bound is the maximum over
+Section 3.3 of Liang and Yi (2024) without its critical points. The function is released as its multilinear interpolant,
+so nothing is assumed about it; its Lipschitz constant is bounded cell by cell, and the smooth bound is the maximum over
 all cells of that constant times e^(-smoothing times the distance to the cell). Proof: docs/proofs/geo_functions.md.
 """
 
@@ -18,10 +18,10 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import DataError, ParameterError
-from sordino.exact.grid import ceil_log2
 from sordino.geo.curve import EXP_ERROR, Slack, exponential
 from sordino.geo.lattice import PointLattice
 from sordino.geo.space_function import FLOOR, ROUND_UP, SpaceFunction, finite_heights
+from sordino.lattice import ceil_log2
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -179,7 +179,7 @@ class FunctionOnBox(SpaceFunction):
                 self.name, "the box is too far from the origin for so fine a privacy distance",
                 got={"anchor": anchor, "distance": float(1 / rate)}, hint="move the origin nearer to the box",
             )  # fmt: skip
-        return PointLattice(exponent, anchor, reach)
+        return PointLattice.around(anchor, exponent=exponent, reach=reach)
 
     def value_and_bound(self, at: Floats, smoothing: float) -> tuple[Floats, Floats]:
         """The interpolant at the nearest points of the box, and the largest decayed constant of all cells."""

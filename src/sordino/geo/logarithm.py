@@ -1,4 +1,4 @@
-"""Ratios as distances: a number that is twice as large is one doubling away (footnote 3 of paper 002).
+"""Ratios as distances: a number that is twice as large is one doubling away (Liang and Yi 2024, footnote 3).
 
 Incomes, sizes and times are often compared so. The logarithm is taken on the device, and everything that is asked of
 numbers on a line is asked of doublings: thresholds, ranges, functions, reports of the point itself.

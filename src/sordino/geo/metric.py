@@ -78,7 +78,7 @@ class FiniteMetric:
 
     @classmethod
     def logarithmic(cls, numbers: Iterable[float], *, base: float = 2) -> FiniteMetric:
-        """Measure ratios: numbers that are `base` times as large are a distance of one apart (footnote 3 of paper 002).
+        """Measure ratios: a number `base` times as large is a distance of one away (Liang and Yi 2024, footnote 3).
 
         Example:
             >>> incomes = FiniteMetric.logarithmic([10_000, 20_000, 80_000])

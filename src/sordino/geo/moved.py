@@ -1,4 +1,4 @@
-"""M0 of paper 002: the question is asked of the moved points as if they were the true ones.
+"""M0 of Liang and Yi (2024): the question is asked of the moved points as if they were the true ones.
 
 A release of points (`Points.report`) and this is that mechanism, with noise that is exact. It takes any question, also
 one with jumps, and it is biased: `answer` removes the bias where the question is smooth. Everything here is
@@ -14,12 +14,12 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import DataError
-from sordino.geo.answers import Answer
+from sordino.geo.answers import ReportAnswer
 from sordino.geo.points import PointReports
 from sordino.geo.query import Query
 
 
-def moved_answer(reports: PointReports, question: Any, *, confidence: float = 0.95) -> Answer:
+def moved_answer(reports: PointReports, question: Any, *, confidence: float = 0.95) -> ReportAnswer:
     """Ask a question of moved points: a sum over people that is off by what the noise moves them.
 
     Args:
@@ -52,4 +52,4 @@ def moved_answer(reports: PointReports, question: Any, *, confidence: float = 0.
     count = len(found)
     error = float(np.sqrt(count * found.var(ddof=1))) if count > 1 else float("nan")
     total, reach = float(found.sum()), NormalDist().inv_cdf(0.5 + level / 2) * error
-    return Answer(total, error, total - reach, total + reach, float(count), level, None, question)
+    return ReportAnswer(total, error, total - reach, total + reach, float(count), level, None, question)

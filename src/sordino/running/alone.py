@@ -16,20 +16,20 @@ from sordino.running.worker import Worker
 if TYPE_CHECKING:
     from sordino.running.block import Block
     from sordino.running.evaluate import Task
-    from sordino.running.worker import Limits, Values
+    from sordino.running.worker import ProcessLimits, Values
 
-_KEPT: dict[tuple[bytes, Task, Limits], Worker] = {}
+_KEPT: dict[tuple[bytes, Task, ProcessLimits], Worker] = {}
 
 
-def block_value(function: bytes, block: Block, task: Task, limits: Limits, seed: int) -> Values:
+def block_value(function: bytes, block: Block, task: Task, limits: ProcessLimits, seed: int) -> Values:
     """The numbers of one block, or None.
 
     Example:
         >>> import numpy as np
         >>> from sordino.running.block import Block
         >>> from sordino.running.evaluate import Task
-        >>> from sordino.running.worker import Limits
-        >>> block_value(pickle.dumps(len), Block({"x": np.ones(3)}, 3), Task("numpy"), Limits("none"), 1)
+        >>> from sordino.running.worker import ProcessLimits
+        >>> block_value(pickle.dumps(len), Block({"x": np.ones(3)}, 3), Task("numpy"), ProcessLimits("none"), 1)
         (1.0,)
     """
     if limits.isolation == "none":

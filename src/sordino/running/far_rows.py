@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sordino.running.evaluate import Task
-    from sordino.running.worker import Limits, Values
+    from sordino.running.worker import ProcessLimits, Values
 
 
 class FarRows(ABC):
@@ -27,7 +27,7 @@ class FarRows(ABC):
 
     @abstractmethod
     def values(
-        self, function: bytes, task: Task, limits: Limits, *, blocks: int, key: bytes, fixed: bool
+        self, function: bytes, task: Task, limits: ProcessLimits, *, blocks: int, key: bytes, fixed: bool
     ) -> Iterator[tuple[int, Values]]:
         """The numbers of every block that has a row, with the block's own number.
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from sordino.running.evaluate import Task, value
-from sordino.running.worker import AHEAD, Limits, Worker
+from sordino.running.worker import AHEAD, ProcessLimits, Worker
 
 if TYPE_CHECKING:
     from sordino.running.block import Block
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     Job = tuple[Callable[[], Block], int]
 
 
-def run(function: bytes, jobs: Iterable[Job], task: Task, limits: Limits) -> Iterator[tuple[int, Values]]:
+def run(
+    function: bytes, jobs: Iterable[Job], task: Task, limits: ProcessLimits
+) -> Iterator[tuple[int, Values]]:
     """The numbers of every block with its place, in the order in which they end.
 
     Args:
@@ -42,7 +44,7 @@ def run(function: bytes, jobs: Iterable[Job], task: Task, limits: Limits) -> Ite
     return _apart(function, jobs, task, limits)
 
 
-def covered(function: bytes, task: Task, limits: Limits) -> tuple[str, ...]:
+def covered(function: bytes, task: Task, limits: ProcessLimits) -> tuple[str, ...]:
     """Start one worker to see that the function can be loaded and what is confined; before anything is spent.
 
     It has seen no row and is kept for the run that follows.
@@ -60,15 +62,15 @@ class _Spare:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: tuple[tuple[bytes, Task, Limits], Worker, int] | None = None
+        self._kept: tuple[tuple[bytes, Task, ProcessLimits], Worker, int] | None = None
 
-    def keep(self, key: tuple[bytes, Task, Limits], worker: Worker) -> None:
+    def keep(self, key: tuple[bytes, Task, ProcessLimits], worker: Worker) -> None:
         """Keep this one, and end the one before."""
         with self._lock:
             before, self._kept = self._kept, (key, worker, os.getpid())
         _end(before)
 
-    def take(self, key: tuple[bytes, Task, Limits]) -> Worker | None:
+    def take(self, key: tuple[bytes, Task, ProcessLimits]) -> Worker | None:
         """The one that fits, or None; one that does not fit is ended."""
         with self._lock:
             before, self._kept = self._kept, None
@@ -84,7 +86,7 @@ class _Spare:
         _end(before)
 
 
-def _end(kept: tuple[tuple[bytes, Task, Limits], Worker, int] | None) -> None:
+def _end(kept: tuple[tuple[bytes, Task, ProcessLimits], Worker, int] | None) -> None:
     if kept is not None and kept[2] == os.getpid():  # in a forked process it belongs to the parent
         kept[1].close()
 
@@ -101,7 +103,9 @@ def _here(function: bytes, jobs: Iterable[Job], task: Task) -> Iterator[tuple[in
         yield place, found
 
 
-def _apart(function: bytes, jobs: Iterable[Job], task: Task, limits: Limits) -> Iterator[tuple[int, Values]]:
+def _apart(
+    function: bytes, jobs: Iterable[Job], task: Task, limits: ProcessLimits
+) -> Iterator[tuple[int, Values]]:
     spare = _SPARE.take((function, task, limits))
     workers = [] if spare is None else [spare]
     waiting = enumerate(jobs)

@@ -33,7 +33,7 @@ AHEAD = 2  # blocks that a worker may have
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """How a function runs; public.
 
     Attributes:
@@ -66,7 +66,7 @@ class Given:
 class Worker:
     """One zygote, and the blocks that it works on. It is started at once and may be used when `ready` returns."""
 
-    def __init__(self, function: bytes, task: Task, limits: Limits) -> None:
+    def __init__(self, function: bytes, task: Task, limits: ProcessLimits) -> None:
         _check_platform()
         self.task, self.limits = task, limits
         self.given: deque[Given] = deque()

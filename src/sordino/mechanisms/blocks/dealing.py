@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sordino.exact.bits import Bits
     from sordino.running.block import Rows
-    from sordino.running.worker import Limits
+    from sordino.running.worker import ProcessLimits
     from sordino.statistics.function import Function
 
 
@@ -128,7 +128,7 @@ def _answered(
 
 
 @lru_cache(maxsize=64)
-def checked(function: bytes, task: Task, limits: Limits) -> tuple[str, ...]:
+def checked(function: bytes, task: Task, limits: ProcessLimits) -> tuple[str, ...]:
     """See that the function can be loaded where it will run, and that a sandbox holds; what is covered, by name."""
     if not function:
         raise Unsupported(
