@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import io
+import itertools
 import os
 import pickle
 import select
@@ -106,9 +107,13 @@ def _here(function: bytes, jobs: Iterable[Job], task: Task) -> Iterator[tuple[in
 def _apart(
     function: bytes, jobs: Iterable[Job], task: Task, limits: ProcessLimits
 ) -> Iterator[tuple[int, Values]]:
+    waiting: Iterator[tuple[int, Job]] = enumerate(jobs)
+    first = next(waiting, None)
+    if first is None:  # no block, as on the empty table of a quote: the spare worker stays
+        return
+    waiting = itertools.chain([first], waiting)
     spare = _SPARE.take((function, task, limits))
     workers = [] if spare is None else [spare]
-    waiting = enumerate(jobs)
     again: deque[tuple[int, tuple[Callable[[], Block], int]]] = (
         deque()
     )  # blocks whose worker was hit by another

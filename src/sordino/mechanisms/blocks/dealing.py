@@ -86,6 +86,13 @@ def block_values(
     statistic: Function, table: Rows | FarRows, blocks: int, debias: int, bits: Bits
 ) -> NDArray[np.float64]:
     """The values of all blocks, one row per output, cut to the bounds; private."""
+    return values_and_failures(statistic, table, blocks, debias, bits)[0]
+
+
+def values_and_failures(
+    statistic: Function, table: Rows | FarRows, blocks: int, debias: int, bits: Bits
+) -> tuple[NDArray[np.float64], int]:
+    """The values of all blocks, and how many blocks gave no number; private."""
     task = Task(statistic.frame, statistic.outputs, debias)
     checked(statistic.pickled, task, statistic.limits)
     grids = statistic.grids
@@ -94,34 +101,31 @@ def block_values(
     values = np.where(np.arange(blocks) % 2 == 0, low[:, None], high[:, None])
     if statistic.otherwise is not None:
         values[:] = statistic.otherwise
-    answered = _answered(statistic, table, blocks, task, bits)
-    for done, (place, found) in enumerate(answered, start=1):
+    done = good = 0
+    for done, (place, found) in enumerate(_answered(statistic, table, blocks, task, bits), start=1):
         if found is not None:
             values[:, place] = found
+            good += 1
         if statistic.progress is not None:
             statistic.progress(done, blocks)
-    return np.clip(values, low[:, None], high[:, None])
+    if statistic.progress is not None and 0 < done < blocks:  # the others are empty
+        statistic.progress(blocks, blocks)
+    return np.clip(values, low[:, None], high[:, None]), blocks - good
 
 
 def _answered(
     statistic: Function, table: Rows | FarRows, blocks: int, task: Task, bits: Bits
 ) -> Iterator[tuple[int, tuple[float, ...] | None]]:
-    """The numbers of every block, in the order in which they end; empty blocks have none."""
+    """The numbers of every block that has a row, in the order in which they end."""
     if isinstance(table, FarRows):
         key = bits.words(4).astype(np.int64).tobytes()
-        found = table.values(
+        yield from table.values(
             statistic.pickled, task, statistic.limits, blocks=blocks, key=key, fixed=statistic.fixed
         )
-        there = set()
-        for place, numbers in found:
-            there.add(place)
-            yield place, numbers
-        yield from ((place, None) for place in range(blocks) if place not in there)
         return
     dealt = deal(len(table), table.units, blocks, bits, fixed=statistic.fixed)
     seeds = bits.words(blocks).astype(np.int64).view(np.uint64).tolist()
     filled = [place for place in range(blocks) if dealt.starts[place] < dealt.starts[place + 1]]
-    yield from ((place, None) for place in range(blocks) if dealt.starts[place] == dealt.starts[place + 1])
     jobs = ((lambda place=place: table.block(dealt.rows(place)), seeds[place]) for place in filled)
     for place, numbers in run(statistic.pickled, jobs, task, statistic.limits):
         yield filled[place], numbers
