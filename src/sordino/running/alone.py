@@ -40,7 +40,7 @@ def block_value(function: bytes, block: Block, task: Task, limits: ProcessLimits
         for other in _KEPT.values():
             other.close()
         _KEPT.clear()
-        worker = _KEPT[key] = Worker(function, task, limits)
+        worker = _KEPT[key] = Worker.started(function, task, limits)
     worker.give(0, block, seed)
     select.select([worker.channel], [], [], max(0.0, worker.until - time.monotonic()))
     _, found, alive = worker.take()

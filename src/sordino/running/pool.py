@@ -52,7 +52,7 @@ def covered(function: bytes, task: Task, limits: ProcessLimits) -> tuple[str, ..
     """
     if limits.isolation == "none":
         return ()
-    worker = Worker(function, task, limits)
+    worker = Worker.started(function, task, limits)
     held = worker.ready()
     _SPARE.keep((function, task, limits), worker)
     return held
@@ -113,20 +113,19 @@ def _apart(
         return
     waiting = itertools.chain([first], waiting)
     spare = _SPARE.take((function, task, limits))
-    workers = [] if spare is None else [spare]
+    workers = [Worker.started(function, task, limits) if spare is None else spare]
     again: deque[tuple[int, tuple[Callable[[], Block], int]]] = (
         deque()
     )  # blocks whose worker was hit by another
     try:
-        while len(workers) < limits.workers:  # all start at once, and load while the first blocks are made
-            workers.append(Worker(function, task, limits))
+        workers += [workers[0].another() for _ in range(limits.workers - 1)]
         while True:
             free = min(workers, key=lambda worker: len(worker.given), default=None)
             if free is None or len(free.given) < AHEAD:
                 job = again.popleft() if again else next(waiting, None)
                 if job is not None:
                     if free is None or (free.given and len(workers) < limits.workers):
-                        free = Worker(function, task, limits)
+                        free = Worker.started(function, task, limits)  # in the place of one that was hit
                         workers.append(free)
                     place, (block, seed) = job
                     free.give(place, block(), seed)

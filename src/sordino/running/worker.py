@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import select
+import signal
 import socket
 import struct
 import subprocess
@@ -66,16 +68,25 @@ class Given:
 class Worker:
     """One zygote, and the blocks that it works on. It is started at once and may be used when `ready` returns."""
 
-    def __init__(self, function: bytes, task: Task, limits: ProcessLimits) -> None:
-        _check_platform()
+    def __init__(self, task: Task, limits: ProcessLimits) -> None:
         self.task, self.limits = task, limits
         self.given: deque[Given] = deque()
         self.until = 0.0
         self.held: tuple[str, ...] = ()
-        self.channel, theirs = socket.socketpair()
+        self.process: subprocess.Popen[bytes] | None = None
+        self.handle = -1  # an open file that stands for the zygote
+        self.channel, self._theirs = socket.socketpair()
+        self.channel.settimeout(START)
+
+    @classmethod
+    def started(cls, function: bytes, task: Task, limits: ProcessLimits) -> Worker:
+        """A new process, which has nothing of this one but the function."""
+        _check_platform()
+        made = cls(task, limits)
+        theirs = made._theirs
         alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         path = [entry or os.getcwd() for entry in sys.path]  # noqa: PTH109
-        self.process = subprocess.Popen(  # noqa: S603  our own module
+        made.process = subprocess.Popen(  # noqa: S603  our own module
             [sys.executable, "-W", "ignore", "-m", "sordino.running.zygote", str(theirs.fileno())],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()], start_new_session=True,
@@ -91,9 +102,18 @@ class Worker:
                 "memory": limits.memory,
             }
         )
-        self.channel.settimeout(START)
         with contextlib.suppress(OSError):  # a zygote that is gone is found by `ready`
-            self.channel.sendall(HEADER.pack(len(setup)) + setup)
+            made.channel.sendall(HEADER.pack(len(setup)) + setup)
+        return made
+
+    def another(self) -> Worker:
+        """A zygote like this one, forked from it: all libraries are loaded already."""
+        self.ready()
+        made = Worker(self.task, self.limits)
+        with contextlib.suppress(OSError):
+            socket.send_fds(self.channel, [bytes(8)], [made._theirs.fileno()])
+        made._theirs.close()
+        return made
 
     def ready(self) -> tuple[str, ...]:
         """Wait until the function is loaded; what is confined, by name."""
@@ -101,8 +121,11 @@ class Worker:
             return self.held
         try:
             (size,) = HEADER.unpack(self.channel.recv(HEADER.size, socket.MSG_WAITALL))
-            self.held = tuple(self.channel.recv(size, socket.MSG_WAITALL).decode().split(",")) if size else ()
-        except (OSError, struct.error):
+            *held, who = self.channel.recv(size, socket.MSG_WAITALL).decode().split(",") if size else [""]
+            if held:
+                self.handle = os.pidfd_open(int(who.removeprefix("pid=")))
+                self.held = tuple(held)
+        except (OSError, struct.error, ValueError):
             pass
         if not self.held:
             self.close()
@@ -116,7 +139,18 @@ class Worker:
     @property
     def alive(self) -> bool:
         """Whether the process is there."""
-        return self.process.poll() is None
+        if self.handle < 0:
+            return self.process is not None and self.process.poll() is None
+        return not select.select([self.handle], [], [], 0)[0]
+
+    def _kill(self) -> None:
+        """End the zygote, and wait until it is gone."""
+        if self.handle >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.handle, signal.SIGKILL)
+            select.select([self.handle], [], [], GRACE)
+        elif self.process is not None:
+            self.process.kill()
 
     def give(self, place: int, block: Block, seed: int) -> None:
         """Hand over the rows of one block, as an open file in memory that nobody else sees."""
@@ -145,7 +179,7 @@ class Worker:
             alive = False
         self.channel.setblocking(True)
         if not alive:  # the zygote was hit: nothing of it is used, and its children go with it
-            self.process.kill()
+            self._kill()
         done = self.given.popleft()
         self.until = time.monotonic() + self.limits.seconds + GRACE
         size = 8 * self.task.width
@@ -166,8 +200,12 @@ class Worker:
             os.close(one.answer)
         self.given.clear()
         self.channel.close()
-        self.process.kill()
-        self.process.wait()
+        self._kill()
+        if self.handle >= 0:
+            os.close(self.handle)
+            self.handle = -1
+        if self.process is not None:
+            self.process.wait()
 
 
 def _check_platform() -> None:
