@@ -16,7 +16,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported, spell
-from sordino.noise.calibration import Calibration, check_price, epsilon_at_delta
+from sordino.noise.calibration import Calibration, check_price, check_range, epsilon_at_delta
 from sordino.privacy import KINDS, Approx, Concentrated, Guarantee, Pure
 from sordino.registry import Register
 
@@ -49,6 +49,7 @@ class Noise(ABC):
     summary: ClassVar[str]
     #: Whether it is a noise of choice for a global bound, without smoothing.
     plain: ClassVar[bool] = False
+    reach: ClassVar[float] = 2.0
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super(Noise, cls).__init_subclass__(**kwargs)
@@ -200,6 +201,7 @@ class Noise(ABC):
             raise _unsupported(cls, price)
         if smoothing is not None:
             smoothing = checks.non_negative(cls.name, smoothing=smoothing)
+        check_range(cls.name, price, smoothing)
         known = {field.name for field in fields(cls)}
         unknown = [name for name in shape if name not in known]
         if unknown:

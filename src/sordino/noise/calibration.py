@@ -135,6 +135,32 @@ def check_price(subject: str, price: Any) -> None:
         )
 
 
+#: Below these the arithmetic of theorems with many digits would not end in a second, and nobody asks for them.
+LEAST_DELTA, LEAST_SMOOTHING = Fraction(1, 10**100), Fraction(1, 10**12)
+
+
+def check_range(subject: str, price: Guarantee, smoothing: Fraction | None) -> None:
+    """Refuse amounts that are positive and so small that only a slip can be meant."""
+    delta = getattr(price, "delta", Fraction(0))
+    if 0 < delta < LEAST_DELTA:
+        raise ParameterError(
+            subject,
+            "delta must be 0 or at least 1e-100",
+            got={"price": price},
+            why="So small a delta gains nothing over none.",
+            hint=f"sd.Pure({spell(price.epsilon)})",  # type: ignore[attr-defined]
+        )
+    amount = getattr(price, "rate", None) or getattr(price, "epsilon", None) or price.nats
+    if smoothing and smoothing < LEAST_SMOOTHING * Fraction(amount):
+        raise ParameterError(
+            subject,
+            "smoothing must be 0 or at least 1e-12 of the price",
+            got={"smoothing": smoothing, "price": price},
+            why="A bound that changes so little is a global bound.",
+            hint="smoothing=0 with the global sensitivity",
+        )
+
+
 def too_smooth(subject: str, smoothing: Fraction, limit: str, price: Guarantee, hint: str) -> Unsupported:
     """Build the error of a smoothing that leaves nothing of the price for the shift."""
     return Unsupported(

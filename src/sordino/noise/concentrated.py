@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sordino.errors import Unsupported
 from sordino.noise.calibration import Calibration, short, too_smooth
 from sordino.privacy import Concentrated, Pure
 from sordino.privacy.conversion import ball, evaluate, lower, pure_to_concentrated
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.noise import Noise
+
+
+#: Certificates within seconds.
+LEAST_RHO, MOST_RHO = Fraction(1, 10**6), Fraction(500)
 
 
 def default_smoothing(rho: Fraction) -> Fraction:
@@ -36,15 +41,25 @@ def calibrate_certified(
     """Calibrate by the certified price: the upper end of a proved bracket is at most rho."""
     from sordino.certification import calibrate
 
+    if not LEAST_RHO <= price.rho <= MOST_RHO:
+        raise Unsupported(
+            family.name,
+            f"certified prices are found for rho from {float(LEAST_RHO):g} to {float(MOST_RHO):g}",
+            got={"price": price},
+            why="Beyond them a certificate would take minutes; Gaussian noise with a global bound has no such limit.",
+            hint="sd.Gaussian.calibrate(price, smoothing=0)",
+        )
     if smoothing is None:
         smoothing = default_smoothing(price.rho)
-    feasible = float(smoothing) < 2 * float(np.sqrt(2 * float(price.rho)))
+    feasible = float(smoothing) < family.reach * float(np.sqrt(2 * float(price.rho)))
     found = calibrate(family.name, price.rho, smoothing, shape) if feasible else None
     if found is None:
         raise too_smooth(
             family.name,
             smoothing,
-            "about sqrt(2 rho)" if shape is None else f"what this {shape_name} allows",
+            f"about {min(family.reach, 1.0):g} sqrt(2 rho)"
+            if shape is None
+            else f"what this {shape_name} allows",
             price,
             f"smoothing={float(default_smoothing(price.rho)):g}",
         )

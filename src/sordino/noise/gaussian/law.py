@@ -116,6 +116,8 @@ class Gaussian(Noise):
             )
         if smoothing is None:
             smoothing = Fraction(f"{float(epsilon) / (8 * np.log(2 / float(delta))):.3g}")
+            while not _worst_delta(0.0, float(smoothing), float(epsilon)) < float(delta):
+                smoothing /= 2
         low, high = 0.0, float(np.sqrt(2 * float(epsilon)))
         if not _worst_delta(0.0, float(smoothing), float(epsilon)) < float(delta):
             raise too_smooth(

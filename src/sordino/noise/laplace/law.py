@@ -81,9 +81,11 @@ class Laplace(Noise):
         epsilon, delta = price.epsilon, price.delta
         if smoothing is None:
             # Half of the smoothing at which dilation alone costs the whole price.
-            smoothing = Fraction(f"{float(epsilon) / (4 * np.log(2 / max(float(delta), 1e-300))):.3g}")
+            smoothing = Fraction(f"{_most(epsilon, delta) / 2:.3g}") if delta else Fraction(0)
         if smoothing == 0:
-            return Calibration(cls(), smoothing, 1 / epsilon, price, method, "laplace")
+            # Against its shift by more than epsilon: 1 - exp(-(shift - epsilon)/2) <= delta.
+            spare = lower(evaluate(lambda: -2 * ball(1 - delta).log())) if 0 < delta < 1 else Fraction(0)
+            return Calibration(cls(), smoothing, 1 / (epsilon + spare), price, method, "laplace")
         if delta == 0 or smoothing >= epsilon:
             raise too_smooth(cls.name, smoothing, _limit(price), price, "PolyPlace needs no delta")
 
@@ -153,7 +155,20 @@ class Laplace(Noise):
         return Approx(wanted, min(Fraction(1), upper(evaluate(formula))))
 
 
+def _most(epsilon: Fraction, delta: Fraction) -> float:
+    """The smoothing at which dilation alone costs the whole price, in floats: for defaults and for words."""
+    e, log_delta = float(epsilon), float(np.log(float(delta)))
+
+    def spare(g: float) -> float:
+        return log_delta + (e + g) / float(np.expm1(g)) - float(np.log(-np.expm1(-g)))
+
+    low, high = 0.0, min(e, 500.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if spare(middle) > 0 else (low, middle)
+    return low
+
+
 def _limit(price: Approx) -> str:
-    """Say roughly how much smoothing the price allows."""
-    log_term = float(np.log(2 / max(float(price.delta), 1e-300)))
-    return f"about {float(price.epsilon) / log_term:.3g}" if price.delta else "or equal to 0 (delta is 0)"
+    """Say how much smoothing the price allows."""
+    return f"about {_most(price.epsilon, price.delta):.3g}" if price.delta else "or equal to 0 (delta is 0)"

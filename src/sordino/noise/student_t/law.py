@@ -163,8 +163,11 @@ def _shift(e: Any, g: Any, d: Any, method: str) -> Any:
     none = ball(Fraction(-1))
     if method == "exact":
         still = 2 * d.sqrt() * (e / (d + 1)).sinh()
-        room = ((2 * e - abs(d - 1) * g) / (d + 1)).cosh() - g.cosh()
-        if not (2 * e - abs(d - 1) * g > 0 and room > 0):
+        spare = (2 * e - abs(d - 1) * g) / (d + 1)
+        room = (
+            2 * ((spare + g) / 2).sinh() * ((spare - g) / 2).sinh()
+        )  # cosh(spare) - cosh(g), small prices too
+        if not (spare > 0 and room > 0):
             return none
         return still.min((2 * d * g.exp() * room).sqrt())
     if method == "joint":

@@ -1,0 +1,99 @@
+"""Calibrations over twelve decades of every parameter: an answer or a reason, within seconds, never a crash."""
+
+import random
+import signal
+from contextlib import contextmanager
+from fractions import Fraction
+
+import pytest
+
+import sordino as sd
+from sordino.catalogue import noise_families
+
+FAMILIES = noise_families()
+SECONDS = 20  # of CPU; the slowest that is known takes four
+KINDS = {
+    sd.Pure: lambda draw: sd.Pure(draw(-9, 3)),
+    sd.Approx: lambda draw: sd.Approx(draw(-6, 2), min(draw(-12, 0), 0.9) * draw(-90, 0)),
+    sd.Concentrated: lambda draw: sd.Concentrated(draw(-9, 3)),
+    sd.TruncatedConcentrated: lambda draw: sd.TruncatedConcentrated(draw(-6, 2), 1 + draw(-1, 4)),
+    sd.Geo: lambda draw: sd.Geo(draw(-6, 3), draw(-3, 6)),
+}
+
+
+def amount(price):
+    """What a smoothing is compared with."""
+    return Fraction(getattr(price, "rate", None) or getattr(price, "epsilon", None) or price.nats)
+
+
+class TooSlowError(Exception):
+    """The time is up."""
+
+
+@contextmanager
+def limited(seconds):
+    def stop(*_):
+        raise TooSlowError
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def try_out(family, seed, count):
+    chance = random.Random(f"{family.name} {seed}")
+
+    def draw(low, high):
+        return Fraction(f"{10 ** chance.uniform(low, high):.6g}")
+
+    for _ in range(count):
+        price = KINDS[chance.choice([kind for kind in family.promises() if kind in KINDS])](draw)
+        smoothing = chance.choice([None, Fraction(0), draw(-12, 1), amount(price) * draw(-6, 0)])
+        with limited(SECONDS), suppress(sd.SordinoError):
+            found = family.calibrate(price, **({} if smoothing is None else {"smoothing": smoothing}))
+            assert found.scale > 0
+            assert found.guarantee == price
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_calibration_answers_or_says_why_not(name):
+    try_out(FAMILIES[name], 0, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAMILIES)
+def test_many_calibrations_answer_or_say_why_not(name):
+    try_out(FAMILIES[name], 1, 120)
+
+
+@pytest.mark.parametrize(
+    ("family", "price"),
+    [(sd.Laplace, sd.Approx(60, 0.01)), (sd.Gaussian, sd.Approx(80, 0.01)), (sd.Gaussian, sd.Approx(60, 0.5)),
+     (sd.StudentT, sd.Pure(1e-9))],
+)  # fmt: skip
+def test_a_default_smoothing_is_one_that_its_family_takes(family, price):
+    assert family.calibrate(price).scale > 0
+
+
+def test_laplace_noise_with_a_global_bound_uses_delta():
+    delta = Fraction(1, 10)
+    found = sd.Laplace.calibrate(sd.Approx(1, delta), smoothing=0)
+    assert found.scale < 1
+    assert found.noise.price(scale=found.scale, smoothing=0, as_=sd.Approx, epsilon=1).delta <= delta
+    less = found.scale * Fraction(999, 1000)
+    assert found.noise.price(scale=less, smoothing=0, as_=sd.Approx, epsilon=1).delta > delta
+
+
+@pytest.mark.parametrize("delta", ["1e-320", "1e-400"])
+def test_a_delta_that_no_float_holds_is_refused(delta):
+    with pytest.raises(sd.ParameterError, match="delta must be 0 or at least"):
+        sd.Gaussian.calibrate(sd.Approx(1, Fraction(delta)))
+
+
+def test_a_smoothing_that_no_float_tells_from_zero_is_refused():
+    with pytest.raises(sd.ParameterError, match="smoothing must be 0 or at least"):
+        sd.Gaussian.calibrate(sd.Approx(1, 1e-6), smoothing=Fraction("1e-60"))
