@@ -49,7 +49,7 @@ def test_no_pair_is_told_apart_by_squares(relation, about, guarded):
             slope, tilt=1.4, margin=2.0, distant=4.0, contribution=contribution, levels=(4, 5, 6)
         )
         plan = dataclasses.replace(plan, guarded=guarded)
-        rows = columns((0, 1, 5, 16), (4,) if relation is REPLACE else (2, 3))
+        rows = columns((0, 5, 16), (4,) if relation is REPLACE else (2, 3, 4))
         family = Family(plan, top=16, anchor=about or 0, anchored=about is not None)
         squares = PlainOrCutSquares(
             price=Pure(1), rows=1000, low=0, high=16, step=1, about=about, neighbors=relation
