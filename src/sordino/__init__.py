@@ -40,6 +40,7 @@ _HOMES = {
     "coverage": ("Population", "Sample"),
     "privacy": (
         "Approx",
+        "ApproxConcentrated",
         "BoundedRange",
         "Concentrated",
         "Geo",

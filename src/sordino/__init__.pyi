@@ -57,6 +57,7 @@ from sordino.planner import (
 )
 from sordino.privacy import (
     Approx,
+    ApproxConcentrated,
     BoundedRange,
     Concentrated,
     Geo,
@@ -121,6 +122,7 @@ __all__ = [
     "Additive",
     "AdditiveVector",
     "Approx",
+    "ApproxConcentrated",
     "ArsinhNormal",
     "AutoClip",
     "BoundedRange",

@@ -101,6 +101,8 @@ def column(statistic: Mapping[str, Any]) -> str | None:
     """The column, or the columns, that a statistic reads."""
     if isinstance(statistic.get("label"), str):  # a function, or a value of the caller's own
         return str(statistic["label"])
+    if isinstance(statistic.get("columns"), list | tuple):
+        return ", ".join(map(str, statistic["columns"]))
     named = [str(statistic[key]) for key in COLUMNS if isinstance(statistic.get(key), str)]
     return " ".join(named) or None
 
@@ -110,7 +112,7 @@ def parameters(statistic: Mapping[str, Any], *, everything: bool = False) -> dic
     if "label" in statistic:
         return {}
     usual = _defaults(str(statistic.get("kind")))
-    left_out = {"kind", "neighbors", "windows", *COLUMNS, *CELLS, *(() if everything else READING)}
+    left_out = {"kind", "neighbors", "windows", "columns", *COLUMNS, *CELLS, *(() if everything else READING)}
     found = {}
     for key, value in statistic.items():
         if key in left_out or value is None or (not everything and key.endswith(("_low", "_high"))):
@@ -148,6 +150,16 @@ def cells(statistic: Mapping[str, Any], size: int) -> list[Cell]:
     elif "keys" in statistic:
         found = [Cell(str(key)) for key in statistic["keys"]]
     return found if len(found) == size else [Cell(str(place + 1)) for place in range(size)]
+
+
+def key(value: Any) -> str:
+    """The name of a key, or of a combination of keys.
+
+    Example:
+        >>> key("north"), key(["north", "f", 3])
+        ('north', 'north, f, 3')
+    """
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def plain_number(value: Any) -> Any:

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.errors import ParameterError
-from sordino.privacy import Approx, Concentrated, Geo, Guarantee, Pure, TruncatedConcentrated
+from sordino.privacy import (
+    Approx,
+    ApproxConcentrated,
+    Concentrated,
+    Geo,
+    Guarantee,
+    Pure,
+    TruncatedConcentrated,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +90,7 @@ def price_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--omega", type=str, metavar="W", help="With --rho: truncated concentrated DP."),
         click.option("--rho", type=str, metavar="R", help="Concentrated DP."),
-        click.option("--delta", type=str, metavar="D", help="With --epsilon: approximate DP."),
+        click.option("--delta", type=str, metavar="D", help="With --epsilon or --rho: what may fail."),
         click.option("--epsilon", type=str, metavar="E", help="Pure DP."),
     ):
         command = option(command)
@@ -100,7 +108,7 @@ def guarantee(options: dict[str, Any]) -> Guarantee:
     present = frozenset(name for name, value in given.items() if value is not None)
     kinds: dict[frozenset[str], type[Guarantee]] = {
         frozenset(field.name for field in fields(kind)): kind
-        for kind in (Pure, Approx, Concentrated, TruncatedConcentrated, Geo)
+        for kind in (Pure, Approx, Concentrated, TruncatedConcentrated, ApproxConcentrated, Geo)
     }
     if present not in kinds:
         raise ParameterError(
@@ -108,7 +116,7 @@ def guarantee(options: dict[str, Any]) -> Guarantee:
             "name one guarantee",
             got={f"--{name}": value for name, value in given.items() if value is not None},
             why="There is no default price: how much to spend is yours to say.",
-            hint="--epsilon 1 | --epsilon 1 --delta 1e-6 | --rho 0.5 | --rho 0.5 --omega 10 | --epsilon 1 --per 200",
+            hint="--epsilon 1 | --epsilon 1 --delta 1e-6 | --rho 0.5 | --rho 0.5 --delta 1e-6 | --rho 0.5 --omega 10 | --epsilon 1 --per 200",
         )
     return kinds[present](**{name: given[name] for name in present})
 

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
+import numpy as np
 
 from sordino.data import grouped
 from sordino.data.bounding import hashed
+from sordino.data.combinations import cell_counts, key_weights
 from sordino.data.expressions import code, fulfils, key, number, present
 from sordino.data.home import Caller, Home
 from sordino.data.kernel import groups_in_order, key_index, summarise_groups
 from sordino.data.memory import Memory
-from sordino.data.passes import CODE, ROWS, collected, summarise_frame
+from sordino.data.passes import CODE, ROWS, collected, integers, summarise_frame
 from sordino.data.schema import by_column, check_condition, check_requests, drops, needed, parts
 from sordino.data.table import column_of, kind_in_engine
 from sordino.errors import DataError, Unsupported
@@ -28,6 +31,7 @@ from sordino.reading.requests import (
     Bundle,
     Cells,
     Columns,
+    Combinations,
     Condition,
     Grid,
     Links,
@@ -166,6 +170,8 @@ class Lazy:
                     why="This statistic needs every row in memory, and this engine is elsewhere. Nothing was spent.",
                     hint="write the columns to a Parquet file and open that",
                 )  # fmt: skip
+            if isinstance(part, Combinations) and not self._nearby:
+                self._counted_elsewhere(part)
             if isinstance(part, Request) and part.squares and part.grid.top > 2**32:
                 raise Unsupported(
                     self._name, "sums of squares need at most 32 bits", got={"column": part.column},
@@ -229,6 +235,18 @@ class Lazy:
                 self._name, "text is not read as numbers in this engine", got={"column": column},
                 why="It raises where a number is too large, after the debit.",
                 hint="convert the column in a view, or compare it with texts",
+            )  # fmt: skip
+
+    def _counted_elsewhere(self, part: Combinations) -> None:
+        """Refuse what an engine elsewhere cannot count without handing out rows."""
+        if part.levels is None and self.unit.column is not None and (
+            part.most < self.unit.max_rows or part.without
+        ):
+            raise Unsupported(
+                self._name, "counts the keys of a person in one pass, and all of them",
+                got={"max_keys": part.most, "max_rows": self.unit.max_rows},
+                why="Which keys of a person count is decided by a hash that this engine does not have. Nothing was spent.",
+                hint=f"sd.discover(max_keys={self.unit.max_rows}, passes=1), or open a Parquet file of the columns",
             )  # fmt: skip
 
     def _copy(self, frame: Frame) -> Lazy:
@@ -326,12 +344,42 @@ class Lazy:
             return self._cells(request)
         if isinstance(request, Blocks):
             return self._plain(request)
+        if isinstance(request, Combinations):
+            return self._combinations(request)
         names = dict.fromkeys(needed(request))
         gathered = self._counting(drops(request)).select(
             *(number(name, self._schema[name], float("nan")).alias(name) for name in names)
         )
         (summary,) = Memory(collected(gathered)).summary(request)
         return summary
+
+    def _combinations(self, request: Combinations) -> Summary:
+        """Group by the columns of keys; whose keys they are is counted here, or by an engine elsewhere."""
+        frame = self._counting(request.present)
+        names, unit = list(request.columns), self.unit.column
+        rows = self._count(frame)
+        if request.levels is None and unit is not None and self._nearby:
+            chosen = frame.select(*dict.fromkeys([*names, unit])).unique()
+            inner = Memory(chosen.collect(backend="pyarrow").to_native(), unit=self.unit, numbers=self._numbers)
+            (summary,) = inner.summary(replace(request, present=()))
+            return replace(summary, request=request, rows=rows)
+        if request.levels is None and unit is not None:
+            pairs = frame.select(*dict.fromkeys([*names, unit])).unique()
+            for name in names:
+                pairs = pairs.filter(~nw.col(name).is_null())
+            pairs = pairs.with_columns(nw.len().over(unit).cast(nw.Int64).alias(_RUN))
+            grouped_by = pairs.group_by([*names, _RUN])
+        else:
+            grouped_by = frame.select(*names).group_by(names)
+        table = grouped_by.agg(nw.len().alias(ROWS)).collect(backend="pyarrow").to_native()
+        counts = integers(table[ROWS].to_numpy())
+        columns = [column_of(table[name]) for name in names]
+        if request.levels is not None:
+            return Summary(request, rows, codes=np.stack(cell_counts(columns, request, counts)))
+        many = integers(table[_RUN].to_numpy()) if unit is not None else np.ones(len(counts), np.int64)
+        weights = counts * np.array([0, *request.weights], np.int64)[many]
+        keys, amounts = key_weights(columns, request, rows=weights)
+        return Summary(request, rows, codes=amounts, keys=keys)
 
     def _plain(self, request: Blocks) -> Summary:
         """Fetch the columns; which rows of a person are used was decided in the engine."""

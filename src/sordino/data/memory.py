@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.data.bounding import bounded
+from sordino.data.combinations import cell_counts, key_weights
 from sordino.data.kernel import (
     coded,
     divided,
@@ -27,7 +28,17 @@ from sordino.data.objects import text_of
 from sordino.data.schema import FLOATS, Unlisted, by_column, check_condition, check_requests, drops
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
-from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
+from sordino.reading.requests import (
+    Blocks,
+    Bundle,
+    Cells,
+    Columns,
+    Combinations,
+    Condition,
+    Links,
+    Request,
+    Summary,
+)
 from sordino.running.block import Plain
 from sordino.running.block import Rows as PlainRows
 
@@ -275,6 +286,8 @@ class Memory:
         if isinstance(request, Blocks):
             return self._plain(request, rows_of)
         rows = rows_of(drops(request))
+        if isinstance(request, Combinations):
+            return self._combinations(request, rows)
         if isinstance(request, Cells):
             column = self._column(request.column)
             group = key_index(column if rows is None else column[rows], request.keys)
@@ -283,6 +296,20 @@ class Memory:
         if isinstance(request, Links):
             return self._links(request, rows)
         return self._aligned(request, rows)
+
+    def _combinations(self, request: Combinations, rows: Rows | None) -> Summary:
+        """Occupied cells of public levels, or the people of every combination that occurs."""
+        names = request.columns if self.unit.column is None else (*request.columns, self.unit.column)
+        columns = [self._column(name) if rows is None else self._column(name)[rows] for name in names]
+        for place, name in enumerate(request.columns):
+            if name in self._numbers and request.levels is None:  # texts that are read as numbers
+                columns[place] = Column(FLOATS, self._numeric(name, rows))
+        if request.levels is not None:
+            cells = cell_counts(columns[: len(request.columns)], request)
+            return Summary(request, self._count(rows), codes=np.stack(cells))
+        units = None if self.unit.column is None else columns[-1]
+        keys, weights = key_weights(columns[: len(request.columns)], request, units)
+        return Summary(request, self._count(rows), codes=weights, keys=keys)
 
     def _plain(self, request: Blocks, rows_of: Callable[[tuple[str, ...]], Rows | None]) -> Summary:
         """Plain values of the rows, and to whom each belongs; rows of nobody are left out."""

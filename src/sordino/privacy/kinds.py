@@ -69,6 +69,9 @@ class Pure(Guarantee):
     def _to_bounded_range(self) -> BoundedRange:
         return BoundedRange(2 * self.epsilon)
 
+    def _to_approximate_concentrated(self) -> Guarantee:
+        return _never_failing(self)
+
     @property
     def words(self) -> str:
         """Say the promise in a sentence."""
@@ -208,6 +211,9 @@ class Concentrated(Guarantee):
 
     def _to_truncated_concentrated(self, omega: Any) -> TruncatedConcentrated:
         return TruncatedConcentrated(self.rho, omega)
+
+    def _to_approximate_concentrated(self) -> Guarantee:
+        return _never_failing(self)
 
     @property
     def words(self) -> str:
@@ -374,6 +380,9 @@ class BoundedRange(Guarantee):
     def _to_concentrated(self) -> Concentrated:
         return Concentrated(conversion.bounded_range_to_concentrated(self.epsilon))
 
+    def _to_approximate_concentrated(self) -> Guarantee:
+        return _never_failing(self)
+
     def _to_truncated_concentrated(self, omega: Any) -> TruncatedConcentrated:
         return TruncatedConcentrated(self._to_concentrated().rho, omega)
 
@@ -448,6 +457,13 @@ class Geo(Guarantee):
 
 
 KINDS: tuple[type[Guarantee], ...] = (Pure, Approx, Concentrated, TruncatedConcentrated, BoundedRange, Geo)
+
+
+def _never_failing(promise: Guarantee) -> Guarantee:
+    """A promise that implies a concentrated one, as a concentrated one with a delta of nothing."""
+    from sordino.privacy.approximate_concentrated import ApproxConcentrated
+
+    return ApproxConcentrated(promise.to(Concentrated).rho, 0)
 
 
 def _to_approximate(

@@ -16,6 +16,7 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.exact.grid import raise_rows
+from sordino.reading.combinations import Combinations as Combinations  # noqa: PLC0414
 from sordino.reading.condition import Condition as Condition  # noqa: PLC0414, TC001  sources and callers find it here
 from sordino.reading.profile import Units
 
@@ -284,11 +285,11 @@ class Blocks:
 class Bundle:
     """Several requests that are answered together."""
 
-    parts: tuple[Request | Columns | Cells | Links | Blocks, ...]
+    parts: tuple[Request | Columns | Cells | Links | Blocks | Combinations, ...]
     depth: int = 0
 
 
-Ask = Request | Columns | Cells | Links | Blocks | Bundle
+Ask = Request | Columns | Cells | Links | Blocks | Combinations | Bundle
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -349,6 +350,8 @@ class Summary:
         links: Canonical edges, shape (edges, 2), left < right, sorted (`Links`).
         parts: The summaries of a `Bundle`.
         table: The plain rows (`Blocks`).
+        keys: The combinations that occur (`Combinations` without levels), whose weights are the codes. With levels the
+            codes are the occupied cells and the number of rows of each.
     """
 
     request: Ask
@@ -362,6 +365,7 @@ class Summary:
     links: Codes | None = None
     parts: tuple[Summary, ...] = ()
     table: Rows | None = None
+    keys: tuple[tuple[str | int, ...], ...] = ()
 
 
 @runtime_checkable

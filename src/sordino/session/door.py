@@ -360,7 +360,7 @@ def _release(question: Question, entry: Entry, groups: list[list[Answer]]) -> Re
 
 def _published(answer: Answer) -> tuple[Any, dict[str, Any]]:
     """The value and paid by-products other than a bar, as floats."""
-    ends = ("low", "high", "level", "added", "simultaneous") if "level" in answer.public else ()
+    ends = ("low", "high", "level", "added", "simultaneous", "free") if "level" in answer.public else ()
     rest = {name: _float(value) for name, value in answer.public.items() if name not in ends}
     value = rest.pop("key") if "key" in rest else _float(answer.value)
     return value, rest

@@ -19,7 +19,17 @@ from sordino.made import changed_by_interval
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
-from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
+from sordino.reading.requests import (
+    Blocks,
+    Bundle,
+    Cells,
+    Columns,
+    Combinations,
+    Condition,
+    Links,
+    Request,
+    Summary,
+)
 from sordino.reading.traits import Trait
 from sordino.session.bars import Bar
 from sordino.session.release import Event
@@ -260,6 +270,8 @@ def _form(statistic: Statistic, neighbors: Neighbors, unit: Unit, *, filtered: b
         if filtered or split or unit.column is not None:
             raise Unsupported("release", f"{neighbors.value} privacy has no filters, groups or units of rows")
         return _Form(_under(statistic, neighbors), 1, private_rows=False)
+    if Trait.KEYS in statistic.traits:
+        return _people(statistic, neighbors, unit, split=split)
     if Trait.BLOCKS in statistic.traits:
         return _whole(statistic, neighbors, unit, filtered=filtered, split=split)
     dropped = any(getattr(part, "missing", None) == "drop" for part in _leaves(statistic))
@@ -289,6 +301,16 @@ def _whole(statistic: Statistic, neighbors: Neighbors, unit: Unit, *, filtered: 
     fixed = replaced and unit.column is None and not filtered and not split
     asked = dataclasses.replace(statistic, split=split, fixed=fixed)  # type: ignore[type-var]
     return _Form(_under(asked, neighbors), moved, private_rows=not fixed)
+
+
+def _people(statistic: Any, neighbors: Neighbors, unit: Unit, *, split: bool) -> _Form:
+    """Keys count people, not rows: one person moves as many of them as count, whatever a filter leaves."""
+    if split:
+        raise Unsupported(
+            statistic.name, "has no groups", hint='several columns at once: sd.Keys(("region", "town"))'
+        )
+    most = 1 if unit.column is None else min(unit.max_rows, statistic.max_keys)
+    return _Form(_under(dataclasses.replace(statistic, max_keys=most), neighbors), most, private_rows=True)
 
 
 def _leaves(statistic: Any) -> list[Statistic]:
@@ -402,6 +424,8 @@ def columns(request: Ask) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for part in request.parts for name in columns(part)))
     if isinstance(request, Columns | Blocks):
         return request.columns
+    if isinstance(request, Combinations):
+        return tuple(dict.fromkeys((*request.columns, *request.present)))
     if isinstance(request, Links):
         return tuple(name for name in (request.left, request.right, request.weight) if name)
     assert isinstance(request, Request | Cells)

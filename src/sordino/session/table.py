@@ -190,14 +190,23 @@ def _rows(release: Release) -> Iterator[Row]:
         each = answers if batch else (answers,)
         for index, (statistic, name, value) in enumerate(zip(statistics, names, each, strict=True)):
             at = place * len(statistics) + index
-            yield from _numbers(statistic, name, value, bars[at] if at < len(bars) else None, group)
+            bar = bars[at] if at < len(bars) else None
+            yield from _numbers(statistic, name, value, bar, group, _found(release, index, batch=batch))
+
+
+def _found(release: Release, index: int, *, batch: bool) -> list[Any]:
+    """The keys or cells that a statistic has shown, which no question could name."""
+    public = release.public.get(str(index), {}) if batch else release.public
+    return list(public.get("keys", ())) if hasattr(public, "get") else []
 
 
 def _numbers(
-    statistic: Mapping[str, Any], name: str, value: Any, bar: Any, group: Mapping[str, Any]
+    statistic: Mapping[str, Any], name: str, value: Any, bar: Any, group: Mapping[str, Any], keys: list[Any]
 ) -> Iterator[Row]:
     """One row for a number, one per cell for a vector."""
     found = labels.cells(statistic, len(value)) if isinstance(value, tuple | list) else [labels.Cell("")]
+    if keys and isinstance(value, tuple | list) and len(keys) == len(value):
+        found = [labels.Cell(labels.key(one)) for one in keys]
     several = isinstance(value, tuple | list)
     for place, (cell, number) in enumerate(zip(found, value if several else (value,), strict=True)):
         asked = cell.statistic or statistic
