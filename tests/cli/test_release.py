@@ -394,3 +394,24 @@ def test_a_table_with_semicolons_and_decimal_commas(run, place):
     code, out, _ = run(line + " --decimal ,")
     assert code == 0
     assert 22 < json.loads(out)["value"] < 27
+
+
+def test_groups_of_several_columns(run, place):
+    """All combinations from the command line, or some of them from a file."""
+    line = f"{MEDIAN} --epsilon 0.5 --dry-run --json --by region,sex"
+    found = json.loads(run(f"{line} --by-keys north,south --by-keys 1,2")[1])
+    assert found["event"]["by"] == {"columns": ["region", "sex"], "levels": [["north", "south"], [1, 2]]}
+    (place / "groups.csv").write_text("region,sex\nnorth,1\nsouth,2\n")
+    found = json.loads(run(f"{line} --by-file groups.csv")[1])
+    assert found["event"]["by"]["listed"] == [[0, 0], [1, 1]]
+    for wrong in (
+        "--by-keys north,south",
+        "--by-file nowhere.csv",
+        "--by-keys a --by-keys b --by-keys c",
+        "",
+    ):
+        code, _, told = run(f"{line} {wrong}")
+        assert code == 2
+        assert "Hint" in told or "cannot be read" in told
+    (place / "groups.csv").write_text("region\nnorth\n")
+    assert "header" in run(f"{line} --by-file groups.csv")[2]

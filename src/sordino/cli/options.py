@@ -361,18 +361,3 @@ def hints_of(options: dict[str, Any]) -> dict[str, Any]:
                 value if isinstance(value, bool) else _read_one(str(field.type), field.name, value)
             )
     return found
-
-
-def split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None:
-    """Read the column and the public keys of groups."""
-    if column is None and keys is None:
-        return None
-    if not column or not keys:
-        raise ParameterError(
-            "release", "--by and --by-keys go together", why="Keys are public: they never come from the data.",
-            hint="--by region --by-keys north,south",
-        )  # fmt: skip
-    given: list[Any] = [key.strip() for key in keys.split(",")]
-    if all(key.lstrip("-").isdigit() for key in given):
-        given = [int(key) for key in given]
-    return column, given

@@ -38,6 +38,7 @@ from sordino.reading.requests import (
     Request,
     Summary,
 )
+from sordino.reading.split import Split
 
 if TYPE_CHECKING:
     from sordino.reading.requests import Ask
@@ -196,21 +197,22 @@ class Lazy:
         return self._home()
 
     def summaries(
-        self, by: str, keys: tuple[str | int, ...], *requests: Ask
+        self, by: str | tuple[str, ...], keys: tuple[Any, ...], *requests: Ask
     ) -> Iterator[tuple[Summary, ...]]:
         """Answer per public key, in the order of the keys; units are bounded over all keys together.
 
         Numbers are asked for many keys at once; whatever else a request needs, key by key.
         """
-        self._check((Cells(by, ()), *requests))
+        split = Split.plain(by, keys)
+        self._check((*(Cells(name, ()) for name in split.columns), *requests))
         plain = tuple(request for request in requests if isinstance(request, Request))
         if len(plain) == len(requests) and (self._nearby or grouped.numbered(plain)):
-            for some in grouped.chunks(keys, grouped.NEAR if self._nearby else grouped.FAR):
-                yield from self._grouped(by, some, plain)
+            for some in split.chunks(grouped.NEAR if self._nearby else grouped.FAR):
+                yield from self._grouped(some, plain)
             return
-        for one in keys:
+        for one in split.chunks(1):
             narrow = self._copy(self._frame)
-            narrow._split = self._matches(by, (one,))
+            narrow._split = self._among(one)
             yield narrow.summary(*requests)
 
     def where(self, *conditions: Condition) -> Lazy:
@@ -311,25 +313,40 @@ class Lazy:
         wanted = list(keys) if text or self._schema[by].is_integer() else [float(one) for one in keys]
         return there & value.is_in(wanted)
 
-    def _grouped(
-        self, by: str, keys: tuple[str | int, ...], requests: tuple[Request, ...]
-    ) -> Iterator[tuple[Summary, ...]]:
+    def _among(self, split: Split, most: int | None = None) -> nw.Expr:
+        """Whether a row has a key of every column; lists of more than so many keys are matched elsewhere."""
+        found: Any = None
+        for name, level in zip(split.columns, split.levels, strict=True):
+            if most is None or len(level) <= most:
+                one = self._matches(name, level)
+            else:
+                _, one = key(name, self._schema[name], text=isinstance(level[0], str))
+            found = one if found is None else found & one
+        return found
+
+    def _keys(self, split: Split) -> list[nw.Expr]:
+        """The key columns, under the names of `grouped.key_names`."""
+        names = grouped.key_names(split)
+        return [
+            key(name, self._schema[name], text=isinstance(level[0], str))[0].alias(alias)
+            for name, level, alias in zip(split.columns, split.levels, names, strict=True)
+        ]
+
+    def _grouped(self, split: Split, requests: tuple[Request, ...]) -> Iterator[tuple[Summary, ...]]:
         """Answer some keys at once: here from their rows, or in an engine elsewhere."""
-        value, there = key(by, self._schema[by], text=isinstance(keys[0], str))
         answers: list[tuple[tuple[Request, ...], Iterator[tuple[Summary, ...]]]] = []
         with self.snapshot():
             self._unchanged()
             for (column, grid), together in by_column(requests).items():
                 frame = self._counting(drops(together[0]))
-                listed = len(keys) <= _LISTED or not self._nearby
-                frame = frame.filter(self._matches(by, keys) if listed else there)
+                frame = frame.filter(self._among(split, _LISTED if self._nearby else None))
                 codes = self._code(column, grid)
                 if self._nearby:
-                    frame = frame.select(value.alias(grouped.KEY), codes.cast(nw.Int64).alias(CODE))
-                    groups = summarise_groups(*grouped.sorted_codes(frame, keys, grid.top), together)
+                    frame = frame.select(*self._keys(split), codes.cast(nw.Int64).alias(CODE))
+                    groups = summarise_groups(*grouped.sorted_codes(frame, split, grid.top), together)
                 else:
-                    frame = frame.select(value.alias(grouped.KEY), codes.alias(CODE))
-                    groups = iter(list(grouped.summaries(frame, keys, together, self._name)))
+                    frame = frame.select(*self._keys(split), codes.alias(CODE))
+                    groups = iter(list(grouped.summaries(frame, split, together, self._name)))
                 answers.append((together, groups))
             self._unchanged()
         yield from groups_in_order(requests, answers)

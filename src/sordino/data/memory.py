@@ -39,6 +39,7 @@ from sordino.reading.requests import (
     Request,
     Summary,
 )
+from sordino.reading.split import Split
 from sordino.running.block import Plain
 from sordino.running.block import Rows as PlainRows
 
@@ -144,11 +145,11 @@ class Memory:
         return tuple(self._answer(request, shared, self._rows_of) for request in requests)
 
     def summaries(
-        self, by: str, keys: tuple[str | int, ...], *requests: Ask
+        self, by: str | tuple[str, ...], keys: tuple[Any, ...], *requests: Ask
     ) -> Iterator[tuple[Summary, ...]]:
         """Answer per public key, in the order of the keys; units are bounded over all keys together."""
-        self._check((Cells(by, ()), *requests))
-        group = key_index(self._column(by), keys)
+        self._check(requests)
+        group = self._group(Split.plain(by, keys))
         split = self._splitter(group, len(keys))
         answers = []
         for (column, grid), together in by_column(requests).items():
@@ -170,13 +171,18 @@ class Memory:
 
             yield tuple(self._answer(request, shared, rows_of) for request in requests)
 
-    def conversation(self, by: str, keys: tuple[str | int, ...]) -> Callable[[int, Ask], Summary]:
+    def _group(self, split: Split) -> Rows:
+        """The group of each row, -1 where it is in none."""
+        self._check(tuple(Cells(name, ()) for name in split.columns))
+        pairs = zip(split.columns, split.levels, strict=True)
+        return split.places([key_index(self._column(name), level) for name, level in pairs])
+
+    def conversation(self, by: str | tuple[str, ...], keys: tuple[Any, ...]) -> Callable[[int, Ask], Summary]:
         """Answer one request of one group at a time, as `summaries` would: the table is split once for all of them.
 
         For mechanisms whose next question depends on what was released; groups are counted in the order of the keys.
         """
-        self._check((Cells(by, ()),))
-        split = self._splitter(key_index(self._column(by), keys), len(keys))
+        split = self._splitter(self._group(Split.plain(by, keys)), len(keys))
 
         def ask(place: int, request: Ask) -> Summary:
             def rows_of(dropping: tuple[str, ...]) -> Rows:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -391,9 +391,9 @@ class Source(Protocol):
         """Answer all requests in a public number of passes; no value raises."""
 
     def summaries(
-        self, by: str, keys: tuple[str | int, ...], *requests: Ask
+        self, by: str | tuple[str, ...], keys: tuple[Any, ...], *requests: Ask
     ) -> Iterator[tuple[Summary, ...]]:
-        """Answer per public key, in the order of the keys; absent keys give no rows."""
+        """Answer per public key, or per combination of keys of several columns, in their order; others give no rows."""
 
     def where(self, *conditions: Condition) -> Source:
         """The rows that fulfil all conditions."""

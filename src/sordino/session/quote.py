@@ -30,6 +30,7 @@ from sordino.reading.requests import (
     Request,
     Summary,
 )
+from sordino.reading.split import Split
 from sordino.reading.traits import Trait
 from sordino.session.bars import Bar
 from sordino.session.release import Event
@@ -94,7 +95,7 @@ def prepare(
     unit: Unit,
     rows: int | None = None,
     where: tuple[Condition, ...] = (),
-    by: tuple[str, tuple[str | int, ...]] | None = None,
+    by: Split | tuple[Any, Any] | None = None,
     interval: Coverage | float | None = None,
     mechanism: Mechanism | None = None,
     hints: dict[str, Any] | None = None,
@@ -108,7 +109,7 @@ def prepare(
         unit: Whom it protects.
         rows: Number of rows: public under replace-one, else a declared rough one.
         where: Public conditions that were put on the rows.
-        by: Column and public keys of a split.
+        by: Columns and public keys of a split.
         interval: What error bars are to cover; a bare number is the probability of one for the sample.
         mechanism: Instead of the default one.
         hints: Further options of `choose`.
@@ -121,6 +122,7 @@ def prepare(
         >>> asked.event.guarantee, asked.event.mechanism["kind"]
         (Pure(epsilon=0.5), 'quantile')
     """
+    by = by if by is None or isinstance(by, Split) else Split.of(*by)
     single = isinstance(statistics, Statistic)
     asked = (statistics,) if isinstance(statistics, Statistic) else tuple(statistics)
     prices = _prices(price, asked)
@@ -153,7 +155,7 @@ def prepare(
     parts = made(coverage)
     if coverage is not None:
         _barred(parts)
-        bars = sum(part.bars for part in parts if part.bar is not None) * (1 if by is None else len(by[1]))
+        bars = sum(part.bars for part in parts if part.bar is not None) * (1 if by is None else len(by))
         if coverage.each_of(bars) != coverage:
             parts = made(coverage.each_of(bars))
     plain = [_hints(form, rows, by, hints or {}, interval=None) for form in forms]
@@ -171,7 +173,7 @@ def prepare(
         unit=unit,
         guarantee=total if by is None or moved == 1 else total.for_group(moved),
         where=tuple(dataclasses.asdict(condition) for condition in where),
-        by=None if by is None else {"column": by[0], "keys": list(by[1])},
+        by=None if by is None else by.record,
         rows_moved=moved,
     )
     told = dict.fromkeys([*_assumptions(parts, event, forms), *filter(None, changes)])
@@ -373,7 +375,7 @@ def _prices(price: Guarantee | Sequence[Guarantee], asked: tuple[Statistic, ...]
 def _hints(
     form: _Form,
     rows: int | None,
-    by: tuple[str, tuple[str | int, ...]] | None,
+    by: Split | None,
     hints: dict[str, Any],
     *,
     interval: Coverage | None,
@@ -381,7 +383,7 @@ def _hints(
     """The options of `choose`: the number of rows is a rough public guess where it is private."""
     known: dict[str, Any] = {}
     if rows is not None:
-        known["rows"] = rows if by is None else max(1, rows // max(1, len(by[1])))
+        known["rows"] = rows if by is None else max(1, rows // len(by))
     if interval is not None:
         known["interval"] = interval
     known.update({name: value for name, value in hints.items() if value is not None})
@@ -458,7 +460,8 @@ def _assumptions(parts: list[Part], event: Event, forms: list[_Form]) -> tuple[s
     if event.by is not None:
         each = parts[0].mechanism.guarantee if len(parts) == 1 else None
         said.append(
-            f"The keys of {event.by['column']} came with the question, not from the data; other rows are left out."
+            f"The keys of {Split.from_record(event.by).name} came with the question, not from the data; other rows are "
+            "left out."
         )
         said.append(
             f"One person's data can move {event.rows_moved} row{'s' if event.rows_moved > 1 else ''} over all groups "

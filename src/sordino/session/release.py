@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sordino.errors import ParameterError
 from sordino.privacy import Guarantee, Neighbors, Unit
 from sordino.privacy.unit import relations_by_name
+from sordino.reading.split import Split
 from sordino.session.comparing import Comparing
 from sordino.session.record import lattice, plain, rich
 
@@ -39,7 +40,7 @@ class Event:
         unit: Whom it protects.
         guarantee: The promise for one person, and its price.
         where: Public conditions on the rows.
-        by: Public keys of a split: ``{"column": ..., "keys": [...]}``.
+        by: Public keys of a split (`sordino.reading.split.Split.record`): ``{"column": ..., "keys": [...]}``.
         rows_moved: How many rows one person's change can move in the sense of the statistic's own neighbours.
         data: Which data were asked: a public name and a fingerprint of the schema (`sordino.session.provenance`).
     """
@@ -168,10 +169,10 @@ class Release(Comparing):
 
     @property
     def groups(self) -> dict[Any, Any]:
-        """Answers by public key, for a release by groups."""
+        """Answers by public key, or by combination of keys, for a release by groups."""
         if self.event.by is None or not isinstance(self.value, tuple):
             raise ParameterError("release", "has no groups", hint="release_by(column, keys, ...) makes them")
-        return dict(zip(self.event.by["keys"], self.value, strict=True))
+        return dict(zip(Split.from_record(self.event.by).keys, self.value, strict=True))
 
     def difference(self, first: Any, second: Any) -> Interval:
         """How much larger the answer of one group is than that of another: an interval from both error bars."""

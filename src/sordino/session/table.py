@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import labels
 from sordino.errors import MissingExtra, ParameterError
+from sordino.reading.split import Split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -107,7 +108,7 @@ class Table:
     def of(cls, release: Release) -> Table:
         """Label every number of a release."""
         event = release.event
-        keys = () if event.by is None else (str(event.by["column"]),)
+        keys = () if event.by is None else Split.from_record(event.by).columns
         return cls(tuple(_rows(release)), keys)
 
     @property
@@ -185,8 +186,9 @@ def _rows(release: Release) -> Iterator[Row]:
     batch = event.statistic.get("kind") == "batch"
     values: Any = release.value if event.by is not None else (release.value,)
     bars = release.interval if isinstance(release.interval, tuple) else (release.interval,)
+    split = None if event.by is None else Split.from_record(event.by)
     for place, answers in enumerate(values):
-        group = {} if event.by is None else {str(event.by["column"]): event.by["keys"][place]}
+        group = {} if split is None else dict(zip(split.columns, split.combinations[place], strict=True))
         each = answers if batch else (answers,)
         for index, (statistic, name, value) in enumerate(zip(statistics, names, each, strict=True)):
             at = place * len(statistics) + index
