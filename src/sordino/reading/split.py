@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError
+from sordino.reading.discover import Discover
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +45,7 @@ class Split:
         columns: The key columns.
         levels: For each column its keys, each once.
         listed: The combinations as places in ``levels``; None for all of them, the last column changing fastest.
+        discover: How keys are found in the data, where they are not known beforehand; there are no levels until then.
 
     Example:
         >>> split = Split.of(["region", "sex"], {"region": ["north", "south"], "sex": ["f", "m"]})
@@ -58,6 +60,7 @@ class Split:
     columns: tuple[str, ...]
     levels: tuple[tuple[Key, ...], ...]
     listed: tuple[tuple[int, ...], ...] | None = None
+    discover: Discover | None = None
 
     @classmethod
     def of(cls, columns: Any, keys: Any) -> Split:
@@ -78,6 +81,8 @@ class Split:
         checks.texts("groups", names)
         if len(set(names)) < len(names) or len(names) > COLUMNS:
             raise _refused(f"key columns are different, and at most {COLUMNS}", {"by": list(names)})
+        if isinstance(keys, Discover):
+            return cls(names, tuple(() for _ in names), None if len(names) == 1 else (), keys)
         if isinstance(keys, Mapping):
             if set(keys) != set(names):
                 raise _refused(
@@ -168,9 +173,11 @@ class Split:
     @property
     def record(self) -> dict[str, Any]:
         """How an event keeps it: ``{"column", "keys"}``, or ``{"columns", "levels"}`` with the combinations listed."""
+        found = {} if self.discover is None else {"discovery": self.discover.record}
         if len(self.columns) == 1:
-            return {"column": self.columns[0], "keys": list(self.keys)}
+            return {"column": self.columns[0], "keys": list(self.keys), **found}
         kept: dict[str, Any] = {
+            **found,
             "columns": list(self.columns),
             "levels": [list(level) for level in self.levels],
         }
@@ -181,14 +188,21 @@ class Split:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Split:
         """Read what `record` wrote."""
+        told = record.get("discovery")
+        discover = None if told is None else Discover.from_record(told)
         if "column" in record:
-            return cls((record["column"],), (tuple(record["keys"]),))
+            return cls((record["column"],), (tuple(record["keys"]),), None, discover)
         listed = record.get("listed")
         return cls(
             tuple(record["columns"]),
             tuple(map(tuple, record["levels"])),
             None if listed is None else tuple(map(tuple, listed)),
+            discover,
         )
+
+    def found(self, keys: Sequence[Any]) -> Split:
+        """The same split with the keys that were found."""
+        return replace(Split.plain(self.by, keys), discover=self.discover)
 
     def chunks(self, size: int) -> list[Split]:
         """The same groups, at most so many at a time and in the same order."""

@@ -123,6 +123,8 @@ def blocks(release: Release, width: int | None = None) -> list[Block]:
 
 def text(release: Release, width: int | None = None) -> str:
     """The tables of a release as text."""
+    if not len(release.table):
+        return "Nothing is listed: no key or cell stood out enough to be shown."
     return "\n\n".join("\n".join(block.lines(width)) for block in blocks(release, width))
 
 
@@ -147,7 +149,7 @@ def _cells(rows: list[Row]) -> str:
 
 
 def _group(row: Row, keys: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(str(row.group[key]) for key in keys)
+    return tuple("all" if row.group[key] is None else str(row.group[key]) for key in keys)
 
 
 def _wide(title: str, keys: tuple[str, ...], groups: list[Row], spread: dict[str, list[Row]]) -> Block:

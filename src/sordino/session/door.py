@@ -22,6 +22,7 @@ from sordino.reading.condition import Condition
 from sordino.reading.requests import Cells, Source
 from sordino.reading.room import inside, unreadable
 from sordino.reading.split import Key, Split
+from sordino.session.discovered import by_key
 from sordino.session.groups import converse, follow_up, groups_together
 from sordino.session.provenance import provenance
 from sordino.session.quote import Question, prepare
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from sordino.ledger import Entry, Ledger
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
+    from sordino.session.quote import Part
     from sordino.statistics import Statistic
 
 
@@ -193,6 +195,7 @@ class Session:
             column: The column to split by, or several.
             keys: The groups, known before the data are seen; rows with other keys are left out. Of several columns a
                 list of combinations, or a mapping from each column to its keys, which stands for all combinations.
+                ``sd.discover()`` finds them in the data, under a price with a delta.
             statistic: What is asked of every group.
             price: What it may cost one person in all.
             interval: As for `release`: one error bar per group.
@@ -245,6 +248,8 @@ class Session:
             assumptions=question.assumptions + self._source.assumptions,
         )
         self._source.check(*question.requests)
+        if question.discovery is not None:
+            self._source.check(question.discovery.first)
         if split is not None:
             self._source.check(
                 *(Cells(name, level) for name, level in zip(split.columns, split.levels, strict=True))
@@ -281,19 +286,24 @@ class Session:
         for (session, question, _), entry in zip(jobs, entries, strict=True):
             kept = entry.release
             if kept is None:
-                drawn = session._closed_room(question, entry)
-                kept = ledger.record(entry, _release(question, entry, drawn))
+                asked, drawn = session._closed_room(question, entry)
+                kept = ledger.record(entry, _release(asked, entry, drawn))
             found.append(Release.from_dict(kept))
             if progress is not None:
                 progress(len(found), len(jobs))
         return found
 
-    def _closed_room(self, question: Question, entry: Entry) -> list[list[Answer]]:
-        """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told."""
+    def _closed_room(self, question: Question, entry: Entry) -> tuple[Question, list[list[Answer]]]:
+        """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told.
 
-        def work() -> list[list[Answer]]:
+        The question comes back with the keys that were found, where they were to be found.
+        """
+
+        def work() -> tuple[Question, list[list[Answer]]]:
             with self._source.snapshot():
-                return self._answers(question)
+                if question.discovery is not None:
+                    return self._discovered(question, question.discovery)
+                return question, self._answers(question)
 
         def unanswered() -> SordinoError:
             return Unanswered(
@@ -306,6 +316,21 @@ class Session:
 
         # A source may say after the debit, of the schema alone, that the data changed while they were read.
         return inside(work, otherwise=unanswered, passing=(DataError,))
+
+    def _discovered(self, question: Question, finding: Part) -> tuple[Question, list[list[Answer]]]:
+        """Find keys, then answer for each: what was found is public from here on."""
+        answer = finding.mechanism.answer(
+            finding.statistic,
+            lambda request: self._source.summary(request)[0],
+            finding.grid,
+            contribution=finding.contribution,
+        )
+        assert question.event.by is not None
+        split = Split.from_record(question.event.by).found(answer.public["keys"])
+        asked = replace(question, event=replace(question.event, by={**question.event.by, **split.record}))
+        if question.counted:
+            return asked, by_key(answer)
+        return asked, self._answers(asked) if len(split) else []
 
     def _answers(self, question: Question) -> list[list[Answer]]:
         """The answers of every part, for every group (one group without a split)."""

@@ -74,12 +74,23 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A priced question: data-free, and the same for everyone who asks it."""
+    """A priced question: data-free, and the same for everyone who asks it.
+
+    Attributes:
+        parts: What is answered.
+        event: What was asked, for the ledger.
+        assumptions: What it rests on.
+        single: Whether one statistic was asked, not a list.
+        discovery: What finds the keys of groups, where they are not known beforehand.
+        counted: Whether that has counted the people of each key, so that nothing more is drawn.
+    """
 
     parts: tuple[Part, ...]
     event: Event
     assumptions: tuple[str, ...]
     single: bool
+    discovery: Part | None = None
+    counted: bool = False
 
     @property
     def requests(self) -> tuple[Ask, ...]:
@@ -123,6 +134,13 @@ def prepare(
         (Pure(epsilon=0.5), 'quantile')
     """
     by = by if by is None or isinstance(by, Split) else Split.of(*by)
+    if by is not None and by.discover is not None:
+        from sordino.session.discovered import prepare_discovered
+
+        return prepare_discovered(
+            statistics, price, by=by, neighbors=neighbors, unit=unit, rows=rows, where=where, interval=interval,
+            mechanism=mechanism, hints=hints,
+        )  # fmt: skip
     single = isinstance(statistics, Statistic)
     asked = (statistics,) if isinstance(statistics, Statistic) else tuple(statistics)
     prices = _prices(price, asked)
@@ -312,7 +330,7 @@ def _people(statistic: Any, neighbors: Neighbors, unit: Unit, *, split: bool) ->
             statistic.name, "has no groups", hint='several columns at once: sd.Keys(("region", "town"))'
         )
     most = 1 if unit.column is None else min(unit.max_rows, statistic.max_keys)
-    return _Form(_under(dataclasses.replace(statistic, max_keys=most), neighbors), most, private_rows=True)
+    return _Form(_under(dataclasses.replace(statistic, max_keys=most), neighbors), most, private_rows=False)
 
 
 def _leaves(statistic: Any) -> list[Statistic]:

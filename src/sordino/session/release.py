@@ -174,6 +174,34 @@ class Release(Comparing):
             raise ParameterError("release", "has no groups", hint="release_by(column, keys, ...) makes them")
         return dict(zip(Split.from_record(self.event.by).keys, self.value, strict=True))
 
+    def margin(self, *columns: str) -> dict[Any, Any]:
+        """One margin of a table: its counts by key, or by combination of keys; the total without columns.
+
+        Example:
+            >>> import sordino as sd
+            >>> people = sd.open({"region": ["n", "s", "n"], "sex": ["f", "f", "m"]}, budget=sd.Pure(3))
+            >>> asked = sd.Crosstab(("region", "sex"), levels={"region": ["n", "s"], "sex": ["f", "m"]})
+            >>> answer = people.release(asked, sd.Pure(1))
+            >>> sum(answer.margin("region").values()) == answer.margin()
+            True
+        """
+        wanted = set(columns)
+        axes = tuple(self.event.statistic.get("columns", ())) if "margins" in self.event.statistic else ()
+        asked = [set(one) for one in self.event.statistic.get("margins", ())]
+        if wanted not in asked:
+            raise ParameterError(
+                "release", "has no such margin", got={"columns": columns},
+                hint='sd.Crosstab(("region", "sex"), levels={...}, margins=[("region",), ...])',
+            )  # fmt: skip
+        found = {}
+        for row in self.table:
+            keys = tuple(row.group[name] for name in axes)
+            if {name for name, key in zip(axes, keys, strict=True) if key is not None} == wanted:
+                found[tuple(key for key in keys if key is not None)] = row.value
+        if not columns:
+            return found[()]
+        return {keys[0] if len(keys) == 1 else keys: value for keys, value in found.items()}
+
     def difference(self, first: Any, second: Any) -> Interval:
         """How much larger the answer of one group is than that of another: an interval from both error bars."""
         from sordino.session.difference import difference

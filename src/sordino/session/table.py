@@ -16,7 +16,7 @@ from sordino.reading.split import Split
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sordino.session.release import Release
+    from sordino.session.release import Event, Release
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 FIXED = (
@@ -67,7 +67,9 @@ class Row:
     @property
     def named(self) -> str:
         """The number and what tells it apart, in a few words: ``north 0 to 18: 1,803``."""
-        words = [*map(str, self.group.values()), *([self.cell] if self.cell else [])]
+        words = [str(key) for key in (*self.group.values(), self.cell) if key is not None]
+        if self.group and not words:
+            words = ["total"]
         value = labels.shown(self.value) + (f" ({self.interval})" if self.interval else "")
         return f"{self.label}: {value}" if not words else f"{' '.join(words)}: {value}"
 
@@ -109,6 +111,8 @@ class Table:
         """Label every number of a release."""
         event = release.event
         keys = () if event.by is None else Split.from_record(event.by).columns
+        if _axes(event):
+            keys = _axes(event)
         return cls(tuple(_rows(release)), keys)
 
     @property
@@ -180,8 +184,41 @@ class Table:
         return f"<Table of {len(self.rows)} answers>"
 
 
+def _axes(event: Event) -> tuple[str, ...]:
+    """The axes of a table that was asked for by itself: its cells are told apart by their keys, as groups are."""
+    alone = event.by is None and "margins" in event.statistic
+    return tuple(event.statistic["columns"]) if alone else ()
+
+
+def _cells(release: Release) -> Iterator[Row]:
+    """The cells of a table and its margins; a key that is not there is summed over."""
+    event, bar = release.event, release.interval
+    (name,) = labels.statistics(event)
+    given = labels.parameters(event.statistic)
+    for place, (keys, value) in enumerate(
+        zip(labels.table_cells(event.statistic), release.value, strict=True)  # type: ignore[arg-type]
+    ):
+        yield Row(
+            label=name,
+            statistic=str(event.statistic["kind"]),
+            column=labels.column(event.statistic),
+            parameters=given,
+            group=dict(zip(_axes(event), keys, strict=True)),
+            cell=None,
+            cell_low=None,
+            cell_high=None,
+            value=value,
+            low=None if bar is None else _end(bar.low, place),  # type: ignore[union-attr]
+            high=None if bar is None else _end(bar.high, place),  # type: ignore[union-attr]
+            level=None if bar is None else bar.level,  # type: ignore[union-attr]
+        )
+
+
 def _rows(release: Release) -> Iterator[Row]:
     event = release.event
+    if _axes(event):
+        yield from _cells(release)
+        return
     statistics, names = labels.parts(event.statistic), labels.statistics(event)
     batch = event.statistic.get("kind") == "batch"
     values: Any = release.value if event.by is not None else (release.value,)

@@ -32,10 +32,6 @@ def product(factors: list[list[tuple[Any, float, float]]]) -> list[tuple[tuple[A
     return found
 
 
-def _log(chance: float) -> float:
-    return math.log(chance) if chance > 0 else -math.inf
-
-
 @dataclass(frozen=True, kw_only=True)
 class KeysStep(Step):
     """Which keys are shown, and as what."""
@@ -53,21 +49,20 @@ class KeysStep(Step):
         """Every outcome of the keys whose people differ; the others are shown as they most likely are."""
         union = {*self.amounts, *other.amounts}
         differ = sorted((key for key in union if self.amounts.get(key, 0) != other.amounts.get(key, 0)), key=str)
+        top = max([*self.amounts.values(), *other.amounts.values(), 0])
         usual = {}
         for key in sorted(union - set(differ), key=str):
-            shown, hidden = self.law.law(self.amounts[key])
-            if hidden < 0.5:
+            shown, hidden = self.law.logs(self.amounts[key], top)
+            if hidden < math.log(0.5):
                 usual[key] = max(shown, key=shown.__getitem__)
         factors = []
         for key in differ:
             (here, here_not), (there, there_not) = (
-                self.law.law(step.amounts.get(key, 0)) for step in (self, other)
+                self.law.logs(step.amounts.get(key, 0), top) for step in (self, other)
             )
-            outcomes: list[tuple[Any, float, float]] = [((key, None), _log(here_not), _log(there_not))]
+            outcomes: list[tuple[Any, float, float]] = [((key, None), here_not, there_not)]
             for value in sorted({*here, *there}):
-                one, two = here.get(value, 0.0), there.get(value, 0.0)
-                if one > 0 or two > 0:
-                    outcomes.append(((key, value), _log(one), _log(two)))
+                outcomes.append(((key, value), here.get(value, -math.inf), there.get(value, -math.inf)))
             factors.append(outcomes)
         joint = product(factors)
         named = [

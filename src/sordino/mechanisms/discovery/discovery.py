@@ -220,7 +220,7 @@ class Discovery(Mechanism):
 
     def law(self, reading: Reading) -> Law:
         """Over sets of keys there is no law on the line."""
-        raise Unsupported(self.name, "shows keys, not a number on the line", hint="steps(...)[0].law.law(people)")
+        raise Unsupported(self.name, "shows keys, not a number on the line", hint="steps(...)[0].law.logs(people, top)")
 
 
 def _replaced(statistic: Any) -> bool:

@@ -39,7 +39,7 @@ class MixedCut:
     Example:
         >>> one = MixedCut.of(Fraction(1), Fraction(1, 10**6))
         >>> one.cut, round(one.kept(14), 3)
-        (14, 0.574)
+        (14, 0.7)
         >>> [round(one.kept(people), 6) for people in (0, 1, 2)]
         [0.0, 1e-06, 4e-06]
     """
@@ -68,6 +68,12 @@ class MixedCut:
             if people:
                 hidden += chance * math.fsum(self._truncated(x, cut) for x in range(-cut, cut - people + 1))
         return shown, hidden
+
+    def logs(self, people: int, top: int) -> tuple[dict[int, float], float]:
+        """The same as logarithms; there is no value that is left out."""
+        del top
+        shown, hidden = self.law(people)
+        return {value: math.log(chance) for value, chance in shown.items()}, math.log(hidden) if hidden else -math.inf
 
     def _truncated(self, away: int, cut: int) -> float:
         """The probability of a value of the truncated noise."""

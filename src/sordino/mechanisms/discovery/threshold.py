@@ -55,30 +55,15 @@ class Threshold:
 
     def chance(self, weight: int) -> float:
         """How often a key of this weight is shown; the noise is rounded to whole units."""
+        from scipy.special import ndtr
+
+        return float(ndtr((weight - self.above - 0.5) / float(self.sigma))) if weight else 0.0
+
+    def logs(self, weight: int, top: int) -> tuple[dict[int, float], float]:
+        """Log probabilities of what can be shown, and of nothing; counts far above ``top`` are one outcome."""
         if not weight:
-            return 0.0
-        from scipy.special import ndtr
-
-        return float(ndtr((weight - self.above - 0.5) / float(self.sigma)))
-
-    def hidden(self, weight: int) -> float:
-        """How often it is not shown."""
-        if not weight:
-            return 1.0
-        from scipy.special import ndtr
-
-        return float(ndtr((self.above + 0.5 - weight) / float(self.sigma)))
-
-    def law(self, weight: int) -> tuple[dict[int, float], float]:
-        """Probabilities of what can be shown, and of nothing."""
-        if not self.counts:
-            return ({1: self.chance(weight)} if weight else {}), self.hidden(weight)
-        from scipy.special import ndtr
-
-        sigma = float(self.sigma)
-        values = range(self.above + 1, max(self.above, weight) + math.ceil(12 * sigma) + 2)
-        edges = ndtr(-(np.array([*values, values[-1] + 1]) - 0.5 - weight) / sigma)
-        return (dict(zip(values, (edges[:-1] - edges[1:]).tolist(), strict=True)) if weight else {}), self.hidden(weight)
+            return {}, 0.0
+        return gaussian_logs(weight, self.above + 1, float(self.sigma), top if self.counts else None)
 
     @property
     def even(self) -> int:
@@ -112,6 +97,32 @@ class Threshold:
         """A bar for the number of people of a key: exact where the key was sure to be shown."""
         half = self.half_width(miss)
         return max(1, value - half), value + half
+
+
+def gaussian_logs(
+    centre: int, least: int, sigma: float, top: int | None
+) -> tuple[dict[int, float], float]:
+    """Log probabilities of a whole number around a centre if it is at least something, and of a smaller one.
+
+    Args:
+        centre: What the noise is added to.
+        least: The smallest number that is told.
+        sigma: Deviation of the Gaussian noise, which is rounded to whole numbers.
+        top: Numbers far above this are one outcome; without it all that are told are one, called 1.
+    """
+    from scipy.special import log_ndtr
+
+    hidden = float(log_ndtr((least - 0.5 - centre) / sigma))
+    if top is None:
+        return {1: float(log_ndtr((centre - least + 0.5) / sigma))}, hidden
+    values = np.arange(least, max(least, top) + math.ceil(6 * sigma) + 2)
+    above = log_ndtr((centre - values + 0.5) / sigma)
+    below = log_ndtr((values - 0.5 - centre) / sigma)
+    with np.errstate(divide="ignore"):
+        right = above[:-1] + np.log(-np.expm1(above[1:] - above[:-1]))
+        left = below[1:] + np.log(-np.expm1(below[:-1] - below[1:]))
+    each = np.where(values[:-1] > centre, right, left)  # from the nearer tail, so that nothing cancels
+    return dict(zip(values.tolist(), [*each.tolist(), float(above[-1])], strict=True)), hidden
 
 
 @lru_cache(maxsize=256)

@@ -28,12 +28,13 @@ from sordino.reading.traits import Trait
 from sordino.statistics.sparse_table import READ_WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sordino.exact.bits import Bits
     from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
+    from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.law import Law
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
@@ -74,6 +75,16 @@ class HighPass(Mechanism):
         """The only way; noise on every cell is what it avoids."""
         interval = Coverage.of(hints.interval)
         yield cls(price=price, level=None if interval is None else interval.level)
+
+    @classmethod
+    def cases(cls) -> Iterable[MechanismCase]:
+        """Both ways to find the threshold, both relations, both kinds of noise."""
+        from sordino.mechanisms.parts.cases import MechanismCase
+        from sordino.statistics.sparse_table import SparseTable
+
+        for world in SparseTable.cases():
+            for price in (Pure(1), Concentrated(Fraction(1, 2))):
+                yield MechanismCase(cls(price=price), world, default=True)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -196,7 +207,7 @@ class HighPass(Mechanism):
 
     def law(self, reading: Reading) -> Law:
         """Over sets of cells there is no law on the line."""
-        raise Unsupported(self.name, "lists cells", hint="listing(...).law(count)")
+        raise Unsupported(self.name, "lists cells", hint="listing(...).logs(count, top)")
 
 
 def _one(key: tuple[str | int, ...]) -> Any:

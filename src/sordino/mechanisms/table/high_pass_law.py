@@ -16,6 +16,7 @@ import numpy as np
 
 from sordino.exact.balls import Undecided, floor, is_less, precision, rational
 from sordino.exact.uniforms import LazyUniform
+from sordino.mechanisms.discovery.threshold import gaussian_logs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,36 +57,24 @@ class HighPassLaw:
         least = math.log(cells / (false_cells * (1 + math.exp(-rate)))) / rate
         return cls(scale, max(1, math.ceil(least - 1e-9)))
 
-    def law(self, count: int) -> tuple[dict[int, float], float]:
-        """Probabilities of what can be shown, the last with all beyond, and of nothing."""
+    def logs(self, count: int, top: int) -> tuple[dict[int, float], float]:
+        """Log probabilities of what can be shown, and of nothing; counts far above ``top`` are one outcome."""
         if self.gaussian:
-            from scipy.special import ndtr
-
-            size = float(self.scale)
-            last = max(self.threshold, count) + math.ceil(30 * size) + 2
-            edges = ndtr(-(np.arange(self.threshold, last + 1) - 0.5 - count) / size)
-            shown = edges - np.append(edges[1:], 0.0)
-            hidden = float(ndtr((self.threshold - 0.5 - count) / size))
-            return dict(zip(range(self.threshold, last + 1), shown.tolist(), strict=True)), hidden
+            return gaussian_logs(count, self.threshold, float(self.scale), top)
         rate = float(1 / self.scale)
-        last = max(self.threshold, count) + 1
-        centre = math.tanh(rate / 2)
-        shown_here = {
-            value: centre * math.exp(-rate * abs(value - count)) for value in range(self.threshold, last + 1)
-        }
-        shown_here[last] /= -math.expm1(-rate)
+        last = max(self.threshold, top) + 1
+        centre, one_side = math.log(math.tanh(rate / 2)), math.log1p(math.exp(-rate))
+        shown = {value: centre - rate * abs(value - count) for value in range(self.threshold, last + 1)}
+        shown[last] -= math.log(-math.expm1(-rate))
         below = self.threshold - 1 - count
-        hidden = (
-            math.exp(rate * below) / (1 + math.exp(-rate))
-            if below < 0
-            else 1 - math.exp(-rate * (below + 1)) / (1 + math.exp(-rate))
-        )
-        return shown_here, hidden
+        if below < 0:
+            return shown, rate * below - one_side
+        return shown, math.log1p(-math.exp(-rate * (below + 1) - one_side))
 
     @property
     def empty(self) -> float:
         """How often an empty cell is shown."""
-        return 1 - self.law(0)[1] if self.law(0)[1] < 0.5 else sum(self.law(0)[0].values())
+        return sum(math.exp(one) for one in self.logs(0, 0)[0].values())
 
     def draw(
         self, cells: NDArray[np.int64], counts: NDArray[np.int64], domain: int, bits: Bits

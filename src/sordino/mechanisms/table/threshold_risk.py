@@ -27,11 +27,9 @@ def risk(counts: NDArray[np.int64], threshold: int, rate: float) -> Floats:
     c = counts.astype(np.float64)
     gap = threshold - counts  # noise must reach this
     share = math.exp(-rate)
-    with np.errstate(over="ignore"):
-        tail = share ** np.abs(gap) / (1 + share)
     # P(Z >= g) for g >= 1, and 1 - P(Z >= 1 - g) below.
-    reach = np.where(gap >= 1, share ** np.maximum(gap, 0) / (1 + share), 1 - share ** np.maximum(1 - gap, 0) / (1 + share))
-    del tail
+    far, near = (share ** np.maximum(one, 0) / (1 + share) for one in (gap, 1 - gap))
+    reach = np.where(gap >= 1, far, 1 - near)
     return c * c * (1 - reach) + _square_beyond(gap, share)
 
 
