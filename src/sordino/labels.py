@@ -114,7 +114,19 @@ def parameters(statistic: Mapping[str, Any], *, everything: bool = False) -> dic
     if "label" in statistic:
         return {}
     usual = _defaults(str(statistic.get("kind")))
-    left_out = {"kind", "neighbors", "windows", "columns", "levels", "margins", "max_keys", "passes", *COLUMNS, *CELLS, *(() if everything else READING)}
+    left_out = {
+        "kind",
+        "neighbors",
+        "windows",
+        "columns",
+        "levels",
+        "margins",
+        "max_keys",
+        "passes",
+        *COLUMNS,
+        *CELLS,
+        *(() if everything else READING),
+    }
     found = {}
     for key, value in statistic.items():
         if key in left_out or value is None or (not everything and key.endswith(("_low", "_high"))):
@@ -145,6 +157,8 @@ def cells(statistic: Mapping[str, Any], size: int) -> list[Cell]:
     elif "radii" in statistic:
         radii = [plain_number(radius) for radius in statistic["radii"]]
         found = [Cell(f"farther than {shown(radius)}", float(radius)) for radius in radii]
+    elif statistic.get("kind") == "means":
+        found = [Cell(str(name)) for name in statistic["columns"]]
     elif "parts" in statistic:
         found = [Cell(name(part), statistic=part) for part in statistic["parts"]]
     elif "outputs" in statistic:
@@ -168,7 +182,10 @@ def table_cells(statistic: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     more = ["(other)"] if statistic.get("other") else []
     levels = [[*level, *more] for level in statistic["levels"]]
     for margin in statistic["margins"]:
-        axes = [level if name in margin else [None] for name, level in zip(statistic["columns"], levels, strict=True)]
+        axes = [
+            level if name in margin else [None]
+            for name, level in zip(statistic["columns"], levels, strict=True)
+        ]
         yield from product(*axes)
 
 

@@ -77,8 +77,8 @@ def listing(release: Release) -> list[str]:
     for _, public in _by_products(release.public):
         if "threshold" in public and "below" in public:
             found.append(
-                f"Cells are listed whose noisy count is at least {_told(public['threshold'])}. A cell that is not listed "
-                f"has fewer than {_told(public['below'])} people, in 95 of 100 such releases."
+                f"Cells are listed whose noisy count is at least {_told(public['threshold'])}. A cell that is not "
+                f"listed has fewer than {_told(public['below'])} people, in 95 of 100 such releases."
             )
     return found
 

@@ -116,7 +116,8 @@ def guarantee(options: dict[str, Any]) -> Guarantee:
             "name one guarantee",
             got={f"--{name}": value for name, value in given.items() if value is not None},
             why="There is no default price: how much to spend is yours to say.",
-            hint="--epsilon 1 | --epsilon 1 --delta 1e-6 | --rho 0.5 | --rho 0.5 --delta 1e-6 | --rho 0.5 --omega 10 | --epsilon 1 --per 200",
+            hint="--epsilon 1 | --epsilon 1 --delta 1e-6 | --rho 0.5 | --rho 0.5 --delta 1e-6 | --rho 0.5 --omega 10 | "
+            "--epsilon 1 --per 200",
         )
     return kinds[present](**{name: given[name] for name in present})
 

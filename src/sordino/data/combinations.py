@@ -91,7 +91,9 @@ def _combined(columns: Sequence[Column], request: Combinations) -> tuple[Numbers
     parts, values = [place for place, _ in factored], [words for _, words in factored]
     there = np.all([place >= 0 for place in parts], axis=0)
     mixed = parts[0]
-    for place, words in factored[1:]:  # numbered anew after each column, so that no product grows beyond 64 bits
+    for place, words in factored[
+        1:
+    ]:  # numbered anew after each column, so that no product grows beyond 64 bits
         _, mixed = np.unique(mixed, return_inverse=True)
         mixed = mixed * (len(words) + 1) + place + 1
     _, first, inverse = np.unique(mixed[there], return_index=True, return_inverse=True)
@@ -102,7 +104,7 @@ def _combined(columns: Sequence[Column], request: Combinations) -> tuple[Numbers
     ]
     gone = set(request.without)
     kept = np.array([key not in gone for key in keys], bool)
-    number = np.where(kept, np.cumsum(kept) - 1, -1) if len(keys) else np.zeros(0, np.int64)
+    number = np.where(kept, np.cumsum(kept) - 1, -1) if keys else np.zeros(0, np.int64)
     combination = np.full(len(mixed), -1, np.int64)
     combination[there] = number[inverse]
     return combination, [key for key, stays in zip(keys, kept.tolist(), strict=True) if stays]
@@ -156,7 +158,9 @@ def _hash(value: Any) -> int:
     else:
         known = text_of(value)
         written = f"str:{known}" if known is not None else f"int:{whole(value)}"
-    return int.from_bytes(hashlib.blake2b(written.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return int.from_bytes(
+        hashlib.blake2b(written.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+    )
 
 
 def sort_key(keys: Keys) -> tuple[Any, ...]:

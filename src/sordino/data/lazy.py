@@ -241,13 +241,15 @@ class Lazy:
 
     def _counted_elsewhere(self, part: Combinations) -> None:
         """Refuse what an engine elsewhere cannot count without handing out rows."""
-        if part.levels is None and self.unit.column is not None and (
-            part.most < self.unit.max_rows or part.without
+        if (
+            part.levels is None
+            and self.unit.column is not None
+            and (part.most < self.unit.max_rows or part.without)
         ):
             raise Unsupported(
                 self._name, "counts the keys of a person in one pass, and all of them",
                 got={"max_keys": part.most, "max_rows": self.unit.max_rows},
-                why="Which keys of a person count is decided by a hash that this engine does not have. Nothing was spent.",
+                why="Which keys of a person count is decided by a hash that this engine has not. Nothing was spent.",
                 hint=f"sd.discover(max_keys={self.unit.max_rows}, passes=1), or open a Parquet file of the columns",
             )  # fmt: skip
 
@@ -377,7 +379,9 @@ class Lazy:
         rows = self._count(frame)
         if request.levels is None and unit is not None and self._nearby:
             chosen = frame.select(*dict.fromkeys([*names, unit])).unique()
-            inner = Memory(chosen.collect(backend="pyarrow").to_native(), unit=self.unit, numbers=self._numbers)
+            inner = Memory(
+                chosen.collect(backend="pyarrow").to_native(), unit=self.unit, numbers=self._numbers
+            )
             (summary,) = inner.summary(replace(request, present=()))
             return replace(summary, request=request, rows=rows)
         if request.levels is None and unit is not None:

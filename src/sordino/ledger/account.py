@@ -45,7 +45,9 @@ def counted(price: Guarantee, budget: Guarantee) -> Guarantee:
     kind = type(budget)
     if isinstance(budget, BoundedRange):
         raise _no_budget(budget)
-    if isinstance(budget, Approx) and isinstance(price, Concentrated | TruncatedConcentrated | ApproxConcentrated):
+    if isinstance(budget, Approx) and isinstance(
+        price, Concentrated | TruncatedConcentrated | ApproxConcentrated
+    ):
         raise Unsupported(
             "ledger",
             "an approximate budget that adds epsilons and deltas does not count concentrated prices",

@@ -54,7 +54,11 @@ def compose(guarantees: Iterable[Guarantee], *, delta: Any = None) -> Guarantee:
             hint="Geo(...).at(distance) gives a Pure promise for points within that distance",
         )
     if Approx in kinds:
-        concentrated = [part for part in parts if isinstance(part, Concentrated | TruncatedConcentrated | ApproxConcentrated)]
+        concentrated = [
+            part
+            for part in parts
+            if isinstance(part, Concentrated | TruncatedConcentrated | ApproxConcentrated)
+        ]
         others = [part for part in parts if part not in concentrated]
         total = reduce(
             lambda a, b: a._plus(b),

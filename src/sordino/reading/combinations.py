@@ -1,4 +1,4 @@
-"""`Combinations`: how many people have each combination of keys of some columns; over public levels, or whatever occurs.
+"""`Combinations`: how many people have each combination of keys of some columns; over public levels, or all there are.
 
 A public request, as those of `sordino.reading.requests`. Its answer is private: above all the keys that nobody listed
 beforehand, which leave the closed room only through a mechanism that may show them.

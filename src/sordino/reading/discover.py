@@ -39,7 +39,9 @@ class Discover:
                 why="The more keys one person may add, the more people a key needs to be shown.", hint="max_keys=10",
             )  # fmt: skip
         if self.passes not in (None, 1, 2):
-            raise ParameterError("discover", "passes must be 1 or 2", got={"passes": self.passes}, hint="passes=1")
+            raise ParameterError(
+                "discover", "passes must be 1 or 2", got={"passes": self.passes}, hint="passes=1"
+            )
 
     @property
     def record(self) -> dict[str, Any]:
@@ -52,11 +54,15 @@ class Discover:
         """Read what `record` wrote."""
         share = record.get("share")
         return cls(
-            share=None if share is None else Fraction(share), max_keys=record["max_keys"], passes=record.get("passes")
+            share=None if share is None else Fraction(share),
+            max_keys=record["max_keys"],
+            passes=record.get("passes"),
         )
 
 
-def discover(*, share: checks.Number | None = None, max_keys: int = 10, passes: int | None = None) -> Discover:
+def discover(
+    *, share: checks.Number | None = None, max_keys: int = 10, passes: int | None = None
+) -> Discover:
     """Find the keys of groups in the data: those that enough people have. Needs a price with a delta.
 
     Args:

@@ -52,7 +52,7 @@ def prepare_discovered(statistics: Any, price: Any, *, by: Split, **options: Any
         and found.share is None
     )
     share = found.share or (Fraction(1) if counted else SHARE)
-    present = asked[0].column if counted else None  # type: ignore[attr-defined]
+    present = asked[0].column if counted else None
     keys = Keys(by.columns, max_keys=found.max_keys, passes=found.passes, present=present)
     shared = {name: options[name] for name in ("neighbors", "unit", "rows", "where") if name in options}
     bar = coverage if counted else None
@@ -64,7 +64,9 @@ def prepare_discovered(statistics: Any, price: Any, *, by: Split, **options: Any
         if options.get("rows") is not None:
             options = {**options, "rows": None}  # how many rows a group has is not known beforehand
         rest = prepare(statistics, _rest_of(whole, share), by=replace(by, discover=None), **options)
-        question = replace(rest, event=replace(rest.event, guarantee=compose([first.event.guarantee, rest.event.guarantee])))
+        question = replace(
+            rest, event=replace(rest.event, guarantee=compose([first.event.guarantee, rest.event.guarantee]))
+        )
     said = [line for line in question.assumptions if not line.startswith("The keys of ")]
     event = replace(
         question.event,

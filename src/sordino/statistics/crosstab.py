@@ -33,6 +33,16 @@ MOST_AXES = 6
 OTHER = "(other)"
 
 
+def column_names(given: Any) -> tuple[str, ...]:
+    """One column by its name, or several.
+
+    Example:
+        >>> column_names("region"), column_names(["region", "sex"])
+        (('region',), ('region', 'sex'))
+    """
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
 def checked_levels(
     subject: str, columns: tuple[str, ...], levels: Any, *, other: bool
 ) -> tuple[tuple[str | int, ...], ...]:
@@ -68,8 +78,8 @@ class Crosstab(Statistic):
 
     Args:
         columns: The axes.
-        levels: Public keys of each axis: a mapping from columns, or a list in their order. Rows with other keys are left
-            out, unless ``other`` is set.
+        levels: Public keys of each axis: a mapping from columns, or a list in their order. Rows with other keys are
+            left out, unless ``other`` is set.
         margins: The sets of axes whose sums are asked for, the empty one for the total; all of them by default.
         weights: How much the squared error of each margin counts when the price is split; equally by default.
         negative: ``"kept"`` leaves cells as they are drawn, unbiased and with bars; ``"projected"`` fits the table
@@ -102,7 +112,7 @@ class Crosstab(Statistic):
     def __post_init__(self) -> None:
         self.check_relation()
         assign = object.__setattr__
-        columns = (self.columns,) if isinstance(self.columns, str) else tuple(self.columns)
+        columns = column_names(self.columns)
         if not columns or len(set(columns)) < len(columns) or len(columns) > MOST_AXES:
             raise ParameterError(
                 self.name, f"columns must be different, one to {MOST_AXES}", got={"columns": columns},
@@ -113,7 +123,9 @@ class Crosstab(Statistic):
         assign(self, "margins", self._margins())
         checks.one_of(self.name, ("kept", "projected"), negative=self.negative)
         if self.weights is not None:
-            assign(self, "weights", tuple(float(checks.positive(self.name, weight=one)) for one in self.weights))
+            assign(
+                self, "weights", tuple(float(checks.positive(self.name, weight=one)) for one in self.weights)
+            )
             if len(self.weights) != len(self.margins):
                 raise ParameterError(
                     self.name, "weights must be one per margin", got={"margins": len(self.margins)},
@@ -135,9 +147,15 @@ class Crosstab(Statistic):
                 for size in range(len(self.columns) + 1)
                 for chosen in itertools.combinations(places, size)
             )
-        asked = [] if isinstance(given, str) else [(one,) if isinstance(one, str) else tuple(one) for one in given]
+        asked = (
+            []
+            if isinstance(given, str)
+            else [(one,) if isinstance(one, str) else tuple(one) for one in given]
+        )
         sets = [frozenset(one) for one in asked]
-        fine = all(one <= set(self.columns) and len(one) == len(axes) for one, axes in zip(sets, asked, strict=True))
+        fine = all(
+            one <= set(self.columns) and len(one) == len(axes) for one, axes in zip(sets, asked, strict=True)
+        )
         if not asked or not fine or len(set(sets)) < len(sets):
             raise ParameterError(
                 self.name, "margins must be different sets of the columns, or 'all'", got={"margins": given},
@@ -198,9 +216,12 @@ class Crosstab(Statistic):
         for row in rows:
             keys = row if len(self.columns) > 1 else (row,)
             places = [
-                level.index(key) if key in level else len(level) for level, key in zip(self.levels, keys, strict=True)
+                level.index(key) if key in level else len(level)
+                for level, key in zip(self.levels, keys, strict=True)
             ]
-            if self.other or all(place < len(level) for place, level in zip(places, self.levels, strict=True)):
+            if self.other or all(
+                place < len(level) for place, level in zip(places, self.levels, strict=True)
+            ):
                 table[tuple(places)] += 1
         return tuple(self.flat(table))
 

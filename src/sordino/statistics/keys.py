@@ -12,6 +12,8 @@ from sordino.reading.combinations import Combinations
 from sordino.reading.profile import Opened, Profile
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
+from sordino.statistics.count import count_reach
+from sordino.statistics.crosstab import column_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,7 +53,7 @@ class Keys(Statistic):
 
     def __post_init__(self) -> None:
         self.check_relation()
-        columns = (self.columns,) if isinstance(self.columns, str) else tuple(self.columns)
+        columns = column_names(self.columns)
         object.__setattr__(self, "columns", columns)
         if not columns or len(set(columns)) < len(columns):
             raise ParameterError(
@@ -65,7 +67,9 @@ class Keys(Statistic):
                 hint="max_keys=10",
             )  # fmt: skip
         if self.passes is not None:
-            checks.between(self.name, 1, 2, closed=True, passes=checks.whole(self.name, at_least=1, passes=self.passes))
+            checks.between(
+                self.name, 1, 2, closed=True, passes=checks.whole(self.name, at_least=1, passes=self.passes)
+            )
 
     @property
     def traits(self) -> frozenset[Trait]:
@@ -85,11 +89,12 @@ class Keys(Statistic):
         """A person moves the number of pairs by at most one for every key."""
         assert summary.codes is not None
         pairs = int(summary.codes.sum())
-        return Opened(pairs, self.units, Profile.constant(1), None, summary.rows)
+        reach = count_reach(pairs, summary.request.depth, most=None)
+        return Opened(pairs, self.units, Profile.constant(1), reach, summary.rows)
 
     @classmethod
     def cases(cls) -> Iterable[Case]:
         """Two keys, a third that one person alone may have, and none."""
         for relation in cls.relations:
             world = (("a",), ("b",), ("c",), (None,))
-            yield Case(cls("x", max_keys=1, neighbors=relation), world)
+            yield Case(cls(("x",), max_keys=1, neighbors=relation), world)

@@ -15,7 +15,7 @@ from sordino.reading.combinations import Combinations
 from sordino.reading.profile import Opened, Profile
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
-from sordino.statistics.crosstab import checked_levels
+from sordino.statistics.crosstab import checked_levels, column_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,8 +35,8 @@ class SparseTable(Statistic):
 
     Args:
         columns: The axes.
-        levels: Public keys of each axis: a mapping from columns, or a list in their order. Rows with other keys are left
-            out.
+        levels: Public keys of each axis: a mapping from columns, or a list in their order. Rows with other keys are
+            left out.
         false_cells: How many empty cells are shown on average; with it the threshold is fixed beforehand. Without it
             (the default, for up to a million cells) the threshold is the one with the least estimated squared error,
             found from the noisy table itself.
@@ -59,7 +59,7 @@ class SparseTable(Statistic):
 
     def __post_init__(self) -> None:
         self.check_relation()
-        columns = (self.columns,) if isinstance(self.columns, str) else tuple(self.columns)
+        columns = column_names(self.columns)
         object.__setattr__(self, "columns", columns)
         if not columns or len(set(columns)) < len(columns):
             raise ParameterError(
@@ -134,5 +134,7 @@ class SparseTable(Statistic):
         rows = (("a", "u"), ("a", "v"), ("b", "v"), ("b", "?"))
         for relation in cls.relations:
             for false in (None, 0.5):
-                world = cls(("x", "y"), levels=(("a", "b"), ("u", "v")), false_cells=false, neighbors=relation)
+                world = cls(
+                    ("x", "y"), levels=(("a", "b"), ("u", "v")), false_cells=false, neighbors=relation
+                )
                 yield Case(world, rows, (1, 2), columns=("x", "y"))

@@ -113,6 +113,10 @@ class ForcedDraws(Draws):
         amounts = dict(zip(np.asarray(cells).tolist(), np.asarray(counts).tolist(), strict=True))
         return dict(sorted(self._force(joint_steps.KeysStep(price=price, amounts=amounts, law=law))))
 
+    def cube(self, cube: Any, *, grid: Grid, price: Guarantee) -> list[int]:
+        """As `Draws.cube`."""
+        return list(self._force(joint_steps.CubeStep(price=price, cube=cube, grid=grid)))
+
     def choice(
         self, exponents: Sequence[Fraction], counts: Sequence[int] | None = None, *, price: Guarantee
     ) -> int:

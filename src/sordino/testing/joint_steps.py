@@ -48,7 +48,9 @@ class KeysStep(Step):
     def parts(self, other: KeysStep) -> Parts:
         """Every outcome of the keys whose people differ; the others are shown as they most likely are."""
         union = {*self.amounts, *other.amounts}
-        differ = sorted((key for key in union if self.amounts.get(key, 0) != other.amounts.get(key, 0)), key=str)
+        differ = sorted(
+            (key for key in union if self.amounts.get(key, 0) != other.amounts.get(key, 0)), key=str
+        )
         top = max([*self.amounts.values(), *other.amounts.values(), 0])
         usual = {}
         for key in sorted(union - set(differ), key=str):
@@ -61,8 +63,10 @@ class KeysStep(Step):
                 self.law.logs(step.amounts.get(key, 0), top) for step in (self, other)
             )
             outcomes: list[tuple[Any, float, float]] = [((key, None), here_not, there_not)]
-            for value in sorted({*here, *there}):
-                outcomes.append(((key, value), here.get(value, -math.inf), there.get(value, -math.inf)))
+            outcomes += [
+                ((key, value), here.get(value, -math.inf), there.get(value, -math.inf))
+                for value in sorted({*here, *there})
+            ]
             factors.append(outcomes)
         joint = product(factors)
         named = [
@@ -96,7 +100,8 @@ class CellsStep(Step):
         places = np.flatnonzero(here != there).tolist()
         for place in places:
             pair = [
-                GeometricStep(price=self.price, value=int(one[place]), scale=self.scale) for one in (here, there)
+                GeometricStep(price=self.price, value=int(one[place]), scale=self.scale)
+                for one in (here, there)
             ]
             found = pair[0].parts(pair[1])
             assert found.here is not None
@@ -116,8 +121,8 @@ class CellsStep(Step):
 class CentredStep(Step):
     """A part of a table: noise on a margin of which only what is left without the means is used.
 
-    The two laws are Gaussian and their centres differ along one line, so a Gaussian on that line is all there is to see;
-    that rounding adds nothing to it is a theorem, whose exact laws are in tests/mechanisms/test_margins.py.
+    The two laws are Gaussian and their centres differ along one line, so a Gaussian on that line is all there is to
+    see; that rounding adds nothing to it is a theorem, whose exact laws are in tests/mechanisms/test_margins.py.
     """
 
     kind: ClassVar[str] = "centred"
@@ -137,9 +142,50 @@ class CentredStep(Step):
             gap = gap - gap.mean(axis=axis, keepdims=True)
         away = float(np.sqrt((gap**2).sum())) / float(self.sigma)
         line = [
-            NoiseStep(price=self.price, noise=Gaussian(), location=Fraction(place), scale=Fraction(1), grid=Grid(-20))
+            NoiseStep(
+                price=self.price,
+                noise=Gaussian(),
+                location=Fraction(place),
+                scale=Fraction(1),
+                grid=Grid(-20),
+            )
             for place in (0.0, away)
         ]
         found = line[0].parts(line[1])
         outcome = tuple((self.factor * self.margin).reshape(-1).tolist())
         return Parts([outcome] * len(found.loss), found.here, found.there, found.loss)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CubeStep(Step):
+    """Several numbers with noise whose density falls with the largest scaled coordinate."""
+
+    kind: ClassVar[str] = "cube"
+    cube: Any
+    grid: Grid
+
+    @property
+    def question(self) -> Any:
+        """The scales and the grid; where the numbers are is private."""
+        return len(self.cube.centre), self.cube.scales, self.grid
+
+    def parts(self, other: CubeStep) -> Parts:
+        """The losses far beyond each number on either side, where they are extreme, and at both centres."""
+        pairs = zip(self.cube.centre, other.cube.centre, self.cube.scales, strict=True)
+        shift = [float((b - a) / scale) if scale else (0.0 if a == b else math.inf) for a, b, scale in pairs]
+        places: list[list[float]] = [[0.0] * len(shift), list(shift)]
+        for axis in range(len(shift)):
+            for side in (-1.0, 1.0):
+                point = [0.0] * len(shift)
+                point[axis] = side * (2 * max(map(abs, shift)) + 10)
+                places.append(point)
+        losses, outcomes = [], []
+        for point in places:
+            away = max(abs(one - gap) for one, gap in zip(point, shift, strict=True))
+            losses.append(away - max(map(abs, point)))
+            real = (
+                value + scale * Fraction(one)
+                for value, scale, one in zip(self.cube.centre, self.cube.scales, point, strict=True)
+            )
+            outcomes.append(tuple(math.floor(one / self.grid.step + Fraction(1, 2)) for one in real))
+        return Parts(outcomes, None, None, np.array(losses))

@@ -76,7 +76,9 @@ class Discovery(Mechanism):
     proof: ClassVar[str] = "mechanism_discovery"
 
     def __post_init__(self) -> None:
-        checks.between(self.name, 1, 2, closed=True, passes=checks.whole(self.name, at_least=1, passes=self.passes))
+        checks.between(
+            self.name, 1, 2, closed=True, passes=checks.whole(self.name, at_least=1, passes=self.passes)
+        )
         delta = getattr(self.price, "delta", Fraction(0))
         if not isinstance(self.price, Approx | ApproxConcentrated) or not delta:
             raise Unsupported(
@@ -107,7 +109,10 @@ class Discovery(Mechanism):
         from sordino.statistics.keys import Keys
 
         for world in Keys.cases():
-            for price in (Approx(1, Fraction(1, 1000)), ApproxConcentrated(Fraction(1, 2), Fraction(1, 1000))):
+            for price in (
+                Approx(1, Fraction(1, 1000)),
+                ApproxConcentrated(Fraction(1, 2), Fraction(1, 1000)),
+            ):
                 yield MechanismCase(cls(price=price), world, default=True)
 
     @property
@@ -143,12 +148,16 @@ class Discovery(Mechanism):
         """What delta means here, and what shown numbers are."""
         delta = spell(self.price.delta)  # type: ignore[attr-defined]
         said = [
-            "Keys were taken from the data, by a rule that shows those which enough people have. A key that one person "
-            f"alone has is shown with probability {delta} at most. Of keys that are not shown nothing is said, not "
-            "even how many there are; how long the release took may depend on it.",
+            (
+                "Keys were taken from the data, by a rule that shows those which enough people have. A key that one "
+                f"person alone has is shown with probability {delta} at most. Of keys that are not shown nothing is said, not "
+                "even how many there are; how long the release took may depend on it."
+            ),
         ]
         if statistic.max_keys <= GEOMETRIC:
-            said.append("Numbers of rare keys are too high on average: such a key is shown only where noise was high.")
+            said.append(
+                "Numbers of rare keys are too high on average: such a key is shown only where noise was high."
+            )
         else:
             said.append(f"Of each person at most {statistic.max_keys} keys count, chosen by a hash of both.")
         return said
@@ -216,11 +225,15 @@ class Discovery(Mechanism):
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
         """A reading is one number; keys are asked for."""
+        del reading, grid, bits
         raise Unsupported(self.name, "asks for keys; a reading has none", hint="answer(...)")
 
     def law(self, reading: Reading) -> Law:
         """Over sets of keys there is no law on the line."""
-        raise Unsupported(self.name, "shows keys, not a number on the line", hint="steps(...)[0].law.logs(people, top)")
+        del reading
+        raise Unsupported(
+            self.name, "shows keys, not a number on the line", hint="steps(...)[0].law.logs(people, top)"
+        )
 
 
 def _replaced(statistic: Any) -> bool:

@@ -73,7 +73,9 @@ class MixedCut:
         """The same as logarithms; there is no value that is left out."""
         del top
         shown, hidden = self.law(people)
-        return {value: math.log(chance) for value, chance in shown.items()}, math.log(hidden) if hidden else -math.inf
+        return {value: math.log(chance) for value, chance in shown.items()}, math.log(
+            hidden
+        ) if hidden else -math.inf
 
     def _truncated(self, away: int, cut: int) -> float:
         """The probability of a value of the truncated noise."""
@@ -114,19 +116,23 @@ class MixedCut:
     def half_width(self, miss: float) -> int:
         """How far a number that is always shown is from the count, at most so often exceeded."""
         rate, half = float(self.epsilon), 0
-        while half < self.cut and 2 * math.exp(-rate * (half + 1)) / (1 + math.exp(-rate)) > miss * (1 - 1e-9):
+        while half < self.cut and 2 * math.exp(-rate * (half + 1)) / (1 + math.exp(-rate)) > miss * (
+            1 - 1e-9
+        ):
             half += 1
         return half
 
     def limits(self, value: int, miss: float) -> tuple[int, int]:
-        """A bar for the number of people of a key that was shown; of a small one, which is shown only where noise was
-        high, the one that holds for certain."""
+        """A bar for the number of people of a key that was shown.
+
+        A small one is shown only where noise was high: its bar is the one that holds for certain.
+        """
         half = self.half_width(miss) if value > 3 * self.cut else self.cut
         return max(1, value - half), value + half
 
 
 def two_sided_many(scale: Fraction, size: int, bits: Bits) -> Any:
-    """Whole numbers k with probability ``~ exp(-|k| / scale)``, as `sordino.mechanisms.additive.geometric.two_sided`."""
+    """Whole numbers k with probability ``~ exp(-|k| / scale)``, by the rule of additive/geometric.py."""
     from sordino.exact.grid import Grid
     from sordino.exact.sampler import draw_many
     from sordino.noise.laplace.sampler import LaplaceRecipe
@@ -135,7 +141,12 @@ def two_sided_many(scale: Fraction, size: int, bits: Bits) -> Any:
     pending = np.arange(size)
     while len(pending):
         points = draw_many(
-            LaplaceRecipe(), locations=Fraction(1, 2), scales=scale, grid=Grid(0), size=len(pending), bits=bits
+            LaplaceRecipe(),
+            locations=Fraction(1, 2),
+            scales=scale,
+            grid=Grid(0),
+            size=len(pending),
+            bits=bits,
         )
         found[pending] = np.where(points > 0, points - 1, points)
         pending = pending[points == 0]
@@ -149,7 +160,7 @@ def _mixed(epsilon: Fraction, delta: Fraction) -> MixedCut:
     rate = float(epsilon)
     guess = math.log(max(-math.expm1(-rate), 1e-300) / float(delta)) / rate
     cut = max(1, math.floor(guess) - 2)
-    while cut > 1 and upper(evaluate(lambda: _mass(epsilon, cut - 1))) <= delta:
+    while cut > 1 and upper(evaluate(lambda: _mass(epsilon, cut - 1))) <= delta:  # noqa: B023
         cut -= 1
     while upper(evaluate(lambda: _mass(epsilon, cut))) > delta:  # noqa: B023
         cut += 1

@@ -80,7 +80,11 @@ class Threshold:
         if not len(amounts):
             return []
         noisy = draw_many(
-            GaussianRecipe(), locations=np.asarray(amounts, np.int64), scales=self.sigma, grid=Grid(0), bits=bits
+            GaussianRecipe(),
+            locations=np.asarray(amounts, np.int64),
+            scales=self.sigma,
+            grid=Grid(0),
+            bits=bits,
         )
         return [
             (value if self.counts else 1) if value > self.above and weight > 0 else None
@@ -99,9 +103,7 @@ class Threshold:
         return max(1, value - half), value + half
 
 
-def gaussian_logs(
-    centre: int, least: int, sigma: float, top: int | None
-) -> tuple[dict[int, float], float]:
+def gaussian_logs(centre: int, least: int, sigma: float, top: int | None) -> tuple[dict[int, float], float]:
     """Log probabilities of a whole number around a centre if it is at least something, and of a smaller one.
 
     Args:
@@ -129,7 +131,7 @@ def gaussian_logs(
 def for_concentrated(rho: Fraction, delta: Fraction, most: int, *, replaced: bool) -> Threshold:
     """Noise and threshold of one pass: rho-concentrated outside an event of probability delta."""
     longer = 2 if replaced else 1
-    sigma = upper(evaluate(lambda: (ball(Fraction(longer)) / (2 * ball(rho))).sqrt()))
+    sigma = upper(evaluate(lambda: 1 / (2 * ball(rho) / longer).sqrt()))
     return with_noise(sigma, delta, most)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.exact.scale import ExpScale
+    from sordino.mechanisms.additive.cube_draw import Cube
     from sordino.mechanisms.additive.radial_draw import Shells
     from sordino.mechanisms.clip.family import Family, Weighed
     from sordino.mechanisms.clip.fit_test import FitTest
@@ -140,7 +141,11 @@ class Draws:
 
         del price
         flat = draw_many(
-            GaussianRecipe(), locations=factor * margin.reshape(-1), scales=factor * sigma, grid=Grid(0), bits=self._words
+            GaussianRecipe(),
+            locations=factor * margin.reshape(-1),
+            scales=factor * sigma,
+            grid=Grid(0),
+            bits=self._words,
         )
         return flat.reshape(margin.shape)
 
@@ -165,6 +170,11 @@ class Draws:
         """The cells of a public table whose noisy counts reach a threshold; cells that are not given are empty."""
         del price
         return law.draw(cells, counts, domain, self._words)
+
+    def cube(self, cube: Cube, *, grid: Grid, price: Guarantee) -> list[int]:
+        """Lattice points: private numbers plus noise whose density falls with the largest of them."""
+        del price
+        return cube.draw(grid, self._words)
 
     # Choices -------------------------------------------------------------------------------------------
 

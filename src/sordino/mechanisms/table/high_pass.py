@@ -68,7 +68,9 @@ class HighPass(Mechanism):
 
     def __post_init__(self) -> None:
         if pure_price(self.price) is None and gaussian_price(self.price) is None:
-            raise Unsupported(self.name, "has no noise for this price", got={"price": self.price}, hint="sd.Pure(1)")
+            raise Unsupported(
+                self.name, "has no noise for this price", got={"price": self.price}, hint="sd.Pure(1)"
+            )
 
     @classmethod
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
@@ -119,11 +121,15 @@ class HighPass(Mechanism):
         rho = gaussian_price(self.price)
         assert rho is not None
         longer = 2 if replaced else 1
-        return contribution * upper(evaluate(lambda: (longer / (2 * ball(rho))).sqrt())), True
+        return contribution * upper(evaluate(lambda: 1 / (2 * ball(rho) / longer).sqrt())), True
 
     def chosen_by_risk(self, statistic: Any) -> bool:
         """Whether all cells are drawn and the threshold is found from them; public."""
-        return statistic.false_cells is None and statistic.cells <= READ_WHOLE and pure_price(self.price) is not None
+        return (
+            statistic.false_cells is None
+            and statistic.cells <= READ_WHOLE
+            and pure_price(self.price) is not None
+        )
 
     def listing(self, statistic: Any, contribution: int = 1) -> HighPassLaw:
         """Noise and threshold where they are fixed beforehand."""
@@ -135,13 +141,18 @@ class HighPass(Mechanism):
         said = [f"The table has {statistic.cells:,} public cells; rows with other keys are left out."]
         if self.chosen_by_risk(statistic):
             said.append(
-                "Cells are listed from a threshold on that was found from the noisy table, so that its squared error is "
-                "small; sums of listed cells are biased, since small counts are missing."
+                "Cells are listed from a threshold on that was found from the noisy table, so that its squared error "
+                "is small; sums of listed cells are biased, since small counts are missing."
             )
         else:
             said.append(
-                f"About {statistic.false_cells or USUAL:g} of the listed cells are empty in truth. Sums of listed cells are "
-                "biased, since small counts are missing."
+                f"About {statistic.false_cells or USUAL:g} of the listed cells are empty in truth. Sums of listed "
+                "cells are biased, since small counts are missing."
+            )
+        if self.level is not None:
+            said.append(
+                "Bars hold for each cell before it is known which are listed; an empty cell that is listed lies "
+                "outside its own."
             )
         return said
 
@@ -160,7 +171,9 @@ class HighPass(Mechanism):
         cells, counts = summary.codes
         draws = Draws.of(bits)
         scale, gaussian = self.noise(statistic, contribution)
-        price = Concentrated(gaussian_price(self.price) or 0) if gaussian else Pure(pure_price(self.price) or 0)
+        price = (
+            Concentrated(gaussian_price(self.price) or 0) if gaussian else Pure(pure_price(self.price) or 0)
+        )
         if self.chosen_by_risk(statistic):
             table = np.zeros(statistic.cells, np.int64)
             table[cells] = counts
@@ -175,16 +188,25 @@ class HighPass(Mechanism):
             found = draws.high_pass(cells, counts, statistic.cells, law, price=price)
         named = tuple(_one(statistic.named(cell)) for cell in found)
         values = tuple(Fraction(value) for value in found.values())
-        public: dict[str, Any] = {"keys": named, "threshold": threshold, "below": self._below(threshold, scale, gaussian)}
+        public: dict[str, Any] = {
+            "keys": named,
+            "threshold": threshold,
+            "below": self._below(threshold, scale, gaussian),
+        }
         if self.level is not None:
             half = self._half(scale, 1 - self.level, gaussian=gaussian)
-            ends = {"low": tuple(max(0, int(v) - half) for v in values), "high": tuple(int(v) + half for v in values)}
+            ends = {
+                "low": tuple(max(0, int(v) - half) for v in values),
+                "high": tuple(int(v) + half for v in values),
+            }
             public |= {**ends, "level": self.level, "free": True}
         return Answer(values, public)
 
     def _below(self, threshold: int, scale: Fraction, gaussian: bool) -> int:
         """A cell that is not listed has fewer people than this in 95 of 100 releases."""
-        return threshold + (self._half(scale, 0.1, gaussian=gaussian) if gaussian else self._one_sided(scale, 0.05))
+        return threshold + (
+            self._half(scale, 0.1, gaussian=gaussian) if gaussian else self._one_sided(scale, 0.05)
+        )
 
     def _one_sided(self, scale: Fraction, miss: float) -> int:
         rate = float(1 / scale)
@@ -203,10 +225,12 @@ class HighPass(Mechanism):
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
         """Noise is drawn for the table, not for a flat reading."""
+        del reading, grid, bits
         raise Unsupported(self.name, "draws from the table itself", hint="answer(...)")
 
     def law(self, reading: Reading) -> Law:
         """Over sets of cells there is no law on the line."""
+        del reading
         raise Unsupported(self.name, "lists cells", hint="listing(...).logs(count, top)")
 
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sordino.exact.balls import Undecided, floor, is_less, precision, rational
 from sordino.exact.uniforms import LazyUniform
 from sordino.mechanisms.discovery.threshold import gaussian_logs
@@ -21,6 +19,7 @@ from sordino.mechanisms.discovery.threshold import gaussian_logs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
@@ -107,7 +106,9 @@ class HighPassLaw:
         """``-log(1 - p)`` of an empty cell that is shown with probability p, as a ball."""
         if self.gaussian:
             two = rational(2)
-            chance = (rational(Fraction(2 * self.threshold - 1, 2)) / (rational(self.scale) * two.sqrt())).erfc() / 2
+            chance = (
+                rational(Fraction(2 * self.threshold - 1, 2)) / (rational(self.scale) * two.sqrt())
+            ).erfc() / 2
         else:
             step = (-1 / rational(self.scale)).exp()
             chance = step**self.threshold / (1 + step)
@@ -142,8 +143,9 @@ def whole_exponential(rate: Callable[[], Any], bits: Bits) -> int:
 def _gaussian_beyond(sigma: Fraction, least: Fraction, bits: Bits) -> int:
     """A Gaussian variable given that it exceeds a positive bound, rounded to whole numbers.
 
-    By rejection from an exponential of rate ``a = least/sigma`` beyond a (Marsaglia 1964): with E exponential, ``a + E/a`` is
-    kept with probability ``exp(-(E/a)^2 / 2)``, that is if ``2 a^2 E' >= E^2`` for another exponential E'.
+    By rejection from an exponential of rate ``a = least/sigma`` beyond a (Marsaglia 1964): with E exponential,
+    ``a + E/a`` is kept with probability ``exp(-(E/a)^2 / 2)``, that is if ``2 a^2 E' >= E^2`` for another
+    exponential E'.
     """
     while True:
         first, second = (LazyUniform(bits.word(), bits) for _ in range(2))

@@ -67,7 +67,9 @@ class Design:
 
     def norm(self, part: Axes) -> Fraction:
         """The squared length by which one added row moves a part: ``prod (1 - 1/n)``."""
-        return math.prod((Fraction(self.sizes[axis] - 1, self.sizes[axis]) for axis in part), start=Fraction(1))
+        return math.prod(
+            (Fraction(self.sizes[axis] - 1, self.sizes[axis]) for axis in part), start=Fraction(1)
+        )
 
     def moved(self, part: Axes, differ: Axes) -> Fraction:
         """The squared length by which a row that is replaced in some axes moves a part.
@@ -78,7 +80,9 @@ class Design:
         """
         overlap = math.prod(
             (
-                Fraction(-1, self.sizes[axis]) if axis in differ else Fraction(self.sizes[axis] - 1, self.sizes[axis])
+                Fraction(-1, self.sizes[axis])
+                if axis in differ
+                else Fraction(self.sizes[axis] - 1, self.sizes[axis])
                 for axis in part
             ),
             start=Fraction(1),
@@ -100,7 +104,9 @@ class Design:
 
     def variance(self, margin: Axes, variances: Mapping[Axes, float]) -> float:
         """The variance of every cell of a margin, given that of the noise on parts."""
-        return sum(self._share(margin, part) * one for part, one in variances.items() if set(part) <= set(margin))
+        return sum(
+            self._share(margin, part) * one for part, one in variances.items() if set(part) <= set(margin)
+        )
 
     @property
     def cells(self) -> int:
@@ -117,7 +123,9 @@ class Design:
         """Variances of the parts with the least weighted error where rows come and go; they cost rho at most."""
         parts = {part: float(self.norm(part)) for part in self.parts}
         wanted = {part: math.sqrt(norm / self.cost(part)) for part, norm in parts.items()}
-        return self._scaled(wanted, lambda noise: sum((self.norm(p) / noise[p] for p in noise), Fraction(0)), rho)
+        return self._scaled(
+            wanted, lambda noise: sum((self.norm(p) / noise[p] for p in noise), Fraction(0)), rho
+        )
 
     def replaced(self, rho: Fraction, *, closed: bool) -> dict[Axes, Fraction]:
         """The same where a row is replaced; a row may also leave the table, unless it is closed.

@@ -1,8 +1,8 @@
 """`Margins`: a table and its margins with noise that is split in the best known way, and sums that add up exactly.
 
-Concentrated prices: Gaussian noise on interaction parts (ResidualPlanner, Xiao et al. 2023), exactly rounded. Pure ones:
-geometric noise on margins and least squares over all of them. Either way one table is rebuilt from what was drawn,
-rounded to a public lattice, and every margin is a sum of its cells. Proof: docs/proofs/mechanism_margins.md.
+Concentrated prices: Gaussian noise on interaction parts (ResidualPlanner, Xiao et al. 2023), exactly rounded. Pure
+ones: geometric noise on margins and least squares over all of them. Either way one table is rebuilt from what was
+drawn, rounded to a public lattice, and every margin is a sum of its cells. Proof: docs/proofs/mechanism_margins.md.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ class Margins(Mechanism):
         rho, epsilon = gaussian_price(price), pure_price(price)
         if rho is not None:
             best = design.replaced(rho, closed=statistic.other) if replaced else design.added(rho)
-            made.append(cls(price=price, amounts=tuple(best.items()), gaussian=True, level=level, simultaneous=every))
+            made.append(
+                cls(price=price, amounts=tuple(best.items()), gaussian=True, level=level, simultaneous=every)
+            )
         if epsilon is not None:
             share = pure_split.split(design, epsilon, replaced=replaced, closed=bool(statistic.other))
             made.append(cls(price=price, amounts=tuple(share.items()), level=level, simultaneous=every))
@@ -172,7 +174,9 @@ class Margins(Mechanism):
     def expected(self, statistic: Any) -> float:
         """The weighted mean squared error of the margins; public."""
         weights = statistic.weights or (1.0,) * len(statistic.axes)
-        return sum(w * self.deviation(statistic, axes) ** 2 for w, axes in zip(weights, statistic.axes, strict=True))
+        return sum(
+            w * self.deviation(statistic, axes) ** 2 for w, axes in zip(weights, statistic.axes, strict=True)
+        )
 
     def _variances(self, statistic: Any, contribution: int = 1) -> dict[Axes, float]:
         """Variances of the noise on parts."""
@@ -194,9 +198,13 @@ class Margins(Mechanism):
 
     def rests_on(self, statistic: Any) -> list[str]:
         """How the numbers hang together."""
-        said = ["Every margin is the exact sum of the cells below it; noise was split between them before it was drawn."]
+        said = [
+            "Every margin is the exact sum of the cells below it; noise was split between them before it was drawn."
+        ]
         if statistic.negative == "projected":
-            said.append("Cells were made non-negative together, by least squares; small counts are too high on average.")
+            said.append(
+                "Cells were made non-negative together, by least squares; small counts are too high on average."
+            )
         if statistic.other:
             said.append("Rows with a key that is not listed count under (other).")
         else:
@@ -218,7 +226,9 @@ class Margins(Mechanism):
         draws = Draws.of(bits)
         closed = statistic.neighbors is Neighbors.REPLACE_ONE and statistic.other
         parts = (
-            self._gaussian_parts(counts, design, draws, contribution, replaced=statistic.neighbors is Neighbors.REPLACE_ONE)
+            self._gaussian_parts(
+                counts, design, draws, contribution, replaced=statistic.neighbors is Neighbors.REPLACE_ONE
+            )
             if self.gaussian
             else self._geometric_parts(counts, design, draws, contribution, statistic)
         )
@@ -240,7 +250,7 @@ class Margins(Mechanism):
         public: dict[str, Any] = {}
         if self.level is not None and statistic.negative == "kept":
             public = self._bars(statistic, design, values, contribution)
-        return Answer(values, public)  # type: ignore[arg-type]  # floats that are exact multiples of the lattice
+        return Answer(values, public)  # floats that are exact multiples of the lattice
 
     def _gaussian_parts(
         self, counts: Any, design: Design, draws: Draws, contribution: int, *, replaced: bool
@@ -271,7 +281,9 @@ class Margins(Mechanism):
             variances[axes] = pure_split.geometric_variance(float(1 / scale))
         return pure_split.combined(design, noisy, variances)
 
-    def _bars(self, statistic: Any, design: Design, values: Sequence[float], contribution: int) -> dict[str, Any]:
+    def _bars(
+        self, statistic: Any, design: Design, values: Sequence[float], contribution: int
+    ) -> dict[str, Any]:
         """Half widths by margin, and the rounding of the cells below."""
         assert self.level is not None
         many = len(values)
@@ -286,7 +298,7 @@ class Margins(Mechanism):
             exact = statistic.neighbors is Neighbors.REPLACE_ONE and bool(statistic.other)
             each = miss / many if self.simultaneous else miss
             halves = pure_split.half_widths(
-                design, dict(self.amounts), each, scale=float(contribution), exact_total=exact
+                design, self.amounts, each, scale=float(contribution), exact_total=exact
             )
         low: list[float] = []
         high: list[float] = []
@@ -324,15 +336,19 @@ class Margins(Mechanism):
         laws: list[Errors] = []
         for axes in statistic.axes:
             scale = max(self.deviation(statistic, axes, contribution), 1e-12)
-            laws.append(ErrorLaw(AdditiveLaw(Gaussian(), value=0.0, scale=scale), truth=Fraction(0), step=None))
+            laws.append(
+                ErrorLaw(AdditiveLaw(Gaussian(), value=0.0, scale=scale), truth=Fraction(0), step=None)
+            )
         return laws
 
     def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
         """Noise is drawn for the table, not for a flat reading."""
+        del reading, grid, bits
         raise Unsupported(self.name, "draws from the table itself", hint="answer(...)")
 
     def law(self, reading: Reading) -> Law:
         """Over tables there is no law on the line."""
+        del reading
         raise Unsupported(self.name, "answers tables", hint="deviation(...) for a margin")
 
 

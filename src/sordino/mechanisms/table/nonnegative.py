@@ -24,7 +24,9 @@ STEPS = 300
 """Small tables are at their solution to 15 digits by then."""
 
 
-def nonnegative(parts: Mapping[Axes, Floats], variances: Mapping[Axes, float], sizes: Sequence[int]) -> Floats:
+def nonnegative(
+    parts: Mapping[Axes, Floats], variances: Mapping[Axes, float], sizes: Sequence[int]
+) -> Floats:
     """Minimise ``sum_T |part_T(x) - given part|^2 / variance_T`` over tables x without negative cells.
 
     A part whose variance is nothing (a public total) is kept exactly.

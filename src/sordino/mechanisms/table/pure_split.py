@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,11 +54,14 @@ def part_weights(design: Design, variances: Mapping[Axes, float]) -> dict[Axes, 
 def part_variances(design: Design, variances: Mapping[Axes, float]) -> dict[Axes, float]:
     """Variance of the noise on every part after least squares."""
     return {
-        part: 1 / sum(each.values()) if each else math.inf for part, each in part_weights(design, variances).items()
+        part: 1 / sum(each.values()) if each else math.inf
+        for part, each in part_weights(design, variances).items()
     }
 
 
-def combined(design: Design, noisy: Mapping[Axes, Floats], variances: Mapping[Axes, float]) -> dict[Axes, Floats]:
+def combined(
+    design: Design, noisy: Mapping[Axes, Floats], variances: Mapping[Axes, float]
+) -> dict[Axes, Floats]:
     """Least-squares estimates of all parts from noisy margins."""
     found = {}
     for part, precision in part_weights(design, variances).items():
@@ -103,13 +106,15 @@ def split(design: Design, epsilon: Fraction, *, replaced: bool, closed: bool) ->
         found = []
         for start in starts:
             rough = minimize(error, start, method="L-BFGS-B")
-            fine = {"maxiter": 60 * len(among), "xatol": 1e-5, "fatol": 1e-10, "adaptive": True}
+            fine: Any = {"maxiter": 60 * len(among), "xatol": 1e-5, "fatol": 1e-10, "adaptive": True}
             found.append(minimize(error, rough.x, method="Nelder-Mead", options=fine))
         first = min(found, key=lambda one: float(one.fun))
         return dict(zip(among, shares(first.x).tolist(), strict=True))
 
     chosen = best(margins)
-    kept = [m for m in margins if chosen[m] >= LEAST * total or not _covered(design, m, margins, chosen, total)]
+    kept = [
+        m for m in margins if chosen[m] >= LEAST * total or not _covered(design, m, margins, chosen, total)
+    ]
     if len(kept) < len(margins):
         chosen = best(kept)
     return {margin: Fraction(f"{share * (1 - 1e-9):.9g}") for margin, share in chosen.items()}
@@ -122,21 +127,30 @@ def _seen(design: Design, part: Axes, margin: Axes) -> float:
     return 1 / math.prod(design.sizes[axis] for axis in margin if axis not in part)
 
 
-def _covered(design: Design, margin: Axes, margins: list[Axes], chosen: Mapping[Axes, float], total: float) -> bool:
+def _covered(
+    design: Design, margin: Axes, margins: list[Axes], chosen: Mapping[Axes, float], total: float
+) -> bool:
     """Whether every part of a margin is seen in another that is drawn."""
     others = [one for one in margins if one != margin and chosen[one] >= LEAST * total]
     wanted = [part for part in subsets(margin) if part in design.parts]
     return all(any(set(part) <= set(one) for one in others) for part in wanted)
 
 
+@lru_cache(maxsize=64)
 def half_widths(
-    design: Design, shares: Mapping[Axes, Fraction], miss: float, *, scale: float, exact_total: bool
+    design: Design,
+    drawn_shares: tuple[tuple[Axes, Fraction], ...],
+    miss: float,
+    *,
+    scale: float,
+    exact_total: bool,
 ) -> dict[Axes, float]:
     """Half widths of bars for the cells of every asked margin, from simulations of public noise.
 
     A cell is a weighted sum of the noise of all drawn cells; those that agree with it in the same axes count alike, and
     the sum of m two-sided geometric numbers is a difference of two negative binomial ones.
     """
+    shares = dict(drawn_shares)
     variances = {margin: geometric_variance(float(share) / scale) for margin, share in shares.items()}
     weights = part_weights(design, variances)
     random = np.random.default_rng(20_200_101)  # public noise about nobody
@@ -154,7 +168,9 @@ def half_widths(
                     up, down = (random.negative_binomial(many, chance, SIMULATED) for _ in range(2))
                     noise += factor * (up - down)
         sure = min(1.0, 1 - miss + 0.002)
-        found[margin] = float(np.quantile(np.abs(noise), sure)) if sure < 1 else float(np.abs(noise).max() * 1.5)
+        found[margin] = (
+            float(np.quantile(np.abs(noise), sure)) if sure < 1 else float(np.abs(noise).max() * 1.5)
+        )
     return found
 
 
