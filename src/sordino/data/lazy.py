@@ -33,7 +33,6 @@ from sordino.reading.requests import (
     Columns,
     Combinations,
     Condition,
-    Grid,
     Links,
     Request,
     Summary,
@@ -42,6 +41,7 @@ from sordino.reading.split import Split
 
 if TYPE_CHECKING:
     from sordino.reading.requests import Ask
+    from sordino.reading.row_lattice import RowLattice
 
     Frame = nw.LazyFrame[Any]
 
@@ -173,7 +173,7 @@ class Lazy:
                 )  # fmt: skip
             if isinstance(part, Combinations) and not self._nearby:
                 self._counted_elsewhere(part)
-            if isinstance(part, Request) and part.squares and part.grid.top > 2**32:
+            if isinstance(part, Request) and part.squares and part.grid.last > 2**32:
                 raise Unsupported(
                     self._name, "sums of squares need at most 32 bits", got={"column": part.column},
                     why="Engines sum in 64 bits.", hint="bits=31",
@@ -273,7 +273,7 @@ class Lazy:
     def _count(self, frame: Frame) -> int:
         return int(collected(frame.select(nw.len().alias(ROWS)))[ROWS][0])
 
-    def _code(self, column: str, grid: Grid) -> nw.Expr:
+    def _code(self, column: str, grid: RowLattice) -> nw.Expr:
         missing = grid.low if grid.drops else float(grid.missing or 0)
         return code(number(column, self._schema[column], missing), grid)
 
@@ -345,7 +345,7 @@ class Lazy:
                 codes = self._code(column, grid)
                 if self._nearby:
                     frame = frame.select(*self._keys(split), codes.cast(nw.Int64).alias(CODE))
-                    groups = summarise_groups(*grouped.sorted_codes(frame, split, grid.top), together)
+                    groups = summarise_groups(*grouped.sorted_codes(frame, split, grid.last), together)
                 else:
                     frame = frame.select(*self._keys(split), codes.alias(CODE))
                     groups = iter(list(grouped.summaries(frame, split, together, self._name)))

@@ -26,7 +26,7 @@ FIXED = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class AnswerRow:
     """One published number.
 
     Attributes:
@@ -91,7 +91,7 @@ class Row:
         }
 
 
-class Table:
+class AnswerTable:
     """A release as rows.
 
     Example:
@@ -102,12 +102,12 @@ class Table:
         [('histogram age', '0 to 18'), ('histogram age', '18 to 65')]
     """
 
-    def __init__(self, rows: tuple[Row, ...], keys: tuple[str, ...] = ()) -> None:
+    def __init__(self, rows: tuple[AnswerRow, ...], keys: tuple[str, ...] = ()) -> None:
         self.rows = rows
         self.keys = keys
 
     @classmethod
-    def of(cls, release: Release) -> Table:
+    def of(cls, release: Release) -> AnswerTable:
         """Label every number of a release."""
         event = release.event
         keys = () if event.by is None else Split.from_record(event.by).columns
@@ -174,7 +174,7 @@ class Table:
         """One plain record per row."""
         return [row.to_dict() for row in self.rows]
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[AnswerRow]:
         return iter(self.rows)
 
     def __len__(self) -> int:
@@ -190,7 +190,7 @@ def _axes(event: Event) -> tuple[str, ...]:
     return tuple(event.statistic["columns"]) if alone else ()
 
 
-def _cells(release: Release) -> Iterator[Row]:
+def _cells(release: Release) -> Iterator[AnswerRow]:
     """The cells of a table and its margins; a key that is not there is summed over."""
     event, bar = release.event, release.interval
     (name,) = labels.statistics(event)
@@ -198,7 +198,7 @@ def _cells(release: Release) -> Iterator[Row]:
     for place, (keys, value) in enumerate(
         zip(labels.table_cells(event.statistic), release.value, strict=True)  # type: ignore[arg-type]
     ):
-        yield Row(
+        yield AnswerRow(
             label=name,
             statistic=str(event.statistic["kind"]),
             column=labels.column(event.statistic),
@@ -214,7 +214,7 @@ def _cells(release: Release) -> Iterator[Row]:
         )
 
 
-def _rows(release: Release) -> Iterator[Row]:
+def _rows(release: Release) -> Iterator[AnswerRow]:
     event = release.event
     if _axes(event):
         yield from _cells(release)
@@ -241,7 +241,7 @@ def _found(release: Release, index: int, *, batch: bool) -> list[Any]:
 
 def _numbers(
     statistic: Mapping[str, Any], name: str, value: Any, bar: Any, group: Mapping[str, Any], keys: list[Any]
-) -> Iterator[Row]:
+) -> Iterator[AnswerRow]:
     """One row for a number, one per cell for a vector."""
     found = labels.cells(statistic, len(value)) if isinstance(value, tuple | list) else [labels.Cell("")]
     if keys and isinstance(value, tuple | list) and len(keys) == len(value):
@@ -249,7 +249,7 @@ def _numbers(
     several = isinstance(value, tuple | list)
     for place, (cell, number) in enumerate(zip(found, value if several else (value,), strict=True)):
         asked = cell.statistic or statistic
-        yield Row(
+        yield AnswerRow(
             label=name,
             statistic=str(asked.get("kind", "statistic")),
             column=labels.column(asked),

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sordino.reading.profile import Opened
-    from sordino.reading.requests import Bundle, Grid, Summary
+    from sordino.reading.requests import Bundle, Summary
+    from sordino.reading.row_lattice import RowLattice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,7 @@ class Means(Statistic):
         )
 
     @property
-    def grids(self) -> tuple[Grid, ...]:
+    def grids(self) -> tuple[RowLattice, ...]:
         """The lattice of each column."""
         return tuple(part.grid for part in self.parts)
 

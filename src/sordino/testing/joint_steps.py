@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.noise.gaussian import Gaussian
 from sordino.testing.noise_steps import GeometricStep, NoiseStep
 from sordino.testing.steps import Parts, Step
@@ -147,7 +147,7 @@ class CentredStep(Step):
                 noise=Gaussian(),
                 location=Fraction(place),
                 scale=Fraction(1),
-                grid=Grid(-20),
+                grid=Lattice.dyadic(-20),
             )
             for place in (0.0, away)
         ]
@@ -162,7 +162,7 @@ class CubeStep(Step):
 
     kind: ClassVar[str] = "cube"
     cube: Any
-    grid: Grid
+    grid: Lattice
 
     @property
     def question(self) -> Any:

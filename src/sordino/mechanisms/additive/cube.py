@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.coverage import Coverage
 from sordino.errors import Unsupported
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.cube_draw import Cube, cube_deviation, cube_half
 from sordino.mechanisms.parts.draws import Draws
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.cases import MechanismCase
@@ -118,7 +118,7 @@ class CubeNoise(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -127,10 +127,10 @@ class CubeNoise(Mechanism):
         summary = ask(statistic.request(depth=0))
         grids = statistic.grids
         sums = [
-            one.total * own.pace for one, own in zip(summary.parts, grids, strict=True)
+            one.total * own.step for one, own in zip(summary.parts, grids, strict=True)
         ]  # above the lower bounds
         rows = summary.parts[0].rows
-        widths = [own.top * own.pace for own in grids]
+        widths = [own.last * own.step for own in grids]
         lows = [Fraction(own.low) for own in grids]
         draws = Draws.of(bits)
         if statistic.neighbors is Neighbors.REPLACE_ONE:
@@ -145,7 +145,7 @@ class CubeNoise(Mechanism):
             # About the middle of each range a row counts half its width at most; the number of rows is one number more.
             centre = [one - width * rows / 2 for one, width in zip(sums, widths, strict=True)]
             moved = [width * contribution / 2 for width in widths] + [Fraction(contribution)]
-            fine = type(grid)(max(-1074, grid.exponent - FINER))
+            fine = Lattice.dyadic(max(-1074, grid.exponent - FINER))
             *noisy, count = self._drawn(draws, [*centre, Fraction(rows)], moved, fine, contribution)
             middles = [low + width / 2 for low, width in zip(lows, widths, strict=True)]
             value = tuple(
@@ -167,7 +167,7 @@ class CubeNoise(Mechanism):
         return Answer(value, public)
 
     def _drawn(
-        self, draws: Draws, centre: list[Fraction], moved: list[Fraction], grid: Grid, contribution: int
+        self, draws: Draws, centre: list[Fraction], moved: list[Fraction], grid: Lattice, contribution: int
     ) -> list[Fraction]:
         """Numbers that one person moves by ``moved`` each, all at once, with noise."""
         del contribution
@@ -210,7 +210,7 @@ class CubeNoise(Mechanism):
             found.append((float(middle) + min(quotients), float(middle) + max(quotients)))
         return found
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """Noise is drawn for sums, not for a reading."""
         del reading, grid, bits
         raise Unsupported(self.name, "draws from sums", hint="answer(...)")

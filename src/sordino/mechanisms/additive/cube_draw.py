@@ -16,7 +16,7 @@ from sordino.exact.uniforms import LazyUniform
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -31,7 +31,7 @@ class Cube:
     centre: tuple[Fraction, ...]
     scales: tuple[Fraction, ...]
 
-    def draw(self, grid: Grid, bits: Bits) -> list[int]:
+    def draw(self, grid: Lattice, bits: Bits) -> list[int]:
         """Draw and round, refining all variables until every rounding is certain; none is ever drawn again."""
         dimension = len(self.centre)
         uniforms = [LazyUniform(bits.word(), bits) for _ in range(2 * dimension + 1)]
@@ -46,7 +46,7 @@ class Cube:
                 uniform.refine(64)
             working += 64
 
-    def _points(self, uniforms: list[LazyUniform], grid: Grid) -> list[int]:
+    def _points(self, uniforms: list[LazyUniform], grid: Lattice) -> list[int]:
         dimension = len(self.centre)
         radius = rational(0)
         for uniform in uniforms[: dimension + 1]:

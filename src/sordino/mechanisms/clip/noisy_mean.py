@@ -14,7 +14,7 @@ from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms.clip.column import Clipped
     from sordino.mechanisms.clip.interval import ClipInterval
     from sordino.privacy import Guarantee
@@ -69,12 +69,12 @@ class Summand:
         rest, counting = found.rest.share(1 - part), found.rest.share(part)
         return cls(about, largest, rest, origin, counting, sums, 1, contribution)
 
-    def draw(self, grid: Grid, bits: Bits | None) -> Fraction:
+    def draw(self, grid: Lattice, bits: Bits | None) -> Fraction:
         """The value with noise, and the answer from it."""
         noisy, _ = Draws.of(bits).noisy(self.value, sensitivity=self.sensitivity, price=self.price, grid=grid)
         return self.finish(noisy, grid, bits)
 
-    def finish(self, noisy: Fraction, grid: Grid, bits: Bits | None) -> Fraction:
+    def finish(self, noisy: Fraction, grid: Lattice, bits: Bits | None) -> Fraction:
         """The answer from a value with noise: over a noisy count where rows are private, cut to what is possible."""
         if self.counting is not None:
             count, _ = Draws.of(bits).noisy(

@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import checks
 from sordino.coverage import Coverage
 from sordino.errors import ParameterError, Unsupported, spell
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.discovery.mixed_cut import MixedCut
 from sordino.mechanisms.discovery.threshold import SHARES, Threshold, for_approx, for_concentrated, weights
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Approx, ApproxConcentrated, Neighbors
 from sordino.privacy.conversion import ball, evaluate, lower
-from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.cases import MechanismCase
@@ -45,7 +44,7 @@ GEOMETRIC = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class KeyDraw:
     """One draw over all keys: its law and its part of the price."""
 
     law: MixedCut | Threshold
@@ -140,9 +139,9 @@ class Discovery(Mechanism):
         """A conversation of its own."""
         return False
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Whole people."""
-        return {"value": Units()}
+        return {"value": Lattice()}
 
     def rests_on(self, statistic: Any) -> list[str]:
         """What delta means here, and what shown numbers are."""
@@ -150,8 +149,8 @@ class Discovery(Mechanism):
         said = [
             (
                 "Keys were taken from the data, by a rule that shows those which enough people have. A key that one "
-                f"person alone has is shown with probability {delta} at most. Of keys that are not shown nothing is said, not "
-                "even how many there are; how long the release took may depend on it."
+                f"person alone has is shown with probability {delta} at most. Of keys that are not shown nothing is "
+                "said, not even how many there are; how long the release took may depend on it."
             ),
         ]
         if statistic.max_keys <= GEOMETRIC:
@@ -162,14 +161,14 @@ class Discovery(Mechanism):
             said.append(f"Of each person at most {statistic.max_keys} keys count, chosen by a hash of both.")
         return said
 
-    def steps(self, most: int, *, replaced: bool) -> tuple[Step, ...]:
+    def steps(self, most: int, *, replaced: bool) -> tuple[KeyDraw, ...]:
         """The draws for people with at most so many keys each, who may come and go or be replaced; public."""
         price = self.price
         if isinstance(price, ApproxConcentrated):
             shares = SHARES if most > 1 and self.passes == 2 else (Fraction(1),)
             parts = [(price.rho * share, price.delta * share) for share in shares]
             return tuple(
-                Step(for_concentrated(rho, delta, most, replaced=replaced), ApproxConcentrated(rho, delta))
+                KeyDraw(for_concentrated(rho, delta, most, replaced=replaced), ApproxConcentrated(rho, delta))
                 for rho, delta in parts
             )
         assert isinstance(price, Approx)
@@ -178,9 +177,9 @@ class Discovery(Mechanism):
             each = price.delta
             if moved > 1:  # independent keys: 1 - (1 - delta)^(1/moved), rounded down
                 each = lower(evaluate(lambda: -((1 - ball(price.delta)).log() / moved).expm1()), 40)
-            return (Step(MixedCut.of(price.epsilon / moved, each), price),)
+            return (KeyDraw(MixedCut.of(price.epsilon / moved, each), price),)
         found = for_approx(price.epsilon, price.delta, most, self.passes, replaced=replaced)
-        return tuple(Step(law, ApproxConcentrated(paid.rho, delta)) for law, paid, delta in found)
+        return tuple(KeyDraw(law, ApproxConcentrated(paid.rho, delta)) for law, paid, delta in found)
 
     def even(self, statistic: Any, contribution: int) -> int:
         """From how many people, with no other key, a key is shown at least half the time; public."""
@@ -190,7 +189,7 @@ class Discovery(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,  # noqa: ARG002
+        grid: Lattice,  # noqa: ARG002
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -223,7 +222,7 @@ class Discovery(Mechanism):
             public |= {**ends, "level": self.level, "free": True}
         return Answer(tuple(Fraction(found[key]) for key in keys), public)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """A reading is one number; keys are asked for."""
         del reading, grid, bits
         raise Unsupported(self.name, "asks for keys; a reading has none", hint="answer(...)")

@@ -133,8 +133,8 @@ class MixedCut:
 
 def two_sided_many(scale: Fraction, size: int, bits: Bits) -> Any:
     """Whole numbers k with probability ``~ exp(-|k| / scale)``, by the rule of additive/geometric.py."""
-    from sordino.exact.grid import Grid
     from sordino.exact.sampler import draw_many
+    from sordino.lattice import Lattice
     from sordino.noise.laplace.sampler import LaplaceRecipe
 
     found = np.zeros(size, np.int64)
@@ -144,7 +144,7 @@ def two_sided_many(scale: Fraction, size: int, bits: Bits) -> Any:
             LaplaceRecipe(),
             locations=Fraction(1, 2),
             scales=scale,
-            grid=Grid(0),
+            grid=Lattice(),
             size=len(pending),
             bits=bits,
         )

@@ -73,8 +73,8 @@ class Threshold:
 
     def draw(self, amounts: Sequence[int], bits: Bits) -> list[int | None]:
         """Which keys are shown, exactly: the noisy weight where it is a count, else 1; None for those that are not."""
-        from sordino.exact.grid import Grid
         from sordino.exact.sampler import draw_many
+        from sordino.lattice import Lattice
         from sordino.noise.gaussian.sampler import GaussianRecipe
 
         if not len(amounts):
@@ -83,7 +83,7 @@ class Threshold:
             GaussianRecipe(),
             locations=np.asarray(amounts, np.int64),
             scales=self.sigma,
-            grid=Grid(0),
+            grid=Lattice(),
             bits=bits,
         )
         return [

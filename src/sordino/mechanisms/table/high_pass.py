@@ -16,6 +16,7 @@ import numpy as np
 
 from sordino.coverage import Coverage
 from sordino.errors import Unsupported
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.table.high_pass_law import HighPassLaw
@@ -23,7 +24,6 @@ from sordino.mechanisms.table.margins import gaussian_price, pure_price
 from sordino.mechanisms.table.threshold_risk import best_threshold
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.privacy.conversion import ball, evaluate, upper
-from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 from sordino.statistics.sparse_table import READ_WHOLE
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.cases import MechanismCase
@@ -108,9 +107,9 @@ class HighPass(Mechanism):
         """It reads the table itself."""
         return False
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Whole people."""
-        return {"value": Units()}
+        return {"value": Lattice()}
 
     def noise(self, statistic: Any, contribution: int) -> tuple[Fraction, bool]:
         """Scale of the noise, and whether it is Gaussian; public."""
@@ -160,7 +159,7 @@ class HighPass(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,  # noqa: ARG002
+        grid: Lattice,  # noqa: ARG002
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -223,7 +222,7 @@ class HighPass(Mechanism):
             half += 1
         return half
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """Noise is drawn for the table, not for a flat reading."""
         del reading, grid, bits
         raise Unsupported(self.name, "draws from the table itself", hint="answer(...)")

@@ -90,15 +90,15 @@ class HighPassLaw:
                 found[place] = self._beyond(bits)
 
     def _noisy(self, counts: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
-        from sordino.exact.grid import Grid
         from sordino.exact.sampler import draw_many
+        from sordino.lattice import Lattice
         from sordino.mechanisms.discovery.mixed_cut import two_sided_many
         from sordino.noise.gaussian.sampler import GaussianRecipe
 
         if not len(counts):
             return counts
         if self.gaussian:
-            return draw_many(GaussianRecipe(), locations=counts, scales=self.scale, grid=Grid(0), bits=bits)
+            return draw_many(GaussianRecipe(), locations=counts, scales=self.scale, grid=Lattice(), bits=bits)
         noisy: NDArray[np.int64] = counts + two_sided_many(self.scale, len(counts), bits)
         return noisy
 

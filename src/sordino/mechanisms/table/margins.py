@@ -16,13 +16,13 @@ import numpy as np
 
 from sordino.coverage import Coverage
 from sordino.errors import Unsupported
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.table import pure_split
 from sordino.mechanisms.table.interactions import Axes, Design, centred, whole_table
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
 from sordino.privacy.conversion import ball, evaluate, upper
-from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.cases import MechanismCase
@@ -192,9 +191,9 @@ class Margins(Mechanism):
             found[()] = 0.0
         return found
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Cells and sums lie on one lattice."""
-        return {"value": Units(Fraction(0), Fraction(1, 2 ** _digits(statistic)))}
+        return {"value": Lattice(Fraction(0), Fraction(1, 2 ** _digits(statistic)))}
 
     def rests_on(self, statistic: Any) -> list[str]:
         """How the numbers hang together."""
@@ -215,7 +214,7 @@ class Margins(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,  # noqa: ARG002
+        grid: Lattice,  # noqa: ARG002
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -319,7 +318,7 @@ class Margins(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -341,7 +340,7 @@ class Margins(Mechanism):
             )
         return laws
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """Noise is drawn for the table, not for a flat reading."""
         del reading, grid, bits
         raise Unsupported(self.name, "draws from the table itself", hint="answer(...)")
