@@ -38,10 +38,12 @@ def test_the_largest_coordinate_has_a_gamma_law(dimension):
 
 
 def test_the_density_falls_with_the_largest_coordinate():
-    """Squares of the plane with the same largest coordinate hold as many points, and log ratios are at most the shift."""
+    """Quarters of a square hold as many points each, and log ratios are at most the shift."""
     points = drawn(2, 6000, seed=2)
     inside = np.abs(points).max(axis=1) < 1
-    quarters = [((points[inside] * signs) > 0).all(axis=1).mean() for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+    quarters = [
+        ((points[inside] * signs) > 0).all(axis=1).mean() for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))
+    ]
     assert np.allclose(quarters, 0.25, atol=0.06)
     near = ((np.abs(points[:, 0]) < 0.5) & (np.abs(points[:, 1]) < 0.5)).mean()
     corner = ((points[:, 0] > 0.5) & (points[:, 0] < 1.5) & (np.abs(points[:, 1]) < 0.5)).mean()
@@ -74,7 +76,9 @@ def test_means_are_unbiased_and_bars_cover(price, relation):
     truth = np.array([table["a"].mean(), table["b"].mean()])
     values, covered, thin = [], [], []
     for _ in range(150):
-        answer = made.answer(statistic, lambda request: source.summary(request)[0], Lattice.dyadic(-20), bits=bits)
+        answer = made.answer(
+            statistic, lambda request: source.summary(request)[0], Lattice.dyadic(-20), bits=bits
+        )
         value = np.array([float(one) for one in answer.value])
         low, high = np.array(answer.public["low"]), np.array(answer.public["high"])
         values.append(value)

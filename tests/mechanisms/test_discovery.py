@@ -12,7 +12,13 @@ from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms.discovery.discovery import Discovery
 from sordino.mechanisms.discovery.mixed_cut import WORD, MixedCut
-from sordino.mechanisms.discovery.threshold import Threshold, for_approx, for_concentrated, weights, with_noise
+from sordino.mechanisms.discovery.threshold import (
+    Threshold,
+    for_approx,
+    for_concentrated,
+    weights,
+    with_noise,
+)
 from sordino.privacy import Approx, ApproxConcentrated, Concentrated, Neighbors, Pure, Unit
 from sordino.statistics.keys import Keys
 from sordino.testing.replay import replay
@@ -108,7 +114,9 @@ def people_with_keys(lists):
     }
 
 
-@pytest.mark.parametrize("price", [Approx(1, Fraction(1, 1000)), ApproxConcentrated(Fraction(1, 2), Fraction(1, 1000))])
+@pytest.mark.parametrize(
+    "price", [Approx(1, Fraction(1, 1000)), ApproxConcentrated(Fraction(1, 2), Fraction(1, 1000))]
+)
 @pytest.mark.parametrize("most", [2, 3])
 @pytest.mark.parametrize("relation", [Neighbors.ADD_REMOVE_ONE, Neighbors.REPLACE_ONE])
 def test_people_with_several_keys_by_replay(price, most, relation):
@@ -122,7 +130,13 @@ def test_people_with_several_keys_by_replay(price, most, relation):
         pairs = [([*crowd, none], [*crowd, alone]), ([*crowd, shared], [*crowd, ["d"]])]
     for here, there in pairs:
         seen = replay(
-            mechanism, statistic, people_with_keys(here), people_with_keys(there), contribution=most, unit=unit, walks=3
+            mechanism,
+            statistic,
+            people_with_keys(here),
+            people_with_keys(there),
+            contribution=most,
+            unit=unit,
+            walks=3,
         )
         assert seen.kept, seen.problems
 

@@ -21,7 +21,10 @@ NOTHING = np.zeros(0, np.int64)
 def test_thresholds_are_those_of_the_table():
     """One false cell on average."""
     found = {
-        rate: [HighPassLaw.listing(1 / Fraction(rate), 10**power, 1, gaussian=False).threshold for power in (4, 6, 9, 12)]
+        rate: [
+            HighPassLaw.listing(1 / Fraction(rate), 10**power, 1, gaussian=False).threshold
+            for power in (4, 6, 9, 12)
+        ]
         for rate in ("0.1", "1", "3")
     }
     assert found == {"0.1": [86, 132, 201, 270], "1": [9, 14, 21, 28], "3": [4, 5, 7, 10]}
@@ -79,7 +82,9 @@ def test_the_risk_is_estimated_without_bias(rate, threshold):
         wrong = np.where(count + noise >= threshold, noise.astype(float) ** 2, float(count**2))
         expected = float(np.dot(chances, wrong))
         assert risk(np.array([count]), threshold, rate)[0] == pytest.approx(expected, rel=1e-10, abs=1e-12)
-        assert np.dot(chances, unbiased_risk(count + noise, threshold, rate)) == pytest.approx(expected, rel=1e-10)
+        assert np.dot(chances, unbiased_risk(count + noise, threshold, rate)) == pytest.approx(
+            expected, rel=1e-10
+        )
 
 
 def test_the_threshold_that_is_found_is_near_the_best():
@@ -97,7 +102,9 @@ def test_the_threshold_that_is_found_is_near_the_best():
 def test_a_billion_cells(price, relation):
     """Only what stands out is listed, in the order of the cells, with its keys."""
     table = {"x": [17] * 300 + [5] * 200 + [999_999] * 2, "y": [3] * 500 + [4] * 2}
-    statistic = SparseTable(("x", "y"), levels=(range(1_000_000), range(1000)), false_cells=0.01, neighbors=relation)
+    statistic = SparseTable(
+        ("x", "y"), levels=(range(1_000_000), range(1000)), false_cells=0.01, neighbors=relation
+    )
     source = Memory(table)
     answer = HighPass(price=price, level=0.95).answer(
         statistic, lambda request: source.summary(request)[0], Lattice(), bits=SeededBits(1)

@@ -83,7 +83,9 @@ def test_the_worst_replacement_costs_the_price(closed):
         for a, b in itertools.combinations(cells, 2)
     ]
     if not closed:
-        losses += [sum((m[:, a] ** 2).sum() / variances[part] for part, m in moved.items()) / 2 for a in cells]
+        losses += [
+            sum((m[:, a] ** 2).sum() / variances[part] for part, m in moved.items()) / 2 for a in cells
+        ]
     assert max(losses) == pytest.approx(0.5, rel=1e-9)
 
 
@@ -198,9 +200,7 @@ def test_margins_add_up_exactly(price, relation, other, negative):
     made = asked(statistic, price)
     assert made.refusal(statistic) is None
     source = Memory(DATA)
-    answer = made.answer(
-        statistic, lambda request: source.summary(request)[0], Lattice(), bits=SeededBits(5)
-    )
+    answer = made.answer(statistic, lambda request: source.summary(request)[0], Lattice(), bits=SeededBits(5))
     total, values = answer.value[0], list(answer.value)
     rows, columns = 3 + other, 2 + other
     table = np.array(values[1 + rows + columns :]).reshape(rows, columns)
@@ -219,7 +219,9 @@ def test_noise_for_another_table_is_refused():
     made = asked(small, Concentrated(1))
     assert made.refusal(small) is None
     assert made.refusal(crosstab(neighbors=Neighbors.REPLACE_ONE)) is not None
-    cheap = Margins(price=made.price, gaussian=True, amounts=tuple((a, v * Fraction(999, 1000)) for a, v in made.amounts))
+    cheap = Margins(
+        price=made.price, gaussian=True, amounts=tuple((a, v * Fraction(999, 1000)) for a, v in made.amounts)
+    )
     assert cheap.refusal(small) is not None
     less = Margins(price=made.price, gaussian=True, amounts=made.amounts[1:])
     assert less.refusal(small) is not None

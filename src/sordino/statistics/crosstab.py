@@ -173,9 +173,10 @@ class Crosstab(Statistic):
         """The margins by the numbers of their axes."""
         return tuple(tuple(self.columns.index(name) for name in margin) for margin in self.margins)
 
-    def shows(self) -> tuple[Trait, ...]:
-        """A table with margins."""
-        return (Trait.MARGINS,)
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """A table with margins, and nothing else: noise on every number by itself would not add up."""
+        return frozenset({Trait.MARGINS})
 
     @property
     def step_size(self) -> int:

@@ -74,7 +74,7 @@ class Keys(Statistic):
     @property
     def traits(self) -> frozenset[Trait]:
         """Nothing but keys: no other mechanism may show them."""
-        return frozenset({Trait.KEYS})
+        return frozenset({Trait.KEYS, Trait.REACH})
 
     def request(self, *, depth: int = DEPTH) -> Combinations:
         """People by key; a mechanism that bounds and weighs them says so."""

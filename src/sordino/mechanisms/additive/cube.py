@@ -97,6 +97,10 @@ class CubeNoise(Mechanism):
         """With a level every mean has a bar."""
         return self.level is not None
 
+    def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
+        """Means and the ends of their bars lie on the grid."""
+        return dict.fromkeys(("value", "low", "high") if self.barred else ("value",), grid.endless)
+
     @property
     def reads_once(self) -> bool:
         """It reads sums itself."""
@@ -160,10 +164,15 @@ class CubeNoise(Mechanism):
                 for (low, high), bottom, width in zip(ends, lows, widths, strict=True)
             ]
             public = {
-                "low": tuple(min(low, float(v)) for (low, _), v in zip(bounded, value, strict=True)),
-                "high": tuple(max(high, float(v)) for (_, high), v in zip(bounded, value, strict=True)),
-                "level": self.level, "free": True,
-            }  # fmt: skip
+                "low": tuple(
+                    _down(min(end, float(v)), grid) for (end, _), v in zip(bounded, value, strict=True)
+                ),
+                "high": tuple(
+                    -_down(-max(end, float(v)), grid) for (_, end), v in zip(bounded, value, strict=True)
+                ),
+                "level": self.level,
+                "free": True,
+            }
         return Answer(value, public)
 
     def _drawn(
@@ -221,3 +230,8 @@ class CubeNoise(Mechanism):
         raise Unsupported(
             self.name, "answers vectors", hint="unit(dimension) for the deviation of one number"
         )
+
+
+def _down(end: float, grid: Lattice) -> Fraction:
+    """The next lattice point below an end."""
+    return grid.step * (Fraction(end) // grid.step)

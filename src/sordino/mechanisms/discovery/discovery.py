@@ -65,7 +65,7 @@ class Discovery(Mechanism):
         14
     """
 
-    price: Guarantee
+    price: Approx | ApproxConcentrated
     passes: int = 2
     level: float | None = None
 
@@ -141,7 +141,7 @@ class Discovery(Mechanism):
 
     def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Whole people."""
-        return {"value": Lattice()}
+        return dict.fromkeys(("value", "low", "high") if self.barred else ("value",), Lattice())
 
     def rests_on(self, statistic: Any) -> list[str]:
         """What delta means here, and what shown numbers are."""

@@ -109,7 +109,8 @@ class HighPass(Mechanism):
 
     def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Whole people."""
-        return {"value": Lattice()}
+        names = ("value", "threshold", "below", *(("low", "high") if self.barred else ()))
+        return dict.fromkeys(names, Lattice())
 
     def noise(self, statistic: Any, contribution: int) -> tuple[Fraction, bool]:
         """Scale of the noise, and whether it is Gaussian; public."""

@@ -193,7 +193,8 @@ class Margins(Mechanism):
 
     def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Cells and sums lie on one lattice."""
-        return {"value": Lattice(Fraction(0), Fraction(1, 2 ** _digits(statistic)))}
+        points = Lattice.dyadic(-_digits(statistic))
+        return {"value": points, "low": points, "high": points} if self.barred else {"value": points}
 
     def rests_on(self, statistic: Any) -> list[str]:
         """How the numbers hang together."""
@@ -307,9 +308,11 @@ class Margins(Mechanism):
             half = halves[axes] + 2.0**-SPARE_BITS / 2
             if not axes and statistic.neighbors is Neighbors.REPLACE_ONE and statistic.other:
                 half = 0.0
+            step = 2.0 ** -_digits(statistic)
+            wide = math.ceil(half / step) * step  # outwards, on the lattice
             for value in values[start : start + size]:
-                low.append(max(0.0, value - half))
-                high.append(max(0.0, value + half))
+                low.append(max(0.0, value - wide))
+                high.append(max(0.0, value + wide))
             start += size
         ends = {"low": tuple(low), "high": tuple(high), "level": self.level, "free": True}
         return ends | ({"simultaneous": True} if self.simultaneous else {})
