@@ -13,7 +13,7 @@ from sordino.exact.bits import SeededBits
 from sordino.mechanisms.discovery.discovery import Discovery
 from sordino.mechanisms.discovery.mixed_cut import WORD, MixedCut
 from sordino.mechanisms.discovery.threshold import (
-    Threshold,
+    WeightThreshold,
     for_approx,
     for_concentrated,
     weights,
@@ -151,7 +151,7 @@ def test_a_threshold_for_the_wrong_number_of_keys_is_refuted():
 
     assert max(alone(right, t) for t in (1, 2, 3)) <= float(delta)
     assert max(alone(right, t) for t in (1, 2, 3)) > 0.99 * float(delta)
-    low = Threshold(right.sigma, right.above - int(right.sigma / 10))
+    low = WeightThreshold(right.sigma, right.above - int(right.sigma / 10))
     assert max(alone(low, t) for t in (1, 2, 3)) > float(delta)
 
 
@@ -170,7 +170,7 @@ def test_counts_of_a_concentrated_price():
     """With one key per person the noisy weight is the count, and its threshold is for one person."""
     law = with_noise(Fraction(2), Fraction(1, 1000), 1)
     assert law.counts
-    assert law.chance(1) <= 1e-3 < Threshold(law.sigma, law.above - 1, counts=True).chance(1)
+    assert law.chance(1) <= 1e-3 < WeightThreshold(law.sigma, law.above - 1, counts=True).chance(1)
     shown, hidden = law.logs(5, 5)
     assert math.isclose(math.fsum(map(math.exp, shown.values())) + math.exp(hidden), 1, rel_tol=1e-12)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def by_options(words: str) -> list[Callable[..., Any]]:
     """The options that together name groups."""
     return [
-        click.option("--by", metavar="COLUMN,...", help=f"{words} Needs --by-keys or --by-file."),
+        click.option("--by", metavar="COLUMN,...", help=f"{words} Needs --by-keys, --by-file or --discover."),
         click.option(
             "--by-keys",
             multiple=True,
@@ -31,6 +31,16 @@ def by_options(words: str) -> list[Callable[..., Any]]:
             metavar="FILE",
             help="A CSV file of public keys, one group per line, under a header with the columns of --by.",
         ),
+        click.option(
+            "--discover",
+            is_flag=False,
+            flag_value=10,
+            type=int,
+            metavar="[KEYS]",
+            help="Find the keys of --by in the data, for a part of the price, which needs a delta; of each person at "
+            "most so many keys count, 10 by default.",
+        ),
+        click.option("--discover-share", metavar="P", help="The part of the price that finds keys."),
     ]
 
 
@@ -39,8 +49,15 @@ def split(options: dict[str, Any]) -> Split | None:
     from sordino.reading.split import Split
 
     columns, keys, file = options["by"], tuple(options["by_keys"] or ()), options["by_file"]
-    if columns is None and not keys and file is None:
+    found = options.get("discover")
+    if columns is None and not keys and file is None and found is None:
         return None
+    if columns and found is not None and not keys and file is None:
+        from sordino.reading.discover import discover
+
+        named = [name.strip() for name in columns.split(",")]
+        sought = discover(share=options.get("discover_share"), max_keys=found)
+        return Split.of(named if len(named) > 1 else named[0], sought)
     if not columns or bool(keys) == (file is not None):
         raise ParameterError(
             "release", "--by and --by-keys go together", why="Keys are public: they never come from the data.",

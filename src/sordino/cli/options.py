@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _EXAMPLES = {
     "column": "income", "low": "0", "high": "500000", "q": "0.5", "qs": "0.25,0.5,0.75", "trim": "0.05",
     "f": "my_module:gini", "columns": "income",
+    "levels": "'north,south;f,m'",
     "keys": "north,south", "edges": "0,18,65,120", "threshold": "50000", "vertices": "100",
 }  # fmt: skip
 """What stands for a field in an example."""
@@ -264,10 +265,13 @@ def _required(field: dataclasses.Field[Any]) -> bool:
 
 
 def _positional(field: dataclasses.Field[Any]) -> bool:
-    return (str(field.type) == "str" or "argument" in field.metadata) and _required(field)
+    named = str(field.type) == "str" or "argument" in field.metadata or "positional" in field.metadata
+    return named and _required(field)
 
 
 def _metavar(field: dataclasses.Field[Any]) -> str:
+    if field.name in ("levels", "margins"):
+        return "A,B;C,D;..."
     return "A,B,..." if str(field.type).startswith("tuple") else "TEXT" if "str" in str(field.type) else "X"
 
 
@@ -279,6 +283,15 @@ def _help(field: dataclasses.Field[Any]) -> str:
         "missing": "What a row that is not a number counts as: a number, or drop.",
         "bits": "Resolution of the lattice when no step is given.",
         "keys": "Public categories.",
+        "levels": "Public keys of each column, in order: 'north,south;f,m', or 0..93 for whole numbers.",
+        "margins": "Sums that are asked for: 'total;region;region,sex', or all.",
+        "weights": "How much the squared error of each margin counts; equally by default.",
+        "negative": "Cells below zero: kept (unbiased, with bars) or projected (no cell below zero).",
+        "other": "Count rows with keys that are not listed under one more level: yes or no.",
+        "false_cells": "Empty cells that are listed on average; without it the threshold has the least error.",
+        "max_keys": "Of each person at most so many keys count.",
+        "passes": "Draws over the keys where people have more than two: 1 or 2.",
+        "present": "A column in which a row must have a number to be counted.",
         "columns": "The columns that the function gets.",
         "label": "What it is called in words; the function's own name by default.",
         "outputs": "Names of several numbers that it returns.",
@@ -304,6 +317,11 @@ def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
     if text is None:
         return None
     kind = str(field.type)
+    if field.name == "levels":
+        return tuple(_level(one) for one in text.split(";"))
+    if field.name == "margins":
+        sets = [one.strip() for one in text.split(";")]
+        return "all" if sets == ["all"] else tuple(() if one == "total" else tuple(one.split(",")) for one in sets)
     if kind.startswith("tuple[tuple"):
         return tuple(
             tuple(_read_one("int", field.name, end) for end in pair.split("-")) for pair in text.split(",")
@@ -311,6 +329,20 @@ def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
     if kind.startswith("tuple"):
         return tuple(_read_one(kind, field.name, item.strip()) for item in text.split(","))
     return _read_one(kind, field.name, text)
+
+
+def _level(text: str) -> tuple[str | int, ...]:
+    """Keys of one axis: whole numbers where all are, else texts; ``0..93`` is every whole number from 0 to 93.
+
+    Example:
+        >>> _level("north,south"), _level("1,2"), _level("0..3")
+        (('north', 'south'), (1, 2), (0, 1, 2, 3))
+    """
+    ends = re.fullmatch(r"\s*(-?\d+)\.\.(-?\d+)\s*", text)
+    if ends:
+        return tuple(range(int(ends[1]), int(ends[2]) + 1))
+    keys = [key.strip() for key in text.split(",")]
+    return tuple(int(key) for key in keys) if all(re.fullmatch(r"-?\d+", key) for key in keys) else tuple(keys)
 
 
 def _read_one(kind: str, name: str, text: str) -> Any:

@@ -145,7 +145,11 @@ def _plan(statistic: Statistic, options: dict[str, Any]) -> None:
 def _groups(options: dict[str, Any]) -> int | None:
     """How many groups are planned."""
     by = split(options)
-    if by is not None:
+    if by is not None and by.discover is not None and options["groups"] is None:
+        raise ParameterError(
+            "plan", "how many keys there are must be guessed", got={"--by": by.name}, hint="--groups 50 instead"
+        )
+    if by is not None and by.discover is None:
         return len(by)
     groups: int | None = options["groups"]
     return groups

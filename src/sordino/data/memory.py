@@ -308,9 +308,6 @@ class Memory:
         """Occupied cells of public levels, or the people of every combination that occurs."""
         names = request.columns if self.unit.column is None else (*request.columns, self.unit.column)
         columns = [self._column(name) if rows is None else self._column(name)[rows] for name in names]
-        for place, name in enumerate(request.columns):
-            if name in self._numbers and request.levels is None:  # texts that are read as numbers
-                columns[place] = Column(FLOATS, self._numeric(name, rows))
         if request.levels is not None:
             cells = cell_counts(columns[: len(request.columns)], request)
             return Summary(request, self._count(rows), codes=np.stack(cells))

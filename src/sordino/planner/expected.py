@@ -52,7 +52,7 @@ def expected(
     each = (
         rows
         if rows is None or question.event.by is None
-        else max(1, rows // len(Split.from_record(question.event.by)))
+        else max(1, rows // max(1, len(Split.from_record(question.event.by))))
     )
     found: list[Option | None] = []
     for done, part in enumerate(question.parts):

@@ -18,6 +18,7 @@ from sordino.address import is_server
 from sordino.errors import ParameterError, SordinoError, Unsupported
 from sordino.privacy import Approx, Concentrated, Guarantee, Neighbors, Pure, TruncatedConcentrated, Unit
 from sordino.reading.condition import Condition
+from sordino.reading.discover import discover
 from sordino.reading.split import Split
 from sordino.statistics import Statistic, kinds
 
@@ -235,13 +236,24 @@ def _statistic(told: Any, bounds: Mapping[str, Any]) -> Statistic:
 
 
 def _by(told: Any) -> Split | None:
-    """Read ``{ region = [...], sex = [...] }``, all combinations, or ``{ columns = [...], keys = [[...], ...] }``."""
+    """Read ``{ region = [...], sex = [...] }``, all combinations, or ``{ columns = [...], keys = [[...], ...] }``.
+
+    ``{ columns = "town", discover = true }`` finds them in the data; a table of options may stand for ``true``.
+    """
     if told is None:
         return None
     if not isinstance(told, dict) or not told:
         raise _wrong(
             "by names columns and their public keys", {"by": told}, 'by = { region = ["north", "south"] }'
         )
+    if set(told) == {"columns", "discover"}:
+        options = told["discover"]
+        if options is not True and not (isinstance(options, dict) and set(options) <= {"share", "max_keys", "passes"}):
+            raise _wrong(
+                "discover is true or names share, max_keys and passes", {"by": told},
+                'by = { columns = "town", discover = { max_keys = 3 } }',
+            )  # fmt: skip
+        return Split.of(told["columns"], discover(**({} if options is True else options)))
     if set(told) == {"columns", "keys"} and all(isinstance(one, list) for one in told["keys"]):
         return Split.of(told["columns"], told["keys"])
     return Split.of(list(told), told)

@@ -101,7 +101,7 @@ class Crosstab(Statistic):
     tallies: ClassVar[bool] = True
     vector: ClassVar[bool] = True
 
-    columns: tuple[str, ...] = field(kw_only=False)
+    columns: tuple[str, ...] = field(kw_only=False, metadata={"positional": True})
     levels: tuple[tuple[str | int, ...], ...]
     margins: tuple[tuple[str, ...], ...] | str = "all"
     weights: tuple[float, ...] | None = None

@@ -45,7 +45,7 @@ class Keys(Statistic):
     name: ClassVar[str] = "keys"
     suits: ClassVar[tuple[str, ...]] = ("discovery",)
 
-    columns: tuple[str, ...] = field(kw_only=False)
+    columns: tuple[str, ...] = field(kw_only=False, metadata={"positional": True})
     max_keys: int = 10
     passes: int | None = None
     present: str | None = None

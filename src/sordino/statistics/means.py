@@ -46,7 +46,7 @@ class Means(Statistic):
     vector: ClassVar[bool] = True
     norm: ClassVar[float] = math.inf
 
-    columns: tuple[str, ...] = field(kw_only=False)
+    columns: tuple[str, ...] = field(kw_only=False, metadata={"positional": True})
     low: tuple[float, ...]
     high: tuple[float, ...]
     neighbors: Neighbors = Neighbors.REPLACE_ONE
@@ -63,6 +63,8 @@ class Means(Statistic):
         for name in ("low", "high"):
             given = getattr(self, name)
             ends = tuple(given) if isinstance(given, tuple | list) else (given,) * len(columns)
+            if len(ends) == 1:
+                ends = ends * len(columns)
             if len(ends) != len(columns):
                 raise ParameterError(
                     self.name, f"{name} must be one number, or one per column", got={name: given},

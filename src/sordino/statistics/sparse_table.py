@@ -52,7 +52,7 @@ class SparseTable(Statistic):
     tallies: ClassVar[bool] = True
     vector: ClassVar[bool] = True
 
-    columns: tuple[str, ...] = field(kw_only=False)
+    columns: tuple[str, ...] = field(kw_only=False, metadata={"positional": True})
     levels: tuple[tuple[str | int, ...], ...]
     false_cells: float | None = None
     neighbors: Neighbors = Neighbors.REPLACE_ONE

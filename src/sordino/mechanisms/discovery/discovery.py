@@ -17,7 +17,13 @@ from sordino.errors import ParameterError, Unsupported, spell
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.discovery.mixed_cut import MixedCut
-from sordino.mechanisms.discovery.threshold import SHARES, Threshold, for_approx, for_concentrated, weights
+from sordino.mechanisms.discovery.threshold import (
+    SHARES,
+    WeightThreshold,
+    for_approx,
+    for_concentrated,
+    weights,
+)
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Approx, ApproxConcentrated, Neighbors
 from sordino.privacy.conversion import ball, evaluate, lower
@@ -47,7 +53,7 @@ GEOMETRIC = 2
 class KeyDraw:
     """One draw over all keys: its law and its part of the price."""
 
-    law: MixedCut | Threshold
+    law: MixedCut | WeightThreshold
     price: Guarantee
 
 
@@ -200,7 +206,7 @@ class Discovery(Mechanism):
         found: dict[KeyTuple, int] = {}
         counted = True
         for step in steps:
-            counted = not isinstance(step.law, Threshold) or step.law.counts
+            counted = not isinstance(step.law, WeightThreshold) or step.law.counts
             request = replace(
                 statistic.request(),
                 most=contribution,

@@ -1,4 +1,4 @@
-"""`Threshold`: a key is shown if the weight of its people, with Gaussian noise, exceeds a threshold.
+"""`WeightThreshold`: a key is shown if the weight of its people, with Gaussian noise, exceeds a threshold.
 
 A person with t keys gives each the weight ``1/sqrt(t)``: all of them together move the weights by one in the Euclidean
 norm, however many they are. Thresholds and noise: docs/proofs/mechanism_discovery.md, Theorems 2 to 4.
@@ -40,7 +40,7 @@ def weights(most: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class WeightThreshold:
     """When a key is shown.
 
     Attributes:
@@ -128,19 +128,19 @@ def gaussian_logs(centre: int, least: int, sigma: float, top: int | None) -> tup
 
 
 @lru_cache(maxsize=256)
-def for_concentrated(rho: Fraction, delta: Fraction, most: int, *, replaced: bool) -> Threshold:
+def for_concentrated(rho: Fraction, delta: Fraction, most: int, *, replaced: bool) -> WeightThreshold:
     """Noise and threshold of one pass: rho-concentrated outside an event of probability delta."""
     longer = 2 if replaced else 1
     sigma = upper(evaluate(lambda: 1 / (2 * ball(rho) / longer).sqrt()))
     return with_noise(sigma, delta, most)
 
 
-def with_noise(sigma: Fraction, delta: Fraction, most: int) -> Threshold:
+def with_noise(sigma: Fraction, delta: Fraction, most: int) -> WeightThreshold:
     """The lowest threshold above which keys of one person alone are shown with probability at most delta in all."""
     if most == 1:
-        return Threshold(sigma, _above(sigma, delta, (1,)), counts=True)
+        return WeightThreshold(sigma, _above(sigma, delta, (1,)), counts=True)
     noise = round_up(sigma * UNIT)
-    return Threshold(noise, _above(noise, delta, weights(most)))
+    return WeightThreshold(noise, _above(noise, delta, weights(most)))
 
 
 def _above(sigma: Fraction, delta: Fraction, amounts: Sequence[int]) -> int:
@@ -173,7 +173,7 @@ def _small(sigma: Fraction, delta: Fraction, amount: int, t: int, above: int) ->
 @lru_cache(maxsize=256)
 def for_approx(
     epsilon: Fraction, delta: Fraction, most: int, passes: int, *, replaced: bool
-) -> tuple[tuple[Threshold, Concentrated, Fraction], ...]:
+) -> tuple[tuple[WeightThreshold, Concentrated, Fraction], ...]:
     """Noise and thresholds of the passes, each with the concentrated price of its noise and its part of delta.
 
     Half of delta is for the noise and half for keys that one person alone has. In the direction in which the person is

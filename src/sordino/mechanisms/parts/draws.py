@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.fit_test import FitTest
     from sordino.mechanisms.clip.whole_or_interval import Chosen, Valued
     from sordino.mechanisms.discovery.mixed_cut import MixedCut
-    from sordino.mechanisms.discovery.threshold import Threshold
+    from sordino.mechanisms.discovery.threshold import WeightThreshold
     from sordino.mechanisms.parts.law import Piece, ScoreCell
     from sordino.mechanisms.parts.measure import Measure
     from sordino.mechanisms.parts.rings import Rings
@@ -121,7 +121,7 @@ class Draws:
         return shells.draw(grid, self._words)
 
     def keys(
-        self, amounts: Mapping[KeyTuple, int], law: MixedCut | Threshold, *, price: Guarantee
+        self, amounts: Mapping[KeyTuple, int], law: MixedCut | WeightThreshold, *, price: Guarantee
     ) -> dict[KeyTuple, int]:
         """Which of private keys are shown, and as what, each by its own draw; a key that nobody has never is."""
         del price
