@@ -321,7 +321,11 @@ def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
         return tuple(_level(one) for one in text.split(";"))
     if field.name == "margins":
         sets = [one.strip() for one in text.split(";")]
-        return "all" if sets == ["all"] else tuple(() if one == "total" else tuple(one.split(",")) for one in sets)
+        return (
+            "all"
+            if sets == ["all"]
+            else tuple(() if one == "total" else tuple(one.split(",")) for one in sets)
+        )
     if kind.startswith("tuple[tuple"):
         return tuple(
             tuple(_read_one("int", field.name, end) for end in pair.split("-")) for pair in text.split(",")
@@ -342,7 +346,9 @@ def _level(text: str) -> tuple[str | int, ...]:
     if ends:
         return tuple(range(int(ends[1]), int(ends[2]) + 1))
     keys = [key.strip() for key in text.split(",")]
-    return tuple(int(key) for key in keys) if all(re.fullmatch(r"-?\d+", key) for key in keys) else tuple(keys)
+    return (
+        tuple(int(key) for key in keys) if all(re.fullmatch(r"-?\d+", key) for key in keys) else tuple(keys)
+    )
 
 
 def _read_one(kind: str, name: str, text: str) -> Any:

@@ -147,7 +147,10 @@ def _groups(options: dict[str, Any]) -> int | None:
     by = split(options)
     if by is not None and by.discover is not None and options["groups"] is None:
         raise ParameterError(
-            "plan", "how many keys there are must be guessed", got={"--by": by.name}, hint="--groups 50 instead"
+            "plan",
+            "how many keys there are must be guessed",
+            got={"--by": by.name},
+            hint="--groups 50 instead",
         )
     if by is not None and by.discover is None:
         return len(by)

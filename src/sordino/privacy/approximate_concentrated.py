@@ -25,7 +25,7 @@ class ApproxConcentrated(Guarantee):
         >>> ApproxConcentrated(0.1, 1e-7) + Concentrated(0.4)
         ApproxConcentrated(rho=0.5, delta=1e-07)
         >>> ApproxConcentrated(0.1, 1e-7).to(Approx, delta=1e-6)
-        Approx(epsilon=2.15363, delta=1e-06)
+        Approx(epsilon=2.1518, delta=1e-06)
     """
 
     kind = "approximate-concentrated"

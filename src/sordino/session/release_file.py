@@ -248,7 +248,9 @@ def _by(told: Any) -> Split | None:
         )
     if set(told) == {"columns", "discover"}:
         options = told["discover"]
-        if options is not True and not (isinstance(options, dict) and set(options) <= {"share", "max_keys", "passes"}):
+        if options is not True and not (
+            isinstance(options, dict) and set(options) <= {"share", "max_keys", "passes"}
+        ):
             raise _wrong(
                 "discover is true or names share, max_keys and passes", {"by": told},
                 'by = { columns = "town", discover = { max_keys = 3 } }',
