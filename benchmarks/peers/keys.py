@@ -27,7 +27,8 @@ def generated(folder):
     np.save(folder / "one_each.npy", np.stack([np.arange(len(keys)), keys]))
     people = np.repeat(np.arange(8000), 10)
     zipf = np.minimum(random.zipf(1.3, len(people)), 20_000)
-    np.save(folder / "ten_each.npy", np.unique(np.stack([people, zipf]), axis=1))
+    pairs = np.unique(np.stack([people, zipf]), axis=1)
+    np.save(folder / "ten_each.npy", pairs[:, random.permutation(pairs.shape[1])])  # in no order of the keys
     return [folder / "one_each.npy", folder / "ten_each.npy"]
 
 

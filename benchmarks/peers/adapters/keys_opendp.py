@@ -20,8 +20,8 @@ def ask(people, keys, epsilon, delta, most):
         return space >> dp.m.then_laplace_threshold(scale=scale, threshold=threshold)
 
     moved = (most, most, 1)
-    scale = dp.binary_search(lambda s: made(s, 2**40).map(moved)[0] <= epsilon, bounds=(1e-3, 1e6))
-    threshold = dp.binary_search(lambda t: made(scale, t).map(moved)[1] <= delta, bounds=(1, 2**40))
+    scale = dp.binary_search(lambda s: made(s, 2**30).map(moved)[0] <= epsilon, bounds=(1e-3, 1e6))
+    threshold = dp.binary_search(lambda t: made(scale, t).map(moved)[1] <= delta, bounds=(1, 2**30))
     return {int(key): float(value) for key, value in made(scale, threshold)(dict(counts)).items()}
 
 
