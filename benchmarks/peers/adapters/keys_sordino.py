@@ -4,8 +4,9 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import sordino as sd
 from keys_protocol import serve
+
+import sordino as sd
 
 
 def session(people, keys, most):

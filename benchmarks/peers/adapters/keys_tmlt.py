@@ -7,7 +7,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 import pandas as pd
 from ask_tmlt import spark
 from keys_protocol import serve
-from tmlt.analytics import AddRowsWithID, ApproxDPBudget, KeySet, MaxGroupsPerID, MaxRowsPerGroupPerID, QueryBuilder, Session
+from tmlt.analytics import (
+    AddRowsWithID,
+    ApproxDPBudget,
+    KeySet,
+    MaxGroupsPerID,
+    MaxRowsPerGroupPerID,
+    QueryBuilder,
+    Session,
+)
 
 
 def session(people, keys):

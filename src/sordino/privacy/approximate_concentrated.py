@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.errors import Unsupported, spell
+from sordino.privacy.concentrated import Concentrated
 from sordino.privacy.guarantee import Guarantee
-from sordino.privacy.kinds import Approx, Concentrated
+from sordino.privacy.kinds import Approx
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

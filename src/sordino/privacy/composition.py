@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy.approximate_concentrated import ApproxConcentrated, composed
-from sordino.privacy.kinds import (
-    Approx,
-    BoundedRange,
-    Concentrated,
-    Geo,
-    Pure,
-    TruncatedConcentrated,
-)
+from sordino.privacy.concentrated import Concentrated, TruncatedConcentrated
+from sordino.privacy.kinds import Approx, BoundedRange, Geo, Pure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
