@@ -49,7 +49,12 @@ def asked(table, price, negative):
 def margins(table):
     """Root mean square errors by margin, and whether all sums are exact."""
     source = Memory(table)
-    for price in (Concentrated(Fraction(1, 200)), Concentrated(Fraction(1, 20)), Concentrated(Fraction(1, 2)), Pure(1)):
+    for price in (
+        Concentrated(Fraction(1, 200)),
+        Concentrated(Fraction(1, 20)),
+        Concentrated(Fraction(1, 2)),
+        Pure(1),
+    ):
         for negative in ("kept", "projected"):
             statistic, made = asked(table, price, negative)
             truth = np.array(statistic.open(source.summary(statistic.request())[0]).value)
@@ -87,7 +92,9 @@ def sparse(table):
     levels = (np.unique(table["puma"]).tolist(), [1, 2], list(range(94)))
     for epsilon in ("0.1", "1", "3"):
         for false in (None, 1.0):
-            statistic = SparseTable(("puma", "sex", "age"), levels=levels, false_cells=false, neighbors="add-remove-one")
+            statistic = SparseTable(
+                ("puma", "sex", "age"), levels=levels, false_cells=false, neighbors="add-remove-one"
+            )
             truth = np.array(statistic.open(source.summary(statistic.request())[0]).value, float)
             answer = HighPass(price=Pure(Fraction(epsilon))).answer(
                 statistic, lambda ask: source.summary(ask)[0], Lattice(), bits=SeededBits(2)
@@ -98,13 +105,20 @@ def sparse(table):
                 shown[places[key]] = float(value)
             raw = math.sqrt(statistic.cells * 0.5 / math.sinh(float(epsilon) / 2) ** 2)
             threshold = answer.public["threshold"]
-            yield epsilon, "one false cell" if false else "least risk", threshold, float(np.linalg.norm(shown - truth)), raw
+            yield (
+                epsilon,
+                "one false cell" if false else "least risk",
+                threshold,
+                float(np.linalg.norm(shown - truth)),
+                raw,
+            )
 
 
 def tables():
     """For the runner."""
     table = persons()
-    names = ("price", "negative", "adds up", "total", "area", "sex", "age", "area sex", "area age", "sex age", "cells", "all", "plain", "ratio")  # fmt: skip
+    parts = ("total", "area", "sex", "age", "area sex", "area age", "sex age", "cells")
+    names = ("price", "negative", "adds up", *parts, "all", "plain", "ratio")
     yield "Root mean square error by margin, persons by area, sex and age", names, list(margins(table))
     columns = ("epsilon", "threshold by", "threshold", "L2 error", "of the raw table")
     yield "The same table as a list of cells", columns, list(sparse(table))

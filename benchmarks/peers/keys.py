@@ -39,7 +39,11 @@ def asked(place, name, task):
         check=False, env=place.variables(), timeout=1500,
     )  # fmt: skip
     lines = [line for line in done.stdout.splitlines() if line.startswith('{"answers"')]
-    return json.loads(lines[-1]) if lines else {"answers": [], "raised": done.stderr.strip()[-200:], "seconds": 0.0}
+    return (
+        json.loads(lines[-1])
+        if lines
+        else {"answers": [], "raised": done.stderr.strip()[-200:], "seconds": 0.0}
+    )
 
 
 def scored(reply, pairs):
@@ -75,14 +79,21 @@ def main(words=None):
         print(f"{name}: not available: {why}")
     if "sordino" in options.only:
         places["sordino"] = environments.ours(options.cache)
-    print("table, keys per person, library: keys found (share of pairs); with counts: keys, rms of counts from 100 on; CPU s")
+    print(
+        "table, keys per person, library: keys found (share of pairs); with counts: keys, rms of large counts; CPU s"
+    )
     with tempfile.TemporaryDirectory() as folder:
         for path in options.files or generated(Path(folder)):
             pairs = np.load(path)
             own = int(np.bincount(np.unique(pairs, axis=1)[0]).max())
             for most in [m for m in options.most if m <= own] or [1]:
                 for name in [name for name in LIBRARIES if name in places]:
-                    task = {"pairs": str(path.resolve()), "epsilon": options.epsilon, "delta": options.delta, "most": most}
+                    task = {
+                        "pairs": str(path.resolve()),
+                        "epsilon": options.epsilon,
+                        "delta": options.delta,
+                        "most": most,
+                    }
                     few = 1 if name == "tmlt" else options.repeats
                     alone = asked(places[name], name, {**task, "way": "keys", "repeats": few})
                     both = asked(places[name], name, {**task, "way": "counts", "repeats": few})

@@ -19,7 +19,10 @@ dp.enable_features("contrib")
 def ask(people, keys, epsilon, delta, most):
     """Noise and threshold at (epsilon, delta) for people who move `most` counts by one each."""
     counts = Counter(key for _, key in bounded(people, keys, most))
-    space = dp.map_domain(dp.atom_domain(T="i64"), dp.atom_domain(T="i64")), dp.l01inf_distance(dp.absolute_distance(T="i64"))
+    space = (
+        dp.map_domain(dp.atom_domain(T="i64"), dp.atom_domain(T="i64")),
+        dp.l01inf_distance(dp.absolute_distance(T="i64")),
+    )
 
     def made(scale, threshold):
         return space >> dp.m.then_laplace_threshold(scale=scale, threshold=threshold)

@@ -37,7 +37,9 @@ def select(people, keys, epsilon, delta, most):
         privacy_id_extractor=lambda row: row[0],
         partition_extractor=lambda row: row[1],
     )
-    result = engine.select_partitions(list(zip(people.tolist(), keys.tolist(), strict=True)), params, extractors)
+    result = engine.select_partitions(
+        list(zip(people.tolist(), keys.tolist(), strict=True)), params, extractors
+    )
     accountant.compute_budgets()
     return dict.fromkeys(map(int, result))
 

@@ -35,5 +35,8 @@ def serve(ways, tasks=sys.stdin, replies=sys.stdout):
             except Exception as error:  # noqa: BLE001 - whatever a library raises is its answer
                 raised = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
                 break
-        told.write(json.dumps({"answers": answers, "raised": raised, "seconds": time.process_time() - started}) + "\n")
+        told.write(
+            json.dumps({"answers": answers, "raised": raised, "seconds": time.process_time() - started})
+            + "\n"
+        )
         told.flush()

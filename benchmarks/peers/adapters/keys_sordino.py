@@ -24,7 +24,9 @@ def select(people, keys, epsilon, delta, most):
 
 def ask(people, keys, epsilon, delta, most):
     """Keys and counts at one price: the defaults: one draw for one key per person, else a quarter for keys."""
-    answer = session(people, keys, most).release_by("key", sd.discover(max_keys=most), sd.Count("one"), sd.Approx(epsilon, delta))
+    answer = session(people, keys, most).release_by(
+        "key", sd.discover(max_keys=most), sd.Count("one"), sd.Approx(epsilon, delta)
+    )
     return {int(key): float(value) for key, value in answer.groups.items()}
 
 

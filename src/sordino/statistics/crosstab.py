@@ -139,7 +139,7 @@ class Crosstab(Statistic):
             )  # fmt: skip
 
     def _margins(self) -> tuple[tuple[str, ...], ...]:
-        given = self.margins
+        given: Any = self.margins
         if given == "all":
             places = range(len(self.columns))
             return tuple(
