@@ -178,3 +178,12 @@ def test_a_plan_says_what_to_expect_without_data():
         sd.SparseTable("a", levels=(range(10**6),), false_cells=1, neighbors="add-remove-one"), sd.Pure(1)
     )
     assert sparse.lines[0][2] == 14
+
+
+def test_a_delta_that_may_well_show_somebody_is_warned_of():
+    """With more rows than one over delta."""
+    asked = people().question(sd.Keys("town"), sd.Approx(1, Fraction(1, 1000)))
+    assert not [line for line in asked.assumptions if "is large" in line]
+    many = sd.open({"town": ["Ulm"] * 2000}, budget=sd.Approx(3, Fraction(1, 100)))
+    asked = many.question(sd.Keys("town"), sd.Approx(1, Fraction(1, 1000)))
+    assert [line for line in asked.assumptions if "is large" in line]

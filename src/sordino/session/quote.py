@@ -181,6 +181,7 @@ def prepare(
         for part, form, cost, known in zip(parts, forms, prices, plain, strict=True):
             paid = cost if by is None else cost.per_row(form.moved)
             changes.append(changed_by_interval(form.statistic, paid, part.mechanism, known))
+    changes += [_large_delta(part, rows) for part in parts]
     moved = max(form.moved for form in forms)
     total = compose([part.mechanism.guarantee for part in parts])
     event = Event(
@@ -330,6 +331,17 @@ def _people(statistic: Any, neighbors: Neighbors, unit: Unit, *, split: bool) ->
         )
     most = 1 if unit.column is None else min(unit.max_rows, statistic.max_keys)
     return _Form(_under(dataclasses.replace(statistic, max_keys=most), neighbors), most, private_rows=False)
+
+
+def _large_delta(part: Part, rows: int | None) -> str | None:
+    """A warning where keys are to be found and delta is so large that somebody's own may well be shown."""
+    delta = getattr(part.mechanism.guarantee, "delta", Fraction(0))
+    if Trait.KEYS not in part.statistic.traits or rows is None or delta * rows <= 1:
+        return None
+    return (
+        f"A delta of {float(delta):g} with about {rows:,} rows is large: if all of them had keys of their own, one or "
+        "more would be shown on average. One far below one in the number of people is safer."
+    )
 
 
 def _leaves(statistic: Any) -> list[Statistic]:

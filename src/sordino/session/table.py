@@ -194,7 +194,7 @@ def _cells(release: Release) -> Iterator[AnswerRow]:
     """The cells of a table and its margins; a key that is not there is summed over."""
     event, bar = release.event, release.interval
     (name,) = labels.statistics(event)
-    given = labels.parameters(event.statistic)
+    given, axes = labels.parameters(event.statistic), _axes(event)
     for place, (keys, value) in enumerate(
         zip(labels.table_cells(event.statistic), release.value, strict=True)  # type: ignore[arg-type]
     ):
@@ -203,7 +203,7 @@ def _cells(release: Release) -> Iterator[AnswerRow]:
             statistic=str(event.statistic["kind"]),
             column=labels.column(event.statistic),
             parameters=given,
-            group=dict(zip(_axes(event), keys, strict=True)),
+            group=dict(zip(axes, keys, strict=True)),
             cell=None,
             cell_low=None,
             cell_high=None,
