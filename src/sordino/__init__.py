@@ -40,6 +40,7 @@ _HOMES = {
     "coverage": ("Population", "Sample"),
     "privacy": (
         "Approx",
+        "ApproxConcentrated",
         "BoundedRange",
         "Concentrated",
         "Geo",
@@ -53,6 +54,7 @@ _HOMES = {
     ),
     "reading.bound_check": ("check_bound", "smooth_bound"),
     "reading.condition": ("Condition",),
+    "reading.discover": ("Discover", "discover"),
     "reading.profile": ("Profile",),
     "session": ("Session", "open"),
     "session.oneline": (

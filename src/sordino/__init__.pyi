@@ -13,6 +13,7 @@ from sordino.errors import (
 from sordino.ledger import Ledger
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.additive.additive_vector import AdditiveVector
+from sordino.mechanisms.additive.cube import CubeNoise
 from sordino.mechanisms.additive.error_bar import WithErrorBar
 from sordino.mechanisms.additive.geometric import Geometric
 from sordino.mechanisms.additive.propose_test_release import ProposeTestRelease
@@ -22,6 +23,7 @@ from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
+from sordino.mechanisms.discovery.discovery import Discovery
 from sordino.mechanisms.extreme.extreme import Extreme
 from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
@@ -31,6 +33,8 @@ from sordino.mechanisms.quantile.quantile_interval import QuantileInterval
 from sordino.mechanisms.quantile.quantiles_interval import QuantilesInterval
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.selection.selection import Selection
+from sordino.mechanisms.table.high_pass import HighPass
+from sordino.mechanisms.table.margins import Margins
 from sordino.noise.arsinh_normal import ArsinhNormal
 from sordino.noise.calibration import Calibration
 from sordino.noise.gaussian import Gaussian
@@ -57,6 +61,7 @@ from sordino.planner import (
 )
 from sordino.privacy import (
     Approx,
+    ApproxConcentrated,
     BoundedRange,
     Concentrated,
     Geo,
@@ -70,6 +75,7 @@ from sordino.privacy import (
 )
 from sordino.reading.bound_check import check_bound, smooth_bound
 from sordino.reading.condition import Condition
+from sordino.reading.discover import Discover, discover
 from sordino.reading.profile import Profile
 from sordino.session import (
     Session,
@@ -94,13 +100,16 @@ from sordino.session.release import Event, Release
 from sordino.statistics.categories import Categories
 from sordino.statistics.count import Count
 from sordino.statistics.count_above import CountAbove
+from sordino.statistics.crosstab import Crosstab
 from sordino.statistics.edges import Edges
 from sordino.statistics.function import Function
 from sordino.statistics.histogram import Histogram
 from sordino.statistics.interquantile_range import InterquantileRange
+from sordino.statistics.keys import Keys
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.maximum_degree import MaximumDegree
 from sordino.statistics.mean import Mean
+from sordino.statistics.means import Means
 from sordino.statistics.median import Median
 from sordino.statistics.minimum import Minimum
 from sordino.statistics.minimum_spanning_tree import MinimumSpanningTree
@@ -110,6 +119,7 @@ from sordino.statistics.output_trimmed_mean import OutputTrimmedMean
 from sordino.statistics.quantile import Quantile
 from sordino.statistics.quantiles import Quantiles
 from sordino.statistics.second_moment import SecondMoment
+from sordino.statistics.sparse_table import SparseTable
 from sordino.statistics.standard_deviation import StandardDeviation
 from sordino.statistics.sum import Sum
 from sordino.statistics.tail_counts import TailCounts
@@ -126,6 +136,7 @@ __all__ = [
     "Additive",
     "AdditiveVector",
     "Approx",
+    "ApproxConcentrated",
     "ArsinhNormal",
     "AutoClip",
     "BoundedRange",
@@ -137,7 +148,11 @@ __all__ = [
     "Condition",
     "Count",
     "CountAbove",
+    "Crosstab",
+    "CubeNoise",
     "DataError",
+    "Discover",
+    "Discovery",
     "Edges",
     "Event",
     "Extreme",
@@ -148,18 +163,22 @@ __all__ = [
     "Geo",
     "Geometric",
     "Guarantee",
+    "HighPass",
     "Histogram",
     "InterquantileRange",
     "InverseSensitivity",
+    "Keys",
     "Laplace",
     "LaplaceLogNormal",
     "LaplacePareto",
     "Ledger",
     "LedgerDamaged",
     "LedgerError",
+    "Margins",
     "Maximum",
     "MaximumDegree",
     "Mean",
+    "Means",
     "Median",
     "Minimum",
     "MinimumSpanningTree",
@@ -192,6 +211,7 @@ __all__ = [
     "Selection",
     "Session",
     "SordinoError",
+    "SparseTable",
     "StaircasePolyPlace",
     "StandardDeviation",
     "StudentT",
@@ -216,6 +236,7 @@ __all__ = [
     "check_bound",
     "compose",
     "count",
+    "discover",
     "geo",
     "histogram",
     "lower_bound",

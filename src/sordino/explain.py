@@ -13,6 +13,7 @@ from sordino.errors import spell
 from sordino.labels import parts, shown, statistics
 from sordino.made import how_it_was_made
 from sordino.privacy import Geo, Guarantee, Neighbors, Unit
+from sordino.reading.split import Split
 
 if TYPE_CHECKING:
     from sordino.session.release import Event, Interval, Release
@@ -23,7 +24,7 @@ WIDEST = 100  # prose is not set wider, however wide the terminal
 def asked(event: Event) -> str:
     """What was asked, in a few words: ``median income by region``."""
     what = ", ".join(statistics(event))
-    return f"{what} by {event.by['column']}" if event.by else what
+    return f"{what} by {Split.from_record(event.by).name}" if event.by else what
 
 
 def whom(unit: Unit, neighbors: Neighbors) -> str:

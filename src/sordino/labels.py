@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sordino.session.release import Event
 
 CELLS = ("qs", "edges", "keys", "radii", "parts", "outputs")
@@ -101,6 +103,8 @@ def column(statistic: Mapping[str, Any]) -> str | None:
     """The column, or the columns, that a statistic reads."""
     if isinstance(statistic.get("label"), str):  # a function, or a value of the caller's own
         return str(statistic["label"])
+    if isinstance(statistic.get("columns"), list | tuple):
+        return ", ".join(map(str, statistic["columns"]))
     named = [str(statistic[key]) for key in COLUMNS if isinstance(statistic.get(key), str)]
     return " ".join(named) or None
 
@@ -110,7 +114,19 @@ def parameters(statistic: Mapping[str, Any], *, everything: bool = False) -> dic
     if "label" in statistic:
         return {}
     usual = _defaults(str(statistic.get("kind")))
-    left_out = {"kind", "neighbors", "windows", *COLUMNS, *CELLS, *(() if everything else READING)}
+    left_out = {
+        "kind",
+        "neighbors",
+        "windows",
+        "columns",
+        "levels",
+        "margins",
+        "max_keys",
+        "passes",
+        *COLUMNS,
+        *CELLS,
+        *(() if everything else READING),
+    }
     found = {}
     for key, value in statistic.items():
         if key in left_out or value is None or (not everything and key.endswith(("_low", "_high"))):
@@ -141,13 +157,46 @@ def cells(statistic: Mapping[str, Any], size: int) -> list[Cell]:
     elif "radii" in statistic:
         radii = [plain_number(radius) for radius in statistic["radii"]]
         found = [Cell(f"farther than {shown(radius)}", float(radius)) for radius in radii]
+    elif statistic.get("kind") == "means":
+        found = [Cell(str(name)) for name in statistic["columns"]]
     elif "parts" in statistic:
         found = [Cell(name(part), statistic=part) for part in statistic["parts"]]
     elif "outputs" in statistic:
         found = [Cell(str(output)) for output in statistic["outputs"]]
+    elif "margins" in statistic:
+        named = [[str(one) for one in keys if one is not None] for keys in table_cells(statistic)]
+        found = [Cell(", ".join(keys) or "total") for keys in named]
     elif "keys" in statistic:
         found = [Cell(str(key)) for key in statistic["keys"]]
     return found if len(found) == size else [Cell(str(place + 1)) for place in range(size)]
+
+
+def table_cells(statistic: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """The keys of every cell of a table and its margins, in order; None where a margin sums over an axis.
+
+    Example:
+        >>> asked = {"columns": ["r", "s"], "levels": [["n"], ["f", "m"]], "margins": [[], ["s"]]}
+        >>> list(table_cells(asked))
+        [(None, None), (None, 'f'), (None, 'm')]
+    """
+    more = ["(other)"] if statistic.get("other") else []
+    levels = [[*level, *more] for level in statistic["levels"]]
+    for margin in statistic["margins"]:
+        axes = [
+            level if name in margin else [None]
+            for name, level in zip(statistic["columns"], levels, strict=True)
+        ]
+        yield from product(*axes)
+
+
+def key(value: Any) -> str:
+    """The name of a key, or of a combination of keys.
+
+    Example:
+        >>> key("north"), key(["north", "f", 3])
+        ('north', 'north, f, 3')
+    """
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def plain_number(value: Any) -> Any:

@@ -29,7 +29,10 @@ def how_it_was_made(release: Release) -> list[str]:
     lines = []
     for name, described in zip(names, mechanisms, strict=True):
         lines.append(f"{name}: {_mechanism(described)}.")
+    if event.by is not None and "discovery" in event.by:
+        lines.append(f"The keys were found by {drawn_by(event.by['drawn_by'])}.")
     lines += clamped(release)
+    lines += listing(release)
     lines += [changed(event)]
     return list(dict.fromkeys(line for line in lines if line))
 
@@ -68,7 +71,19 @@ def _mechanism(described: Mapping[str, Any]) -> str:
     return f"{words}; its interval was paid from the same price"
 
 
-TOLD = ("low", "high", "whole", "rows_beyond")
+def listing(release: Release) -> list[str]:
+    """What is known of cells that are not listed."""
+    found = []
+    for _, public in _by_products(release.public):
+        if "threshold" in public and "below" in public:
+            found.append(
+                f"Cells are listed whose noisy count is at least {_told(public['threshold'])}. A cell that is not "
+                f"listed has fewer than {_told(public['below'])} people, in 95 of 100 such releases."
+            )
+    return found
+
+
+TOLD = ("low", "high", "whole", "rows_beyond", "keys", "threshold", "below")
 """By-products that say to what values were clamped."""
 
 

@@ -18,6 +18,10 @@ OWNERS = {
     "clip/fit_test.py",
     "clip/whole_or_interval.py",
     "blocks/dealing.py",
+    "additive/cube_draw.py",
+    "discovery/mixed_cut.py",
+    "discovery/threshold.py",
+    "table/high_pass_law.py",
 }
 """Where `Draws` sends its work; what they export is called by `Draws` alone."""
 SAMPLERS = {
@@ -37,6 +41,8 @@ DRAWING = {
     "two_sided",
     "draw_outcome",
     "draw_flat_topped",
+    "two_sided_many",
+    "whole_exponential",
 }
 WORDS = {"word", "words", "below"}
 

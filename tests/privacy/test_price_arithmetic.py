@@ -11,6 +11,7 @@ from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import (
     KINDS,
     Approx,
+    ApproxConcentrated,
     BoundedRange,
     Concentrated,
     Geo,
@@ -25,6 +26,7 @@ PRICES = [
     Approx(1, 1e-6),
     Concentrated(0.3),
     TruncatedConcentrated(0.3, 40),
+    ApproxConcentrated(0.3, 1e-7),
     BoundedRange(1),
     Geo(1, per=200),
 ]

@@ -10,14 +10,17 @@ import numpy as np
 from sordino import catalogue
 from sordino.coverage import Sample
 from sordino.errors import SordinoError
+from sordino.hints import Hints
 from sordino.lattice import FiniteLattice
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
+from sordino.mechanisms.table.margins import Margins
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Approx, Neighbors, Pure
+from sordino.statistics.crosstab import Crosstab
 from sordino.testing.worlds import World, drops
 
 SMOOTH = Additive(calibration=PolyPlace.calibrate(Pure(1), smoothing=Fraction(1, 4)))
@@ -31,7 +34,7 @@ def options(statistic, field):
     low, high = (0, 5) if grid is None else (grid.low, grid.high)
     centre = getattr(statistic, "centre", None)
     known = {
-        "price": [Approx(1, Fraction(1, 1000)) if field.type == "Approx" else Pure(1)],
+        "price": [Approx(1, Fraction(1, 1000)) if "Approx" in field.type else Pure(1)],
         "lattice": [lattice],
         "low": [low],
         "high": [high],
@@ -52,11 +55,20 @@ def options(statistic, field):
         "coverage": [Sample(0.9)],
         "blocks": [2],
     }
+    if field.name == "amounts":
+        return _amounts(statistic)
     if field.name == "point":
         kind = RecursiveQuantiles if field.type == "RecursiveQuantiles" else PrivateQuantile
         several = {"qs": known["qs"][0], "dither": 0} if kind is RecursiveQuantiles else {}
         return [kind(price=Pure(1), lattice=lattice, rows=3, neighbors=statistic.neighbors, **several)]
     return known.get(field.name)
+
+
+def _amounts(statistic):
+    """Noise for the parts of a table: its own, and of another table."""
+    table = Crosstab(("x",), levels=((1, 2),), neighbors=Neighbors.ADD_REMOVE_ONE)
+    tables_ = (statistic, table) if isinstance(statistic, Crosstab) else (table,)
+    return [next(iter(Margins.offers(one, Pure(1), Hints()))).amounts for one in tables_]
 
 
 def _lattice(grid):

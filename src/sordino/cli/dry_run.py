@@ -24,7 +24,6 @@ def dry_run(
     from sordino.labels import statistics
     from sordino.planner.expected import expected, named
     from sordino.planner.report import short
-    from sordino.session.door import public_keys
     from sordino.session.quote import prepare
 
     unit, neighbors, account = _ledger(options)
@@ -36,7 +35,7 @@ def dry_run(
         "unit": unit,
         "rows": rows,
         "where": conditions,
-        "by": None if by is None else (by[0], public_keys(*by)),
+        "by": by,
         "interval": interval,
         "hints": hints,
     }

@@ -18,7 +18,15 @@ import click
 
 from sordino.docstrings import described, sentence
 from sordino.errors import ParameterError
-from sordino.privacy import Approx, Concentrated, Geo, Guarantee, Pure, TruncatedConcentrated
+from sordino.privacy import (
+    Approx,
+    ApproxConcentrated,
+    Concentrated,
+    Geo,
+    Guarantee,
+    Pure,
+    TruncatedConcentrated,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
 _EXAMPLES = {
     "column": "income", "low": "0", "high": "500000", "q": "0.5", "qs": "0.25,0.5,0.75", "trim": "0.05",
     "f": "my_module:gini", "columns": "income",
+    "levels": "'north,south;f,m'",
     "keys": "north,south", "edges": "0,18,65,120", "threshold": "50000", "vertices": "100",
 }  # fmt: skip
 """What stands for a field in an example."""
@@ -113,7 +122,7 @@ def price_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--delta",
             type=str,
             metavar="D",
-            help="With --epsilon: approximate privacy, but for a probability D.",
+            help="With --epsilon or --rho: the promise may fail with probability D.",
         ),
         click.option(
             "--epsilon",
@@ -137,7 +146,7 @@ def guarantee(options: dict[str, Any]) -> Guarantee:
     present = frozenset(name for name, value in given.items() if value is not None)
     kinds: dict[frozenset[str], type[Guarantee]] = {
         frozenset(field.name for field in fields(kind)): kind
-        for kind in (Pure, Approx, Concentrated, TruncatedConcentrated, Geo)
+        for kind in (Pure, Approx, Concentrated, TruncatedConcentrated, ApproxConcentrated, Geo)
     }
     if present not in kinds:
         raise ParameterError(
@@ -145,7 +154,8 @@ def guarantee(options: dict[str, Any]) -> Guarantee:
             "name one guarantee",
             got={f"--{name}": value for name, value in given.items() if value is not None},
             why="There is no default price: how much to spend is yours to say.",
-            hint="--epsilon 1 | --epsilon 1 --delta 1e-6 | --rho 0.5 | --rho 0.5 --omega 10 | --epsilon 1 --per 200",
+            hint="--epsilon 1 | --epsilon 1 --delta 1e-6 | --rho 0.5 | --rho 0.5 --delta 1e-6 | --rho 0.5 --omega 10 | "
+            "--epsilon 1 --per 200",
         )
     return kinds[present](**{name: given[name] for name in present})
 
@@ -292,10 +302,13 @@ def _required(field: dataclasses.Field[Any]) -> bool:
 
 
 def _positional(field: dataclasses.Field[Any]) -> bool:
-    return (str(field.type) == "str" or "argument" in field.metadata) and _required(field)
+    named = str(field.type) == "str" or "argument" in field.metadata or "positional" in field.metadata
+    return named and _required(field)
 
 
 def _metavar(field: dataclasses.Field[Any]) -> str:
+    if field.name in ("levels", "margins"):
+        return "A,B;C,D;..."
     return "A,B,..." if str(field.type).startswith("tuple") else "TEXT" if "str" in str(field.type) else "X"
 
 
@@ -310,6 +323,15 @@ def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
     if text is None:
         return None
     kind = str(field.type)
+    if field.name == "levels":
+        return tuple(_level(one) for one in text.split(";"))
+    if field.name == "margins":
+        sets = [one.strip() for one in text.split(";")]
+        return (
+            "all"
+            if sets == ["all"]
+            else tuple(() if one == "total" else tuple(one.split(",")) for one in sets)
+        )
     if kind.startswith("tuple[tuple"):
         return tuple(
             tuple(_read_one("int", field.name, end) for end in pair.split("-")) for pair in text.split(",")
@@ -317,6 +339,22 @@ def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
     if kind.startswith("tuple"):
         return tuple(_read_one(kind, field.name, item.strip()) for item in text.split(","))
     return _read_one(kind, field.name, text)
+
+
+def _level(text: str) -> tuple[str | int, ...]:
+    """Keys of one axis: whole numbers where all are, else texts; ``0..93`` is every whole number from 0 to 93.
+
+    Example:
+        >>> _level("north,south"), _level("1,2"), _level("0..3")
+        (('north', 'south'), (1, 2), (0, 1, 2, 3))
+    """
+    ends = re.fullmatch(r"\s*(-?\d+)\.\.(-?\d+)\s*", text)
+    if ends:
+        return tuple(range(int(ends[1]), int(ends[2]) + 1))
+    keys = [key.strip() for key in text.split(",")]
+    return (
+        tuple(int(key) for key in keys) if all(re.fullmatch(r"-?\d+", key) for key in keys) else tuple(keys)
+    )
 
 
 def _read_one(kind: str, name: str, text: str) -> Any:
@@ -368,18 +406,3 @@ def hints_of(options: dict[str, Any]) -> dict[str, Any]:
                 value if isinstance(value, bool) else _read_one(str(field.type), field.name, value)
             )
     return found
-
-
-def split(column: str | None, keys: str | None) -> tuple[str, list[Any]] | None:
-    """Read the column and the public keys of groups."""
-    if column is None and keys is None:
-        return None
-    if not column or not keys:
-        raise ParameterError(
-            "release", "--by and --by-keys go together", why="Keys are public: they never come from the data.",
-            hint="--by region --by-keys north,south",
-        )  # fmt: skip
-    given: list[Any] = [key.strip() for key in keys.split(",")]
-    if all(key.lstrip("-").isdigit() for key in given):
-        given = [int(key) for key in given]
-    return column, given

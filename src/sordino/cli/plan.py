@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.cli import render
+from sordino.cli.groups import by_options, split
 from sordino.cli.options import (
     Statistics,
     guarantee,
@@ -52,8 +53,7 @@ class Plans(Statistics):
                 "--neighbors", type=click.Choice(NEIGHBORS), help="Which datasets the promise compares."
             ),
             *interval_options("Plan with error bars that cover with this probability, e.g. 0.95."),
-            click.option("--by", metavar="COLUMN", help="Plan an answer for every group; needs --by-keys."),
-            click.option("--by-keys", metavar="A,B,...", help="The public keys of --by."),
+            *by_options("Plan an answer for every group of a column, or of several."),
             click.option(
                 "--groups", type=int, metavar="K", help="How many groups, instead of --by and --by-keys."
             ),
@@ -144,11 +144,16 @@ def _plan(statistic: Statistic, options: dict[str, Any]) -> None:
 
 def _groups(options: dict[str, Any]) -> int | None:
     """How many groups are planned."""
-    from sordino.cli.options import split
-
-    by = split(options["by"], options["by_keys"])
-    if by is not None:
-        return len(by[1])
+    by = split(options)
+    if by is not None and by.discover is not None and options["groups"] is None:
+        raise ParameterError(
+            "plan",
+            "how many keys there are must be guessed",
+            got={"--by": by.name},
+            hint="--groups 50 instead",
+        )
+    if by is not None and by.discover is None:
+        return len(by)
     groups: int | None = options["groups"]
     return groups
 

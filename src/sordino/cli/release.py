@@ -11,6 +11,7 @@ import click
 from sordino.address import pasted
 from sordino.cli import render
 from sordino.cli.answers import answer_options, check_outputs, print_answer
+from sordino.cli.groups import by_options, split
 from sordino.cli.options import (
     Statistics,
     guarantee,
@@ -18,7 +19,6 @@ from sordino.cli.options import (
     hints_of,
     interval_of,
     interval_options,
-    split,
 )
 from sordino.errors import ParameterError
 from sordino.reading.condition import Condition
@@ -112,8 +112,7 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
             help="Which datasets the promise compares; by default as the ledger says.",
         ),
         click.option("--where", multiple=True, metavar="COND", help="Only rows with, e.g., 'age>=18'."),
-        click.option("--by", metavar="COLUMN", help="Answer for every group of a column; needs --by-keys."),
-        click.option("--by-keys", metavar="A,B,...", help="The public keys of --by."),
+        *by_options("Answer for every group of a column, or of several: --by region,sex."),
         *interval_options("Error bars that cover with this probability, e.g. 0.95."),
         click.option(
             "--mechanism", metavar="NAME", help="Instead of the default one, as `sordino plan` lists them."
@@ -144,7 +143,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     """Quote, ask, release, print."""
     check_outputs(options)
     hints = hints_of(options)
-    by = split(options["by"], options["by_keys"])
+    by = split(options)
     conditions = tuple(Condition.of(text) for text in options["where"])
     interval = interval_of(options)
     asking = {"interval": interval, "by": by, **hints}
@@ -198,7 +197,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
             if by is None:
                 answer = people.release(asked, price, **bought)
             else:
-                answer = people.release_by(*by, asked, price, **bought)
+                answer = people.release_by(by.columns, by, asked, price, **bought)
         _print(answer, ledger, options)
 
 

@@ -136,7 +136,9 @@ def _without_interval(asked: ReleaseFile) -> None:
 
 def _groups(job: Job) -> str:
     where = [f"{one.column} {one.op} {one.value}" for one in job.where]
-    by = [f"{len(job.by[1])} of {job.by[0]}"] if job.by else []
+    by = []
+    if job.by is not None:
+        by = [f"{len(job.by)} of {job.by.name}" if job.by.discover is None else f"found of {job.by.name}"]
     return ", ".join([*by, *where]) or "-"
 
 

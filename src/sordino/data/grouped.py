@@ -21,6 +21,8 @@ from sordino.reading.requests import Rank, Request, Run, Summary, Window
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sordino.reading.split import Split
+
     Frame = nw.LazyFrame[Any]
     Keys = tuple[str | int, ...]
 
@@ -36,21 +38,22 @@ _HALF = 2.0**20
 """Codes are summed in halves, so that 64 bits hold the sums of 2^32 rows."""
 
 
-def chunks(keys: Keys, size: int) -> Iterator[Keys]:
-    """The keys, so many at a time."""
-    return (keys[start : start + size] for start in range(0, len(keys), size))
+def key_names(split: Split) -> list[str]:
+    """What the key columns are called in a frame of keys and codes."""
+    return [f"{KEY}{place}" for place in range(len(split.columns))]
 
 
-def sorted_codes(frame: Frame, keys: Keys, top: int) -> tuple[NDArray[Any], list[int]]:
+def sorted_codes(frame: Frame, split: Split, top: int) -> tuple[NDArray[Any], list[int]]:
     """Codes in the order of key and code, and where each key starts; rows with other keys are left out."""
     places: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
     codes: list[NDArray[Any]] = [np.zeros(0, np.uint32 if top < 2**32 else np.int64)]
     for table in _stretches(frame):
-        place = _places(table[KEY], keys)
+        pairs = zip(key_names(split), split.levels, strict=True)
+        place = split.places([_places(table[name], level) for name, level in pairs])
         mine = place >= 0
         places.append(place[mine].astype(np.int32))
         codes.append(table[CODE].to_numpy()[mine].astype(codes[0].dtype))
-    return sorted_by_group(np.concatenate(places), np.concatenate(codes), len(keys), top)
+    return sorted_by_group(np.concatenate(places), np.concatenate(codes), len(split), top)
 
 
 def _stretches(frame: Frame) -> Iterator[Any]:
@@ -88,18 +91,20 @@ def numbered(requests: tuple[Request, ...]) -> bool:
 
 
 def summaries(
-    frame: Frame, keys: Keys, requests: tuple[Request, ...], subject: str
+    frame: Frame, split: Split, requests: tuple[Request, ...], subject: str
 ) -> Iterator[tuple[Summary, ...]]:
     """Answer requests on one grid for every key of a frame of keys and codes (doubles), with two queries in all."""
     grid = requests[0].grid
     windows = tuple(dict.fromkeys(window for request in requests for window in request.windows))
     cuts = tuple(dict.fromkeys(cut for request in requests for cut in request.cuts))
     squares = any(request.squares for request in requests)
-    sums = _sums(_ranked(frame, windows), windows, cuts, squares=squares)
-    codes = _windows(_ranked(frame, windows), windows) if windows else {}
+    keys = key_names(split)
+    sums = _sums(_ranked(frame, keys, windows), keys, windows, cuts, squares=squares)
+    codes = _windows(_ranked(frame, keys, windows), keys, windows) if windows else {}
     nothing = np.zeros(0, np.int64)
-    for key in keys:
-        found = sums.get(_plain(key))
+    for combination in split.combinations:
+        key = tuple(map(_plain, combination))
+        found = sums.get(key)
         rows = 0 if found is None else found[ROWS]
         runs = {}
         for place, window in enumerate(windows):
@@ -108,7 +113,7 @@ def summaries(
                 runs[window] = Run(1, nothing, 0, rows, grid.last)
                 continue
             assert found is not None
-            value, count = codes.get(_plain(key), {}).get(place, (nothing, nothing))
+            value, count = codes.get(key, {}).get(place, (nothing, nothing))
             if int(count.sum()) != last - first + 1:
                 raise changed(subject)
             runs[window] = Run(
@@ -127,14 +132,14 @@ def summaries(
         )
 
 
-def _ranked(frame: Frame, windows: tuple[Window, ...]) -> Frame:
+def _ranked(frame: Frame, keys: list[str], windows: tuple[Window, ...]) -> Frame:
     """Number the codes of each key. Which of equal codes comes first is open, and changes no code of any rank."""
     frame = frame.with_columns(nw.lit(1).cast(nw.Int64).alias(ONE))
     if not windows:
         return frame
     return frame.with_columns(
-        nw.col(ONE).cum_sum().over(KEY, order_by=CODE).cast(nw.Float64).alias(RANK),
-        nw.col(ONE).sum().over(KEY).cast(nw.Float64).alias(COUNT),
+        nw.col(ONE).cum_sum().over(*keys, order_by=CODE).cast(nw.Float64).alias(RANK),
+        nw.col(ONE).sum().over(*keys).cast(nw.Float64).alias(COUNT),
     )
 
 
@@ -152,8 +157,8 @@ def _ends(window: Window) -> tuple[nw.Expr, nw.Expr]:
 
 
 def _sums(
-    frame: Frame, windows: tuple[Window, ...], cuts: tuple[int, ...], *, squares: bool
-) -> dict[Any, dict[str, int]]:
+    frame: Frame, keys: list[str], windows: tuple[Window, ...], cuts: tuple[int, ...], *, squares: bool
+) -> dict[tuple[Any, ...], dict[str, int]]:
     """Per key: rows, the sum of all codes, of those below each window, of squares, and the counts below cuts."""
     high = (nw.col(CODE) * (1 / _HALF)).floor()
     low = nw.col(CODE) - high * _HALF
@@ -166,15 +171,25 @@ def _sums(
         columns[f"cut{place}"] = nw.when(nw.col(CODE) < float(cut)).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
     if squares:  # codes of at most 32 bits: 12 above the cut, so every product stays below 2^40
         columns |= {"high_high": high * high, "high_low": high * low, "low_low": low * low}
-    frame = frame.select(nw.col(KEY), *(one.cast(nw.Int64).alias(name) for name, one in columns.items()))
+    frame = frame.select(
+        *map(nw.col, keys), *(one.cast(nw.Int64).alias(name) for name, one in columns.items())
+    )
     sums = (nw.col(name).sum().cast(nw.Int64) for name in columns)
-    found = collected(frame.group_by(KEY).agg(nw.len().alias(ROWS), *sums))
+    found = collected(frame.group_by(*keys).agg(nw.len().alias(ROWS), *sums))
     names = [ROWS, *columns]
-    rows = zip(found[KEY].tolist(), *(integers(found[name]).tolist() for name in names), strict=True)
-    return {_plain(key): dict(zip(names, values, strict=True)) for key, *values in rows}
+    values = zip(*(integers(found[name]).tolist() for name in names), strict=True)
+    pairs = zip(_combinations(found, keys), values, strict=True)
+    return {key: dict(zip(names, each, strict=True)) for key, each in pairs}
 
 
-def _windows(frame: Frame, windows: tuple[Window, ...]) -> dict[Any, dict[int, tuple[Any, Any]]]:
+def _combinations(found: dict[str, NDArray[Any]], keys: list[str]) -> list[tuple[Any, ...]]:
+    """The keys of each row of an answer, as they are looked up."""
+    return list(zip(*(map(_plain, found[name].tolist()) for name in keys), strict=True))
+
+
+def _windows(
+    frame: Frame, keys: list[str], windows: tuple[Window, ...]
+) -> dict[tuple[Any, ...], dict[int, tuple[Any, Any]]]:
     """Per key and window: its codes in order, and how often each occurs."""
     marks = []
     for place, window in enumerate(windows):
@@ -187,16 +202,17 @@ def _windows(frame: Frame, windows: tuple[Window, ...]) -> dict[Any, dict[int, t
     wanted: Any = nw.col(names[0]) > 0
     for name in names[1:]:
         wanted = wanted | (nw.col(name) > 0)
-    frame = frame.select(nw.col(KEY), nw.col(CODE).cast(nw.Int64), *marks).filter(wanted)
-    found = collected(frame.group_by(KEY, CODE).agg(*(nw.col(name).sum().cast(nw.Int64) for name in names)))
-    code = integers(found[CODE])
-    _, group = np.unique(found[KEY], return_inverse=True)
+    frame = frame.select(*map(nw.col, keys), nw.col(CODE).cast(nw.Int64), *marks).filter(wanted)
+    found = collected(frame.group_by(*keys, CODE).agg(*(nw.col(name).sum().cast(nw.Int64) for name in names)))
+    code, combinations = integers(found[CODE]), _combinations(found, keys)
+    numbers: dict[tuple[Any, ...], int] = {}
+    group = np.fromiter((numbers.setdefault(one, len(numbers)) for one in combinations), np.intp, len(code))
     order = np.lexsort((code, group))
     counts = [integers(found[name])[order] for name in names]
-    code, group, key = code[order], group[order], found[KEY][order]
+    code, group, known = code[order], group[order], list(numbers)
     starts = [*np.flatnonzero(np.diff(group, prepend=-1)).tolist(), len(group)]
     return {
-        _plain(key[start]): {
+        known[group[start]]: {
             place: (code[start:stop], count[start:stop]) for place, count in enumerate(counts)
         }
         for start, stop in pairwise(starts)

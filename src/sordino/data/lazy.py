@@ -8,22 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
+import numpy as np
 
 from sordino.data import far_blocks, grouped
 from sordino.data.bounding import hashed
+from sordino.data.combinations import cell_counts, key_weights
 from sordino.data.expressions import code, fulfils, key, number, present
 from sordino.data.home import Caller, Home
 from sordino.data.kernel import groups_in_order, key_index, summarise_groups
 from sordino.data.memory import Memory
-from sordino.data.passes import CODE, ROWS, collected, summarise_frame
+from sordino.data.passes import CODE, ROWS, collected, integers, summarise_frame
 from sordino.data.schema import by_column, check_condition, check_requests, drops, needed, parts
 from sordino.data.table import column_of, kind_in_engine
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
-from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
+from sordino.reading.requests import (
+    Blocks,
+    Bundle,
+    Cells,
+    Columns,
+    Combinations,
+    Condition,
+    Links,
+    Request,
+    Summary,
+)
+from sordino.reading.split import Split
 
 if TYPE_CHECKING:
     from sordino.reading.requests import Ask
@@ -160,6 +174,8 @@ class Lazy:
                     why="This statistic needs every row in memory, and this engine is elsewhere. Nothing was spent.",
                     hint="write the columns to a Parquet file and open that",
                 )  # fmt: skip
+            if isinstance(part, Combinations) and not self._nearby:
+                self._counted_elsewhere(part)
             if isinstance(part, Request) and part.squares and part.grid.last > 2**32:
                 raise Unsupported(
                     self._name, "sums of squares need at most 32 bits", got={"column": part.column},
@@ -184,21 +200,22 @@ class Lazy:
         return self._home()
 
     def summaries(
-        self, by: str, keys: tuple[str | int, ...], *requests: Ask
+        self, by: str | tuple[str, ...], keys: tuple[Any, ...], *requests: Ask
     ) -> Iterator[tuple[Summary, ...]]:
         """Answer per public key, in the order of the keys; units are bounded over all keys together.
 
         Numbers are asked for many keys at once; whatever else a request needs, key by key.
         """
-        self._check((Cells(by, ()), *requests))
+        split = Split.plain(by, keys)
+        self._check((*(Cells(name, ()) for name in split.columns), *requests))
         plain = tuple(request for request in requests if isinstance(request, Request))
         if len(plain) == len(requests) and (self._nearby or grouped.numbered(plain)):
-            for some in grouped.chunks(keys, grouped.NEAR if self._nearby else grouped.FAR):
-                yield from self._grouped(by, some, plain)
+            for some in split.chunks(grouped.NEAR if self._nearby else grouped.FAR):
+                yield from self._grouped(some, plain)
             return
-        for one in keys:
+        for one in split.chunks(1):
             narrow = self._copy(self._frame)
-            narrow._split = self._matches(by, (one,))
+            narrow._split = self._among(one)
             yield narrow.summary(*requests)
 
     def where(self, *conditions: Condition) -> Lazy:
@@ -223,6 +240,20 @@ class Lazy:
                 self._name, "text is not read as numbers in this engine", got={"column": column},
                 why="It raises where a number is too large, after the debit.",
                 hint="convert the column in a view, or compare it with texts",
+            )  # fmt: skip
+
+    def _counted_elsewhere(self, part: Combinations) -> None:
+        """Refuse what an engine elsewhere cannot count without handing out rows."""
+        if (
+            part.levels is None
+            and self.unit.column is not None
+            and (part.most < self.unit.max_rows or part.without)
+        ):
+            raise Unsupported(
+                self._name, "counts the keys of a person in one pass, and all of them",
+                got={"max_keys": part.most, "max_rows": self.unit.max_rows},
+                why="Which keys of a person count is decided by a hash that this engine has not. Nothing was spent.",
+                hint=f"sd.discover(max_keys={self.unit.max_rows}, passes=1), or open a Parquet file of the columns",
             )  # fmt: skip
 
     def _copy(self, frame: Frame) -> Lazy:
@@ -287,25 +318,40 @@ class Lazy:
         wanted = list(keys) if text or self._schema[by].is_integer() else [float(one) for one in keys]
         return there & value.is_in(wanted)
 
-    def _grouped(
-        self, by: str, keys: tuple[str | int, ...], requests: tuple[Request, ...]
-    ) -> Iterator[tuple[Summary, ...]]:
+    def _among(self, split: Split, most: int | None = None) -> nw.Expr:
+        """Whether a row has a key of every column; lists of more than so many keys are matched elsewhere."""
+        found: Any = None
+        for name, level in zip(split.columns, split.levels, strict=True):
+            if most is None or len(level) <= most:
+                one = self._matches(name, level)
+            else:
+                _, one = key(name, self._schema[name], text=isinstance(level[0], str))
+            found = one if found is None else found & one
+        return found
+
+    def _keys(self, split: Split) -> list[nw.Expr]:
+        """The key columns, under the names of `grouped.key_names`."""
+        names = grouped.key_names(split)
+        return [
+            key(name, self._schema[name], text=isinstance(level[0], str))[0].alias(alias)
+            for name, level, alias in zip(split.columns, split.levels, names, strict=True)
+        ]
+
+    def _grouped(self, split: Split, requests: tuple[Request, ...]) -> Iterator[tuple[Summary, ...]]:
         """Answer some keys at once: here from their rows, or in an engine elsewhere."""
-        value, there = key(by, self._schema[by], text=isinstance(keys[0], str))
         answers: list[tuple[tuple[Request, ...], Iterator[tuple[Summary, ...]]]] = []
         with self.snapshot():
             self._unchanged()
             for (column, grid), together in by_column(requests).items():
                 frame = self._counting(drops(together[0]))
-                listed = len(keys) <= _LISTED or not self._nearby
-                frame = frame.filter(self._matches(by, keys) if listed else there)
+                frame = frame.filter(self._among(split, _LISTED if self._nearby else None))
                 codes = self._code(column, grid)
                 if self._nearby:
-                    frame = frame.select(value.alias(grouped.KEY), codes.cast(nw.Int64).alias(CODE))
-                    groups = summarise_groups(*grouped.sorted_codes(frame, keys, grid.last), together)
+                    frame = frame.select(*self._keys(split), codes.cast(nw.Int64).alias(CODE))
+                    groups = summarise_groups(*grouped.sorted_codes(frame, split, grid.last), together)
                 else:
-                    frame = frame.select(value.alias(grouped.KEY), codes.alias(CODE))
-                    groups = iter(list(grouped.summaries(frame, keys, together, self._name)))
+                    frame = frame.select(*self._keys(split), codes.alias(CODE))
+                    groups = iter(list(grouped.summaries(frame, split, together, self._name)))
                 answers.append((together, groups))
             self._unchanged()
         yield from groups_in_order(requests, answers)
@@ -320,12 +366,44 @@ class Lazy:
             return self._cells(request)
         if isinstance(request, Blocks):
             return self._plain(request)
+        if isinstance(request, Combinations):
+            return self._combinations(request)
         names = dict.fromkeys(needed(request))
         gathered = self._counting(drops(request)).select(
             *(number(name, self._schema[name], float("nan")).alias(name) for name in names)
         )
         (summary,) = Memory(collected(gathered)).summary(request)
         return summary
+
+    def _combinations(self, request: Combinations) -> Summary:
+        """Group by the columns of keys; whose keys they are is counted here, or by an engine elsewhere."""
+        frame = self._counting(request.present)
+        names, unit = list(request.columns), self.unit.column
+        rows = self._count(frame)
+        if request.levels is None and unit is not None and self._nearby:
+            chosen = frame.select(*dict.fromkeys([*names, unit])).unique()
+            inner = Memory(
+                chosen.collect(backend="pyarrow").to_native(), unit=self.unit, numbers=self._numbers
+            )
+            (summary,) = inner.summary(replace(request, present=()))
+            return replace(summary, request=request, rows=rows)
+        if request.levels is None and unit is not None:
+            pairs = frame.select(*dict.fromkeys([*names, unit])).unique()
+            for name in names:
+                pairs = pairs.filter(~nw.col(name).is_null())
+            pairs = pairs.with_columns(nw.len().over(unit).cast(nw.Int64).alias(_RUN))
+            grouped_by = pairs.group_by([*names, _RUN])
+        else:
+            grouped_by = frame.select(*names).group_by(names)
+        table = grouped_by.agg(nw.len().alias(ROWS)).collect(backend="pyarrow").to_native()
+        counts = integers(table[ROWS].to_numpy())
+        columns = [column_of(table[name]) for name in names]
+        if request.levels is not None:
+            return Summary(request, rows, codes=np.stack(cell_counts(columns, request, counts)))
+        many = integers(table[_RUN].to_numpy()) if unit is not None else np.ones(len(counts), np.int64)
+        weights = counts * np.array([0, *request.weights], np.int64)[many]
+        keys, amounts = key_weights(columns, request, rows=weights)
+        return Summary(request, rows, codes=amounts, keys=keys)
 
     def _plain(self, request: Blocks) -> Summary:
         """Fetch the columns; which rows of a person are used was decided in the engine."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.data.bounding import bounded
+from sordino.data.combinations import cell_counts, key_weights
 from sordino.data.kernel import (
     coded,
     divided,
@@ -28,7 +29,18 @@ from sordino.data.objects import text_of
 from sordino.data.schema import FLOATS, Unlisted, by_column, check_condition, check_requests, drops
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
-from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
+from sordino.reading.requests import (
+    Blocks,
+    Bundle,
+    Cells,
+    Columns,
+    Combinations,
+    Condition,
+    Links,
+    Request,
+    Summary,
+)
+from sordino.reading.split import Split
 from sordino.running.block import Plain
 from sordino.running.block import Rows as PlainRows
 
@@ -134,11 +146,11 @@ class Memory:
         return tuple(self._answer(request, shared, self._rows_of) for request in requests)
 
     def summaries(
-        self, by: str, keys: tuple[str | int, ...], *requests: Ask
+        self, by: str | tuple[str, ...], keys: tuple[Any, ...], *requests: Ask
     ) -> Iterator[tuple[Summary, ...]]:
         """Answer per public key, in the order of the keys; units are bounded over all keys together."""
-        self._check((Cells(by, ()), *requests))
-        group = key_index(self._column(by), keys)
+        self._check(requests)
+        group = self._group(Split.plain(by, keys))
         split = self._splitter(group, len(keys))
         answers = []
         for (column, grid), together in by_column(requests).items():
@@ -160,13 +172,18 @@ class Memory:
 
             yield tuple(self._answer(request, shared, rows_of) for request in requests)
 
-    def conversation(self, by: str, keys: tuple[str | int, ...]) -> Callable[[int, Ask], Summary]:
+    def _group(self, split: Split) -> Rows:
+        """The group of each row, -1 where it is in none."""
+        self._check(tuple(Cells(name, ()) for name in split.columns))
+        pairs = zip(split.columns, split.levels, strict=True)
+        return split.places([key_index(self._column(name), level) for name, level in pairs])
+
+    def conversation(self, by: str | tuple[str, ...], keys: tuple[Any, ...]) -> Callable[[int, Ask], Summary]:
         """Answer one request of one group at a time, as `summaries` would: the table is split once for all of them.
 
         For mechanisms whose next question depends on what was released; groups are counted in the order of the keys.
         """
-        self._check((Cells(by, ()),))
-        split = self._splitter(key_index(self._column(by), keys), len(keys))
+        split = self._splitter(self._group(Split.plain(by, keys)), len(keys))
 
         def ask(place: int, request: Ask) -> Summary:
             def rows_of(dropping: tuple[str, ...]) -> Rows:
@@ -276,6 +293,8 @@ class Memory:
         if isinstance(request, Blocks):
             return self._plain(request, rows_of)
         rows = rows_of(drops(request))
+        if isinstance(request, Combinations):
+            return self._combinations(request, rows)
         if isinstance(request, Cells):
             column = self._column(request.column)
             group = key_index(column if rows is None else column[rows], request.keys)
@@ -284,6 +303,17 @@ class Memory:
         if isinstance(request, Links):
             return self._links(request, rows)
         return self._aligned(request, rows)
+
+    def _combinations(self, request: Combinations, rows: Rows | None) -> Summary:
+        """Occupied cells of public levels, or the people of every combination that occurs."""
+        names = request.columns if self.unit.column is None else (*request.columns, self.unit.column)
+        columns = [self._column(name) if rows is None else self._column(name)[rows] for name in names]
+        if request.levels is not None:
+            cells = cell_counts(columns[: len(request.columns)], request)
+            return Summary(request, self._count(rows), codes=np.stack(cells))
+        units = None if self.unit.column is None else columns[-1]
+        keys, weights = key_weights(columns[: len(request.columns)], request, units)
+        return Summary(request, self._count(rows), codes=weights, keys=keys)
 
     def _plain(self, request: Blocks, rows_of: Callable[[tuple[str, ...]], Rows | None]) -> Summary:
         """Plain values of the rows, and to whom each belongs; rows of nobody are left out."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sordino import checks
 from sordino.errors import DataError, ParameterError
-from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request
+from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Combinations, Condition, Links, Request
 
 if TYPE_CHECKING:
     from sordino.privacy import Unit
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sordino.reading.row_lattice import RowLattice
 
 Kinds = Mapping[str, str]
-Part = Request | Columns | Cells | Links | Blocks
+Part = Request | Columns | Cells | Links | Blocks | Combinations
 
 FLOATS = "floating-point numbers"
 NUMBERS = frozenset({"number", FLOATS})
@@ -65,7 +65,7 @@ def drops(request: Part) -> tuple[str, ...]:
         return (request.column,) if request.grid.drops else ()
     if isinstance(request, Columns):
         return tuple(name for name, grid in zip(request.columns, request.grids, strict=True) if grid.drops)
-    return ()
+    return request.present if isinstance(request, Combinations) else ()
 
 
 def needed(request: Part) -> list[str]:
@@ -74,6 +74,8 @@ def needed(request: Part) -> list[str]:
         return []
     if isinstance(request, Columns):
         return list(request.columns)
+    if isinstance(request, Combinations):
+        return list(request.present)
     if isinstance(request, Links):
         return [name for name in (request.left, request.right, request.weight) if name is not None]
     return [request.column]
@@ -97,6 +99,10 @@ def check_requests(
             check_plain(subject, kinds, name)
         if isinstance(part, Cells):
             check_keys(subject, kinds, part if keys else Cells(part.column, ()))
+        if isinstance(part, Combinations):
+            for place, name in enumerate(part.columns):
+                listed = part.levels[place] if part.levels is not None and keys else ()
+                check_keys(subject, kinds, Cells(name, listed))
     if unit.column is not None and exists(subject, kinds, unit.column) not in IDENTITIES:
         raise _no_identity(subject, "the unit must be a column of whole numbers or text", kinds, unit.column)
     if row is not None and exists(subject, kinds, row) not in {*NUMBERS, "object"}:

@@ -15,6 +15,7 @@ from sordino.address import pasted
 from sordino.errors import BudgetExceeded, ParameterError, Unsupported, spell
 from sordino.privacy import (
     Approx,
+    ApproxConcentrated,
     BoundedRange,
     Concentrated,
     Geo,
@@ -44,7 +45,9 @@ def counted(price: Guarantee, budget: Guarantee) -> Guarantee:
     kind = type(budget)
     if isinstance(budget, BoundedRange):
         raise _no_budget(budget)
-    if isinstance(budget, Approx) and isinstance(price, Concentrated | TruncatedConcentrated):
+    if isinstance(budget, Approx) and isinstance(
+        price, Concentrated | TruncatedConcentrated | ApproxConcentrated
+    ):
         raise Unsupported(
             "ledger",
             "an approximate budget that adds epsilons and deltas does not count concentrated prices",
@@ -204,5 +207,6 @@ def _askable(budget: Guarantee) -> str:
         "pure": "a pure price, e.g. Pure(0.5)",
         "concentrated": "a concentrated, bounded range or pure price, e.g. Concentrated(0.1)",
         "truncated-concentrated": "a concentrated or pure price with an omega at least as large",
+        "approximate-concentrated": "a concentrated or pure price, or ApproxConcentrated(0.1, 1e-7)",
         "approx": "a pure or approximate price, e.g. Approx(0.5, 1e-7)",
     }.get(budget.kind, f"a price of kind {budget.kind}")

@@ -12,6 +12,7 @@ from sordino.planner.assumed import assumed
 from sordino.planner.candidate import Candidate, candidates
 from sordino.planner.planning import tried
 from sordino.planner.trial import Trial
+from sordino.reading.split import Split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +50,9 @@ def expected(
         1.4
     """
     each = (
-        rows if rows is None or question.event.by is None else max(1, rows // len(question.event.by["keys"]))
+        rows
+        if rows is None or question.event.by is None
+        else max(1, rows // max(1, len(Split.from_record(question.event.by))))
     )
     found: list[Option | None] = []
     for done, part in enumerate(question.parts):
@@ -84,7 +87,9 @@ def named(
         )
     (part,), event = question.parts, question.event
     paid = price if event.by is None else price.per_row(event.contribution)
-    each = rows if rows is None or event.by is None else max(1, rows // len(event.by["keys"]))
+    each = (
+        rows if rows is None or event.by is None else max(1, rows // max(1, len(Split.from_record(event.by))))
+    )
     found = candidates(part.statistic, paid, rows=each, neighbors=part.statistic.neighbors, hints=hints)
     for one in found:
         if name in (one.name, one.mechanism.name):

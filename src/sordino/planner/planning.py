@@ -18,6 +18,7 @@ from sordino.planner.limit import least_error
 from sordino.planner.report import Option, Plan
 from sordino.planner.spread import summarise
 from sordino.planner.subject import Subject
+from sordino.planner.tables import TRAITS, plan_table
 from sordino.planner.trial import Trial
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.traits import Trait
@@ -92,6 +93,9 @@ def plan(
 
         relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
         return plan_function(statistic, price, rows=rows, neighbors=relation, hints=hints)  # type: ignore[arg-type, return-value]
+    if TRAITS & statistic.traits:
+        relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
+        return plan_table(statistic, price, neighbors=relation, **hints)  # type: ignore[return-value]
     shape = assumed(assume, statistic)
     count = size(statistic, rows, shape)
     if groups is not None and count is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.reading.requests import Bundle, Cells, Columns, Links, Request
+from sordino.reading.requests import Bundle, Cells, Columns, Combinations, Links, Request
 from sordino.session.quote import columns
 
 if TYPE_CHECKING:
@@ -77,6 +77,13 @@ class Subject:
             assert request.grid is not None
             ends = ((float(request.grid.low), float(request.grid.high)),)
             return cls("weights", names, ends, vertices=request.vertices, topology=request.topology)
+        if isinstance(request, Combinations):
+            raise Unsupported(
+                statistic.name,
+                "has no plan that draws data",
+                why="Its noise is public, and is told without any.",
+                hint="sd.plan(statistic, price)",
+            )
         raise Unsupported(
             statistic.name,
             "has no plan",

@@ -6,6 +6,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import ParameterError, Unsupported
+from sordino.privacy.approximate_concentrated import ApproxConcentrated, composed
 from sordino.privacy.concentrated import Concentrated, TruncatedConcentrated
 from sordino.privacy.kinds import Approx, BoundedRange, Geo, Pure
 
@@ -47,7 +48,11 @@ def compose(guarantees: Iterable[Guarantee], *, delta: Any = None) -> Guarantee:
             hint="Geo(...).at(distance) gives a Pure promise for points within that distance",
         )
     if Approx in kinds:
-        concentrated = [part for part in parts if isinstance(part, Concentrated | TruncatedConcentrated)]
+        concentrated = [
+            part
+            for part in parts
+            if isinstance(part, Concentrated | TruncatedConcentrated | ApproxConcentrated)
+        ]
         others = [part for part in parts if part not in concentrated]
         total = reduce(
             lambda a, b: a._plus(b),
@@ -63,6 +68,8 @@ def compose(guarantees: Iterable[Guarantee], *, delta: Any = None) -> Guarantee:
                 )
             total = total._plus(compose(concentrated).to(Approx, delta=delta))
         return total
+    if ApproxConcentrated in kinds:
+        return composed(parts)
     if TruncatedConcentrated in kinds:
         omega = min(part.omega for part in parts if isinstance(part, TruncatedConcentrated))
         return reduce(

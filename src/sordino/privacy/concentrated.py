@@ -109,6 +109,9 @@ class Concentrated(RenyiPromise):
     def _to_truncated_concentrated(self, omega: Any) -> TruncatedConcentrated:
         return TruncatedConcentrated(self.rho, omega)
 
+    def _to_approximate_concentrated(self) -> Guarantee:
+        return never_failing(self)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TruncatedConcentrated(RenyiPromise):
@@ -166,3 +169,10 @@ class TruncatedConcentrated(RenyiPromise):
         if wanted > self.omega:
             raise Unsupported(repr(self), "says nothing of larger orders", got={"omega": wanted})
         return TruncatedConcentrated(self.rho, wanted)
+
+
+def never_failing(promise: Guarantee) -> Guarantee:
+    """A promise that implies a concentrated one, as a concentrated one with a delta of nothing."""
+    from sordino.privacy.approximate_concentrated import ApproxConcentrated
+
+    return ApproxConcentrated(promise.to(Concentrated).rho, 0)

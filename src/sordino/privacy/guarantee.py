@@ -167,7 +167,7 @@ class Guarantee(metaclass=Explained):
             return self
         route = getattr(self, f"_to_{kind.kind.replace('-', '_')}", None)
         if route is None:
-            from sordino.privacy.kinds import KINDS
+            from sordino.privacy import KINDS
 
             possible = [
                 other.__name__ for other in KINDS if hasattr(self, f"_to_{other.kind.replace('-', '_')}")
@@ -208,7 +208,7 @@ class Guarantee(metaclass=Explained):
             >>> Guarantee.from_dict(Pure(0.1).to_dict()) == Pure(0.1)
             True
         """
-        from sordino.privacy.kinds import KINDS
+        from sordino.privacy import KINDS
 
         by_kind = {kind.kind: kind for kind in KINDS}
         if record.get("kind") not in by_kind:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sordino import checks
 from sordino.errors import Unsupported, spell
 from sordino.privacy import conversion
-from sordino.privacy.concentrated import Concentrated, TruncatedConcentrated
+from sordino.privacy.concentrated import Concentrated, TruncatedConcentrated, never_failing
 from sordino.privacy.guarantee import Guarantee
 
 
@@ -69,6 +69,9 @@ class Pure(Guarantee):
 
     def _to_bounded_range(self) -> BoundedRange:
         return BoundedRange(2 * self.epsilon)
+
+    def _to_approximate_concentrated(self) -> Guarantee:
+        return never_failing(self)
 
     @property
     def words(self) -> str:
@@ -238,6 +241,9 @@ class BoundedRange(Guarantee):
 
     def _to_concentrated(self) -> Concentrated:
         return Concentrated(conversion.bounded_range_to_concentrated(self.epsilon))
+
+    def _to_approximate_concentrated(self) -> Guarantee:
+        return never_failing(self)
 
     def _to_truncated_concentrated(self, omega: Any) -> TruncatedConcentrated:
         return TruncatedConcentrated(self._to_concentrated().rho, omega)

@@ -7,11 +7,12 @@ computes them lives in `sordino.data`; what a statistic makes of them in `sordin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from sordino import checks
+from sordino.reading.combinations import Combinations as Combinations  # noqa: PLC0414
 from sordino.reading.condition import Condition as Condition  # noqa: PLC0414, TC001  sources and callers find it here
 
 if TYPE_CHECKING:
@@ -141,11 +142,11 @@ class Blocks:
 class Bundle:
     """Several requests that are answered together."""
 
-    parts: tuple[Request | Columns | Cells | Links | Blocks, ...]
+    parts: tuple[Request | Columns | Cells | Links | Blocks | Combinations, ...]
     depth: int = 0
 
 
-Ask = Request | Columns | Cells | Links | Blocks | Bundle
+Ask = Request | Columns | Cells | Links | Blocks | Combinations | Bundle
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -206,6 +207,8 @@ class Summary:
         links: Canonical edges, shape (edges, 2), left < right, sorted (`Links`).
         parts: The summaries of a `Bundle`.
         table: The plain rows (`Blocks`), here or in an engine that cuts them.
+        keys: The combinations that occur (`Combinations` without levels), whose weights are the codes. With levels the
+            codes are the occupied cells and the number of rows of each.
     """
 
     request: Ask
@@ -219,6 +222,7 @@ class Summary:
     links: Codes | None = None
     parts: tuple[Summary, ...] = ()
     table: Rows | FarRows | None = None
+    keys: tuple[tuple[str | int, ...], ...] = ()
 
 
 @runtime_checkable
@@ -244,9 +248,9 @@ class Source(Protocol):
         """Answer all requests in a public number of passes; no value raises."""
 
     def summaries(
-        self, by: str, keys: tuple[str | int, ...], *requests: Ask
+        self, by: str | tuple[str, ...], keys: tuple[Any, ...], *requests: Ask
     ) -> Iterator[tuple[Summary, ...]]:
-        """Answer per public key, in the order of the keys; absent keys give no rows."""
+        """Answer per public key, or per combination of keys of several columns, in their order; others give no rows."""
 
     def where(self, *conditions: Condition) -> Source:
         """The rows that fulfil all conditions."""

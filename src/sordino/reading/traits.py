@@ -30,3 +30,7 @@ class Trait(enum.Enum):
     MOMENT = "the second moment of a column about a public point"
     BLOCKS = "a function that is taken block by block, each person in one block"
     KEY = "the most frequent of public keys, whose counts a row moves by one"
+    KEYS = "keys that nobody lists beforehand, each with its people"
+    MARGINS = "the cells of a public table and the sums over its axes"
+    CELLS = "the cells of a public table most of which are empty"
+    CUBE = "several numbers that one row moves by at most one unit each, all at once"

@@ -76,7 +76,7 @@ class Bar:
         public = answer.public
         if "level" in public:
             ends = _floats(public["low"]), _floats(public["high"])
-            bar = self._interval(*ends, paid=True, added=public.get("added"))
+            bar = self._interval(*ends, paid=not public.get("free", False), added=public.get("added"))
             if self.statistic.name == "function":  # it has no other
                 bar = replace(bar, covers="population")
             return replace(bar, simultaneous=True) if public.get("simultaneous") else bar

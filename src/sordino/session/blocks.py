@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sordino.labels import shown
 from sordino.layout import aligned, narrowest
@@ -99,31 +99,32 @@ def blocks(release: Release, width: int | None = None) -> list[TableBlock]:
             for name, rows in parts.items()
             if rows[0].cell is not None
         ]
-    (key,) = table.keys
-    found = []
+    keys, found = table.keys, []
     plain = {name: rows for name, rows in parts.items() if rows[0].cell is None and _unbarred(rows)}
     if plain:
-        wide = _wide("", key, [row.group[key] for row in next(iter(plain.values()))], plain)
+        wide = _wide("", keys, next(iter(plain.values())), plain)
         if _fits(wide, width):
             found.append(wide)
             parts = {name: rows for name, rows in parts.items() if name not in plain}
     for name, rows in parts.items():
         if rows[0].cell is None:
-            found.append(_listed(name, [(str(row.group[key]),) for row in rows], rows, (key,)))
+            found.append(_listed(name, [_group(row, keys) for row in rows], rows, keys))
             continue
         cells = list(dict.fromkeys(row.cell for row in rows))
         spread = {str(cell): [row for row in rows if row.cell == cell] for cell in cells}
-        wide = _wide(name, key, [row.group[key] for row in spread[str(cells[0])]], spread)
+        wide = _wide(name, keys, spread[str(cells[0])], spread)
         if _fits(wide, width) and _unbarred(rows):
             found.append(wide)
         else:
-            words = [(str(row.group[key]), str(row.cell)) for row in rows]
-            found.append(_listed(name, words, rows, (key, _cells(rows))))
+            words = [(*_group(row, keys), str(row.cell)) for row in rows]
+            found.append(_listed(name, words, rows, (*keys, _cells(rows))))
     return found
 
 
 def text(release: Release, width: int | None = None) -> str:
     """The tables of a release as text."""
+    if not len(release.table):
+        return "Nothing is listed: no key or cell stood out enough to be shown."
     return "\n\n".join("\n".join(block.lines(width)) for block in blocks(release, width))
 
 
@@ -147,13 +148,19 @@ def _cells(rows: list[AnswerRow]) -> str:
     return str(rows[0].column or "cell")
 
 
-def _wide(title: str, key: str, groups: list[Any], spread: dict[str, list[AnswerRow]]) -> TableBlock:
+def _group(row: AnswerRow, keys: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple("all" if row.group[key] is None else str(row.group[key]) for key in keys)
+
+
+def _wide(
+    title: str, keys: tuple[str, ...], groups: list[AnswerRow], spread: dict[str, list[AnswerRow]]
+) -> TableBlock:
     """One row per group, one column per statistic or cell."""
     rows = [
-        (str(group), *(shown(column[place].value) for column in spread.values()))
+        (*_group(group, keys), *(shown(column[place].value) for column in spread.values()))
         for place, group in enumerate(groups)
     ]
-    return TableBlock(title, (key, *spread), tuple(rows))
+    return TableBlock(title, (*keys, *spread), tuple(rows), len(keys))
 
 
 def _listed(

@@ -9,18 +9,20 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sordino import __version__, checks
+from sordino import __version__
 from sordino.calling import explained
-from sordino.errors import DataError, ParameterError, SordinoError, Unanswered
+from sordino.errors import DataError, SordinoError, Unanswered
 from sordino.reading.condition import Condition
 from sordino.reading.requests import Cells, Source
 from sordino.reading.room import inside, unreadable
+from sordino.reading.split import Key, Split
+from sordino.session.discovered import by_key
 from sordino.session.groups import converse, follow_up, groups_together
 from sordino.session.provenance import provenance
 from sordino.session.quote import Question, prepare
@@ -32,9 +34,8 @@ if TYPE_CHECKING:
     from sordino.ledger import Entry, Ledger
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
+    from sordino.session.quote import Part
     from sordino.statistics import Statistic
-
-Key = str | int
 
 
 class Session:
@@ -174,8 +175,8 @@ class Session:
     @explained("people.release_by")
     def release_by(
         self,
-        column: str,
-        keys: Sequence[Key],
+        column: str | Sequence[str],
+        keys: Split | Iterable[Key] | Iterable[tuple[Key, ...]] | Mapping[str, Iterable[Key]],
         statistic: Statistic | Sequence[Statistic],
         price: Guarantee | Sequence[Guarantee],
         *,
@@ -185,14 +186,16 @@ class Session:
         mechanism: Mechanism | None = None,
         **hints: Any,
     ) -> Release:
-        """Release a statistic for every group of a column, with public keys.
+        """Release a statistic for every group of a column, or of combinations of several, with public keys.
 
         The price is for one person and all groups together: groups have different rows, so they do not add up. Under
         replace-one a person can leave one group and enter another; the price per row is then half of it.
 
         Args:
-            column: The column to split by.
-            keys: The groups, known before the data are seen; rows with other keys are left out.
+            column: The column to split by, or several.
+            keys: The groups, known before the data are seen; rows with other keys are left out. Of several columns a
+                list of combinations, or a mapping from each column to its keys, which stands for all combinations.
+                ``sd.discover()`` finds them in the data, under a price with a delta.
             statistic: What is asked of every group.
             price: What it may cost one person in all.
             interval: As for `release`: one error bar per group.
@@ -200,9 +203,18 @@ class Session:
             purpose: As for `release`.
             mechanism: As for `release`.
             hints: As for `release`.
+
+        Example:
+            >>> import sordino as sd
+            >>> people = sd.open({"region": ["n", "n", "s"], "sex": ["f", "m", "f"], "age": [31, 45, 28]},
+            ...                  budget=sd.Pure(3))
+            >>> answer = people.release_by(["region", "sex"], {"region": ["n", "s"], "sex": ["f", "m"]},
+            ...                            sd.Count("age"), sd.Pure(1))
+            >>> list(answer.groups)
+            [('n', 'f'), ('n', 'm'), ('s', 'f'), ('s', 'm')]
         """
         question = self.question(
-            statistic, price, by=(column, keys), interval=interval, mechanism=mechanism, **hints
+            statistic, price, by=Split.of(column, keys), interval=interval, mechanism=mechanism, **hints
         )
         return self._door(question, token, purpose)
 
@@ -213,10 +225,11 @@ class Session:
         *,
         interval: Coverage | float | None = None,
         mechanism: Mechanism | None = None,
-        by: tuple[str, Sequence[Key]] | None = None,
+        by: Split | tuple[Any, Any] | None = None,
         **hints: Any,
     ) -> Question:
         """The question of a release with its mechanisms and assumptions: looks at the schema alone, spends nothing."""
+        split = by if by is None or isinstance(by, Split) else Split.of(*by)
         question = prepare(
             statistic,
             price,
@@ -224,7 +237,7 @@ class Session:
             unit=self.unit,
             rows=self._rows,
             where=self._conditions,
-            by=None if by is None else (by[0], public_keys(*by)),
+            by=split,
             interval=interval,
             mechanism=mechanism,
             hints=hints,
@@ -235,8 +248,12 @@ class Session:
             assumptions=question.assumptions + self._source.assumptions,
         )
         self._source.check(*question.requests)
-        if question.event.by is not None:
-            self._source.check(Cells(question.event.by["column"], tuple(question.event.by["keys"])))
+        if question.discovery is not None:
+            self._source.check(question.discovery.first)
+        if split is not None:
+            self._source.check(
+                *(Cells(name, level) for name, level in zip(split.columns, split.levels, strict=True))
+            )
         return question
 
     def _door(self, question: Question, token: str | None, purpose: str | None) -> Release:
@@ -269,19 +286,24 @@ class Session:
         for (session, question, _), entry in zip(jobs, entries, strict=True):
             kept = entry.release
             if kept is None:
-                drawn = session._closed_room(question, entry)
-                kept = ledger.record(entry, _release(question, entry, drawn))
+                asked, drawn = session._closed_room(question, entry)
+                kept = ledger.record(entry, _release(asked, entry, drawn))
             found.append(Release.from_dict(kept))
             if progress is not None:
                 progress(len(found), len(jobs))
         return found
 
-    def _closed_room(self, question: Question, entry: Entry) -> list[list[Answer]]:
-        """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told."""
+    def _closed_room(self, question: Question, entry: Entry) -> tuple[Question, list[list[Answer]]]:
+        """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told.
 
-        def work() -> list[list[Answer]]:
+        The question comes back with the keys that were found, where they were to be found.
+        """
+
+        def work() -> tuple[Question, list[list[Answer]]]:
             with self._source.snapshot():
-                return self._answers(question)
+                if question.discovery is not None:
+                    return self._discovered(question, question.discovery)
+                return question, self._answers(question)
 
         def unanswered() -> SordinoError:
             return Unanswered(
@@ -295,13 +317,29 @@ class Session:
         # A source may say after the debit, of the schema alone, that the data changed while they were read.
         return inside(work, otherwise=unanswered, passing=(DataError,))
 
+    def _discovered(self, question: Question, finding: Part) -> tuple[Question, list[list[Answer]]]:
+        """Find keys, then answer for each: what was found is public from here on."""
+        answer = finding.mechanism.answer(
+            finding.statistic,
+            lambda request: self._source.summary(request)[0],
+            finding.grid,
+            contribution=finding.contribution,
+        )
+        assert question.event.by is not None
+        split = Split.from_record(question.event.by).found(answer.public["keys"])
+        asked = replace(question, event=replace(question.event, by={**question.event.by, **split.record}))
+        if question.counted:
+            return asked, by_key(answer)
+        return asked, self._answers(asked) if len(split) else []
+
     def _answers(self, question: Question) -> list[list[Answer]]:
         """The answers of every part, for every group (one group without a split)."""
         source, requests = self._source, question.requests
         if question.event.by is None:
             read = source.summary(*requests)
             return converse(question.parts, [read], [lambda request: source.summary(request)[0]])
-        column, keys = question.event.by["column"], tuple(question.event.by["keys"])
+        split = Split.from_record(question.event.by)
+        column, keys = split.by, split.keys
         reads = source.summaries(column, keys, *requests)
         groups: list[list[Answer]] = []
         together = groups_together(requests)
@@ -323,6 +361,9 @@ def _release(question: Question, entry: Entry, groups: list[list[Answer]]) -> Re
     values: list[Any] = []
     bars: list[Interval | None] = []
     public: dict[str, Any] = {}
+    names = (
+        [""] if question.event.by is None else list(map(_named, Split.from_record(question.event.by).keys))
+    )
     for place, answers in enumerate(groups):
         shown = []
         for index, (answer, part) in enumerate(zip(answers, question.parts, strict=True)):
@@ -330,8 +371,9 @@ def _release(question: Question, entry: Entry, groups: list[list[Answer]]) -> Re
             shown.append(value)
             bars.append(None if part.bar is None else part.bar.around(answer))
             if others:
-                key = "" if question.event.by is None else str(question.event.by["keys"][place])
-                name = "/".join(part for part in (key, "" if question.single else str(index)) if part)
+                name = "/".join(
+                    part for part in (names[place], "" if question.single else str(index)) if part
+                )
                 public.update({name: others} if name else others)
         values.append(shown[0] if question.single else tuple(shown))
     lone = question.event.by is None
@@ -360,7 +402,7 @@ def _release(question: Question, entry: Entry, groups: list[list[Answer]]) -> Re
 
 def _published(answer: Answer) -> tuple[Any, dict[str, Any]]:
     """The value and paid by-products other than a bar, as floats."""
-    ends = ("low", "high", "level", "added", "simultaneous") if "level" in answer.public else ()
+    ends = ("low", "high", "level", "added", "simultaneous", "free") if "level" in answer.public else ()
     rest = {name: _float(value) for name, value in answer.public.items() if name not in ends}
     value = rest.pop("key") if "key" in rest else _float(answer.value)
     return value, rest
@@ -375,26 +417,6 @@ def _float(value: Any) -> Any:
     return float(number["number"]) if isinstance(number, dict) else number
 
 
-def public_keys(column: str, keys: Sequence[Key]) -> tuple[Key, ...]:
-    """Check the keys of a split: texts or whole numbers, each once.
-
-    Example:
-        >>> public_keys("region", ["north", "south"])
-        ('north', 'south')
-    """
-    given = (
-        () if isinstance(keys, str) else tuple(key.item() if hasattr(key, "item") else key for key in keys)
-    )
-    fine = all(isinstance(key, str | int) and not isinstance(key, bool) for key in given)
-    checks.texts("groups", given)
-    if not given or not fine or len(set(given)) != len(given) or len({type(key) for key in given}) > 1:
-        raise ParameterError(
-            "groups",
-            f"keys of {column!r} must be a list of different texts or of different whole numbers",
-            why="Keys are public: they must be known before the data are seen, never taken from them.",
-            hint='release_by("region", ["north", "south"], ...)',
-        )
-    for key in given:
-        if isinstance(key, str):
-            checks.plain_text("groups", hint='release_by("region", ["north", "south"], ...)', key=key)
-    return given
+def _named(key: Any) -> str:
+    """A group in words: its key, or its keys."""
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)

@@ -175,18 +175,18 @@ def _panels(rows: list[AnswerRow], keys: tuple[str, ...]) -> list[_Panel]:
     """How a statistic is drawn: bars for counts of cells, lines of dots otherwise."""
     label = rows[0].label
     if rows[0].cell is None:
-        names = ["".join(map(str, row.group.values())) if keys else row.label for row in rows]
+        names = [_group(row) if keys else row.label for row in rows]
         title = label if keys else str(rows[0].column) if len(rows) > 1 else ""
         return [_Dots(title, rows, names)] if _numbers(rows) else []
     if "q" in rows[0].parameters:
-        names = [str(next(iter(row.group.values()), "")) if keys else f"q {row.cell}" for row in rows]
+        names = [_group(row) if keys else f"q {row.cell}" for row in rows]
         qs = ", ".join(dict.fromkeys(str(row.cell) for row in rows))
         return [_Dots(f"{label} (q {qs})" if keys else label, rows, names)]
     if not keys:
         return [_Bars(label, rows, [])]
     groups: dict[str, list[AnswerRow]] = {}
     for row in rows:
-        groups.setdefault(str(next(iter(row.group.values()))), []).append(row)
+        groups.setdefault(_group(row), []).append(row)
     ends = [
         float(end) for row in rows for end in (row.value, row.low, row.high) if isinstance(end, int | float)
     ]
@@ -196,6 +196,10 @@ def _panels(rows: list[AnswerRow], keys: tuple[str, ...]) -> list[_Panel]:
         _Multiples(label if start == 0 else "", dict(listed[start : start + ACROSS]), top)
         for start in range(0, len(listed), ACROSS)
     ]
+
+
+def _group(row: AnswerRow) -> str:
+    return ", ".join(map(str, row.group.values()))
 
 
 def _by_panel(release: Release) -> dict[str, list[AnswerRow]]:

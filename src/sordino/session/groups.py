@@ -6,7 +6,7 @@ The closed room of a session in small: nothing here spends, publishes or keeps a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sordino.reading.requests import Bundle, Request
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from sordino.mechanisms import Answer
     from sordino.reading.requests import Ask, Source, Summary
     from sordino.session.quote import Part
-
-    Key = str | int
 
 CODES = 1 << 21
 """Codes of all windows that are read before they are answered: so many groups at a time fit into memory."""
@@ -34,7 +32,9 @@ def converse(
     return [list(group) for group in zip(*answers, strict=True)]
 
 
-def follow_up(source: Source, column: str, keys: tuple[Key, ...]) -> Callable[[int, Ask], Summary]:
+def follow_up(
+    source: Source, column: str | tuple[str, ...], keys: tuple[Any, ...]
+) -> Callable[[int, Ask], Summary]:
     """Further questions of single groups; a source that can split its rows once for all of them does so when asked."""
     found: list[Callable[[int, Ask], Summary]] = []
 

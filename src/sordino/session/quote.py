@@ -19,7 +19,18 @@ from sordino.made import changed_by_interval
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
-from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
+from sordino.reading.requests import (
+    Blocks,
+    Bundle,
+    Cells,
+    Columns,
+    Combinations,
+    Condition,
+    Links,
+    Request,
+    Summary,
+)
+from sordino.reading.split import Split
 from sordino.reading.traits import Trait
 from sordino.session.bars import Bar
 from sordino.session.release import Event
@@ -62,12 +73,23 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A priced question: data-free, and the same for everyone who asks it."""
+    """A priced question: data-free, and the same for everyone who asks it.
+
+    Attributes:
+        parts: What is answered.
+        event: What was asked, for the ledger.
+        assumptions: What it rests on.
+        single: Whether one statistic was asked, not a list.
+        discovery: What finds the keys of groups, where they are not known beforehand.
+        counted: Whether that has counted the people of each key, so that nothing more is drawn.
+    """
 
     parts: tuple[Part, ...]
     event: Event
     assumptions: tuple[str, ...]
     single: bool
+    discovery: Part | None = None
+    counted: bool = False
 
     @property
     def requests(self) -> tuple[Ask, ...]:
@@ -83,7 +105,7 @@ def prepare(
     unit: Unit,
     rows: int | None = None,
     where: tuple[Condition, ...] = (),
-    by: tuple[str, tuple[str | int, ...]] | None = None,
+    by: Split | tuple[Any, Any] | None = None,
     interval: Coverage | float | None = None,
     mechanism: Mechanism | None = None,
     hints: dict[str, Any] | None = None,
@@ -97,7 +119,7 @@ def prepare(
         unit: Whom it protects.
         rows: Number of rows: public under replace-one, else a declared rough one.
         where: Public conditions that were put on the rows.
-        by: Column and public keys of a split.
+        by: Columns and public keys of a split.
         interval: What error bars are to cover; a bare number is the probability of one for the sample.
         mechanism: Instead of the default one.
         hints: Further options of `choose`.
@@ -110,6 +132,14 @@ def prepare(
         >>> asked.event.guarantee, asked.event.mechanism["kind"]
         (Pure(epsilon=0.5), 'quantile')
     """
+    by = by if by is None or isinstance(by, Split) else Split.of(*by)
+    if by is not None and by.discover is not None:
+        from sordino.session.discovered import prepare_discovered
+
+        return prepare_discovered(
+            statistics, price, by=by, neighbors=neighbors, unit=unit, rows=rows, where=where, interval=interval,
+            mechanism=mechanism, hints=hints,
+        )  # fmt: skip
     single = isinstance(statistics, Statistic)
     asked = (statistics,) if isinstance(statistics, Statistic) else tuple(statistics)
     prices = _prices(price, asked)
@@ -142,7 +172,7 @@ def prepare(
     parts = made(coverage)
     if coverage is not None:
         _barred(parts)
-        bars = sum(part.bars for part in parts if part.bar is not None) * (1 if by is None else len(by[1]))
+        bars = sum(part.bars for part in parts if part.bar is not None) * (1 if by is None else len(by))
         if coverage.each_of(bars) != coverage:
             parts = made(coverage.each_of(bars))
     plain = [_hints(form, rows, by, hints or {}, interval=None) for form in forms]
@@ -151,6 +181,7 @@ def prepare(
         for part, form, cost, known in zip(parts, forms, prices, plain, strict=True):
             paid = cost if by is None else cost.per_row(form.moved)
             changes.append(changed_by_interval(form.statistic, paid, part.mechanism, known))
+    changes += [_large_delta(part, rows) for part in parts]
     moved = max(form.moved for form in forms)
     total = compose([part.mechanism.guarantee for part in parts])
     event = Event(
@@ -160,7 +191,7 @@ def prepare(
         unit=unit,
         guarantee=total if by is None or moved == 1 else total.for_group(moved),
         where=tuple(dataclasses.asdict(condition) for condition in where),
-        by=None if by is None else {"column": by[0], "keys": list(by[1])},
+        by=None if by is None else by.record,
         contribution=moved,
     )
     told = dict.fromkeys([*_assumptions(parts, event, forms), *filter(None, changes)])
@@ -259,6 +290,8 @@ def _form(statistic: Statistic, neighbors: Neighbors, unit: Unit, *, filtered: b
         if filtered or split or unit.column is not None:
             raise Unsupported("release", f"{neighbors.value} privacy has no filters, groups or units of rows")
         return _Form(_under(statistic, neighbors), 1, private_rows=False)
+    if Trait.KEYS in statistic.traits:
+        return _people(statistic, neighbors, unit, split=split)
     if Trait.BLOCKS in statistic.traits:
         return _whole(statistic, neighbors, unit, filtered=filtered, split=split)
     dropped = any(getattr(part, "missing", None) == "drop" for part in _leaves(statistic))
@@ -288,6 +321,27 @@ def _whole(statistic: Statistic, neighbors: Neighbors, unit: Unit, *, filtered: 
     fixed = replaced and unit.column is None and not filtered and not split
     asked = dataclasses.replace(statistic, split=split, fixed=fixed)  # type: ignore[type-var]
     return _Form(_under(asked, neighbors), moved, private_rows=not fixed)
+
+
+def _people(statistic: Any, neighbors: Neighbors, unit: Unit, *, split: bool) -> _Form:
+    """Keys count people, not rows: one person moves as many of them as count, whatever a filter leaves."""
+    if split:
+        raise Unsupported(
+            statistic.name, "has no groups", hint='several columns at once: sd.Keys(("region", "town"))'
+        )
+    most = 1 if unit.column is None else min(unit.max_rows, statistic.max_keys)
+    return _Form(_under(dataclasses.replace(statistic, max_keys=most), neighbors), most, private_rows=False)
+
+
+def _large_delta(part: Part, rows: int | None) -> str | None:
+    """A warning where keys are to be found and delta is so large that somebody's own may well be shown."""
+    delta = getattr(part.mechanism.guarantee, "delta", Fraction(0))
+    if Trait.KEYS not in part.statistic.traits or rows is None or delta * rows <= 1:
+        return None
+    return (
+        f"A delta of {float(delta):g} with about {rows:,} rows is large: if all of them had keys of their own, one or "
+        "more would be shown on average. One far below one in the number of people is safer."
+    )
 
 
 def _leaves(statistic: Any) -> list[Statistic]:
@@ -350,7 +404,7 @@ def _prices(price: Guarantee | Sequence[Guarantee], asked: tuple[Statistic, ...]
 def _hints(
     form: _Form,
     rows: int | None,
-    by: tuple[str, tuple[str | int, ...]] | None,
+    by: Split | None,
     hints: dict[str, Any],
     *,
     interval: Coverage | None,
@@ -358,7 +412,7 @@ def _hints(
     """The options of `choose`: the number of rows is a rough public guess where it is private."""
     known: dict[str, Any] = {}
     if rows is not None:
-        known["rows"] = rows if by is None else max(1, rows // max(1, len(by[1])))
+        known["rows"] = rows if by is None else max(1, rows // len(by))
     if interval is not None:
         known["interval"] = interval
     known.update({name: value for name, value in hints.items() if value is not None})
@@ -403,6 +457,8 @@ def columns(request: Ask) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for part in request.parts for name in columns(part)))
     if isinstance(request, Columns | Blocks):
         return request.columns
+    if isinstance(request, Combinations):
+        return tuple(dict.fromkeys((*request.columns, *request.present)))
     if isinstance(request, Links):
         return tuple(name for name in (request.left, request.right, request.weight) if name)
     assert isinstance(request, Request | Cells)
@@ -435,7 +491,8 @@ def _assumptions(parts: list[Part], event: Event, forms: list[_Form]) -> tuple[s
     if event.by is not None:
         each = parts[0].mechanism.guarantee if len(parts) == 1 else None
         said.append(
-            f"The keys of {event.by['column']} came with the question, not from the data; other rows are left out."
+            f"The keys of {Split.from_record(event.by).name} came with the question, not from the data; other rows are "
+            "left out."
         )
         said.append(
             f"One person's data can move {event.contribution} row{'s' if event.contribution > 1 else ''} over all "

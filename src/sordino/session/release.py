@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sordino.errors import ParameterError
 from sordino.privacy import Guarantee, Neighbors, Unit
 from sordino.privacy.unit import relations_by_name
+from sordino.reading.split import Split
 from sordino.session.comparing import Comparing
 from sordino.session.record import lattice, plain, rich
 
@@ -39,7 +40,7 @@ class Event:
         unit: Whom it protects.
         guarantee: The promise for one person, and its price.
         where: Public conditions on the rows.
-        by: Public keys of a split: ``{"column": ..., "keys": [...]}``.
+        by: Public keys of a split (`sordino.reading.split.Split.record`): ``{"column": ..., "keys": [...]}``.
         contribution: How many rows one person's change can move in the sense of the statistic's own neighbours.
         data: Which data were asked: a public name and a fingerprint of the schema (`sordino.session.provenance`).
     """
@@ -168,10 +169,38 @@ class Release(Comparing):
 
     @property
     def groups(self) -> dict[Any, Any]:
-        """Answers by public key, for a release by groups."""
+        """Answers by public key, or by combination of keys, for a release by groups."""
         if self.event.by is None or not isinstance(self.value, tuple):
             raise ParameterError("release", "has no groups", hint="release_by(column, keys, ...) makes them")
-        return dict(zip(self.event.by["keys"], self.value, strict=True))
+        return dict(zip(Split.from_record(self.event.by).keys, self.value, strict=True))
+
+    def margin(self, *columns: str) -> dict[Any, Any]:
+        """One margin of a table: its counts by key, or by combination of keys; the total without columns.
+
+        Example:
+            >>> import sordino as sd
+            >>> people = sd.open({"region": ["n", "s", "n"], "sex": ["f", "f", "m"]}, budget=sd.Pure(3))
+            >>> asked = sd.Crosstab(("region", "sex"), levels={"region": ["n", "s"], "sex": ["f", "m"]})
+            >>> answer = people.release(asked, sd.Pure(1))
+            >>> sum(answer.margin("region").values()) == answer.margin()
+            True
+        """
+        wanted = set(columns)
+        axes = tuple(self.event.statistic.get("columns", ())) if "margins" in self.event.statistic else ()
+        asked = [set(one) for one in self.event.statistic.get("margins", ())]
+        if wanted not in asked:
+            raise ParameterError(
+                "release", "has no such margin", got={"columns": columns},
+                hint='sd.Crosstab(("region", "sex"), levels={...}, margins=[("region",), ...])',
+            )  # fmt: skip
+        found = {}
+        for row in self.table:
+            keys = tuple(row.group[name] for name in axes)
+            if {name for name, key in zip(axes, keys, strict=True) if key is not None} == wanted:
+                found[tuple(key for key in keys if key is not None)] = row.value
+        if not columns:
+            return found[()]
+        return {keys[0] if len(keys) == 1 else keys: value for keys, value in found.items()}
 
     def difference(self, first: Any, second: Any) -> Interval:
         """How much larger the answer of one group is than that of another: an interval from both error bars."""

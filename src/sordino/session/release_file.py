@@ -18,6 +18,8 @@ from sordino.address import is_server
 from sordino.errors import ParameterError, SordinoError, Unsupported
 from sordino.privacy import Approx, Concentrated, Guarantee, Neighbors, Pure, TruncatedConcentrated, Unit
 from sordino.reading.condition import Condition
+from sordino.reading.discover import discover
+from sordino.reading.split import Split
 from sordino.statistics import Statistic, kinds
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ class Job:
         name: Name of the table.
         statistics: What is asked.
         prices: The price of each.
-        by: Column and public keys of groups.
+        by: Columns and public keys of groups.
         where: Public conditions.
         interval: Probability of intervals; None for statistics that have none.
         token: Names it: run again in the same period it costs nothing.
@@ -47,7 +49,7 @@ class Job:
     name: str
     statistics: tuple[Statistic, ...]
     prices: tuple[Guarantee, ...]
-    by: tuple[str, tuple[str | int, ...]] | None
+    by: Split | None
     where: tuple[Condition, ...]
     interval: float | None
     token: str
@@ -233,17 +235,30 @@ def _statistic(told: Any, bounds: Mapping[str, Any]) -> Statistic:
         raise
 
 
-def _by(told: Any) -> tuple[str, tuple[str | int, ...]] | None:
+def _by(told: Any) -> Split | None:
+    """Read ``{ region = [...], sex = [...] }``, all combinations, or ``{ columns = [...], keys = [[...], ...] }``.
+
+    ``{ columns = "town", discover = true }`` finds them in the data; a table of options may stand for ``true``.
+    """
     if told is None:
         return None
-    if not isinstance(told, dict) or len(told) != 1:
+    if not isinstance(told, dict) or not told:
         raise _wrong(
-            "by names one column and its public keys", {"by": told}, 'by = { region = ["north", "south"] }'
+            "by names columns and their public keys", {"by": told}, 'by = { region = ["north", "south"] }'
         )
-    from sordino.session.door import public_keys
-
-    ((column, keys),) = told.items()
-    return column, public_keys(column, keys)
+    if set(told) == {"columns", "discover"}:
+        options = told["discover"]
+        if options is not True and not (
+            isinstance(options, dict) and set(options) <= {"share", "max_keys", "passes"}
+        ):
+            raise _wrong(
+                "discover is true or names share, max_keys and passes", {"by": told},
+                'by = { columns = "town", discover = { max_keys = 3 } }',
+            )  # fmt: skip
+        return Split.of(told["columns"], discover(**({} if options is True else options)))
+    if set(told) == {"columns", "keys"} and all(isinstance(one, list) for one in told["keys"]):
+        return Split.of(told["columns"], told["keys"])
+    return Split.of(list(told), told)
 
 
 def _texts(told: Any) -> list[str]:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import labels
 from sordino.errors import MissingExtra, ParameterError
+from sordino.reading.split import Split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sordino.session.release import Release
+    from sordino.session.release import Event, Release
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 FIXED = (
@@ -66,7 +67,9 @@ class AnswerRow:
     @property
     def named(self) -> str:
         """The number and what tells it apart, in a few words: ``north 0 to 18: 1,803``."""
-        words = [*map(str, self.group.values()), *([self.cell] if self.cell else [])]
+        words = [str(key) for key in (*self.group.values(), self.cell) if key is not None]
+        if self.group and not words:
+            words = ["total"]
         value = labels.shown(self.value) + (f" ({self.interval})" if self.interval else "")
         return f"{self.label}: {value}" if not words else f"{' '.join(words)}: {value}"
 
@@ -107,7 +110,9 @@ class AnswerTable:
     def of(cls, release: Release) -> AnswerTable:
         """Label every number of a release."""
         event = release.event
-        keys = () if event.by is None else (str(event.by["column"]),)
+        keys = () if event.by is None else Split.from_record(event.by).columns
+        if _axes(event):
+            keys = _axes(event)
         return cls(tuple(_rows(release)), keys)
 
     @property
@@ -179,25 +184,68 @@ class AnswerTable:
         return f"<Table of {len(self.rows)} answers>"
 
 
+def _axes(event: Event) -> tuple[str, ...]:
+    """The axes of a table that was asked for by itself: its cells are told apart by their keys, as groups are."""
+    alone = event.by is None and "margins" in event.statistic
+    return tuple(event.statistic["columns"]) if alone else ()
+
+
+def _cells(release: Release) -> Iterator[AnswerRow]:
+    """The cells of a table and its margins; a key that is not there is summed over."""
+    event, bar = release.event, release.interval
+    (name,) = labels.statistics(event)
+    given, axes = labels.parameters(event.statistic), _axes(event)
+    for place, (keys, value) in enumerate(
+        zip(labels.table_cells(event.statistic), release.value, strict=True)  # type: ignore[arg-type]
+    ):
+        yield AnswerRow(
+            label=name,
+            statistic=str(event.statistic["kind"]),
+            column=labels.column(event.statistic),
+            parameters=given,
+            group=dict(zip(axes, keys, strict=True)),
+            cell=None,
+            cell_low=None,
+            cell_high=None,
+            value=value,
+            low=None if bar is None else _end(bar.low, place),  # type: ignore[union-attr]
+            high=None if bar is None else _end(bar.high, place),  # type: ignore[union-attr]
+            level=None if bar is None else bar.level,  # type: ignore[union-attr]
+        )
+
+
 def _rows(release: Release) -> Iterator[AnswerRow]:
     event = release.event
+    if _axes(event):
+        yield from _cells(release)
+        return
     statistics, names = labels.parts(event.statistic), labels.statistics(event)
     batch = event.statistic.get("kind") == "batch"
     values: Any = release.value if event.by is not None else (release.value,)
     bars = release.interval if isinstance(release.interval, tuple) else (release.interval,)
+    split = None if event.by is None else Split.from_record(event.by)
     for place, answers in enumerate(values):
-        group = {} if event.by is None else {str(event.by["column"]): event.by["keys"][place]}
+        group = {} if split is None else dict(zip(split.columns, split.combinations[place], strict=True))
         each = answers if batch else (answers,)
         for index, (statistic, name, value) in enumerate(zip(statistics, names, each, strict=True)):
             at = place * len(statistics) + index
-            yield from _numbers(statistic, name, value, bars[at] if at < len(bars) else None, group)
+            bar = bars[at] if at < len(bars) else None
+            yield from _numbers(statistic, name, value, bar, group, _found(release, index, batch=batch))
+
+
+def _found(release: Release, index: int, *, batch: bool) -> list[Any]:
+    """The keys or cells that a statistic has shown, which no question could name."""
+    public = release.public.get(str(index), {}) if batch else release.public
+    return list(public.get("keys", ())) if hasattr(public, "get") else []
 
 
 def _numbers(
-    statistic: Mapping[str, Any], name: str, value: Any, bar: Any, group: Mapping[str, Any]
+    statistic: Mapping[str, Any], name: str, value: Any, bar: Any, group: Mapping[str, Any], keys: list[Any]
 ) -> Iterator[AnswerRow]:
     """One row for a number, one per cell for a vector."""
     found = labels.cells(statistic, len(value)) if isinstance(value, tuple | list) else [labels.Cell("")]
+    if keys and isinstance(value, tuple | list) and len(keys) == len(value):
+        found = [labels.Cell(labels.key(one)) for one in keys]
     several = isinstance(value, tuple | list)
     for place, (cell, number) in enumerate(zip(found, value if several else (value,), strict=True)):
         asked = cell.statistic or statistic

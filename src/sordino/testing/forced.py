@@ -15,7 +15,7 @@ import numpy as np
 
 from sordino.mechanisms.parts.draws import Draws, ForcedBits
 from sordino.mechanisms.parts.measure import Measure
-from sordino.testing import noise_steps, steps
+from sordino.testing import joint_steps, noise_steps, steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,6 +90,32 @@ class ForcedDraws(Draws):
     def radial(self, shells: Any, *, grid: Lattice, price: Guarantee) -> list[int]:
         """As `Draws.radial`."""
         return list(self._force(noise_steps.RadialStep(price=price, shells=shells, grid=grid)))
+
+    def keys(self, amounts: Mapping[Any, int], law: Any, *, price: Guarantee) -> dict[Any, int]:
+        """As `Draws.keys`."""
+        return dict(self._force(joint_steps.KeysStep(price=price, amounts=dict(amounts), law=law)))
+
+    def centred(self, margin: Any, sigma: Fraction, *, factor: int, price: Guarantee) -> Any:
+        """As `Draws.centred`."""
+        step = joint_steps.CentredStep(price=price, margin=np.asarray(margin), sigma=sigma, factor=factor)
+        return np.array(self._force(step), np.int64).reshape(np.shape(margin))
+
+    def geometric_cells(self, cells: Any, scale: Fraction, *, price: Guarantee) -> Any:
+        """As `Draws.geometric_cells`."""
+        step = joint_steps.CellsStep(price=price, cells=np.asarray(cells), scale=scale)
+        return np.array(self._force(step), np.int64).reshape(np.shape(cells))
+
+    def high_pass(
+        self, cells: Any, counts: Any, domain: int, law: Any, *, price: Guarantee
+    ) -> dict[int, int]:
+        """As `Draws.high_pass`: an empty cell is one of no rows."""
+        del domain
+        amounts = dict(zip(np.asarray(cells).tolist(), np.asarray(counts).tolist(), strict=True))
+        return dict(sorted(self._force(joint_steps.KeysStep(price=price, amounts=amounts, law=law))))
+
+    def cube(self, cube: Any, *, grid: Lattice, price: Guarantee) -> list[int]:
+        """As `Draws.cube`."""
+        return list(self._force(joint_steps.CubeStep(price=price, cube=cube, grid=grid)))
 
     def choice(
         self, exponents: Sequence[Fraction], counts: Sequence[int] | None = None, *, price: Guarantee

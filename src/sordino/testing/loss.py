@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sordino.errors import Unsupported
-from sordino.privacy import Approx, BoundedRange, Concentrated, Pure, TruncatedConcentrated
+from sordino.privacy import (
+    Approx,
+    ApproxConcentrated,
+    BoundedRange,
+    Concentrated,
+    Pure,
+    TruncatedConcentrated,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +66,25 @@ def renyi(parts: Parts, wanted: Sequence[float]) -> Floats:
     return np.array(found)
 
 
+def conditioned(parts: Parts) -> tuple[Parts, Floats]:
+    """Both laws given outcomes that both have, and the probability of the others under either."""
+    assert parts.here is not None
+    assert parts.there is not None
+    both = ~np.isneginf(parts.here) & ~np.isneginf(parts.there)
+    laws, failing = [], []
+    for law in (parts.here, parts.there):
+        failing.append(float(np.exp(law[~both]).sum()))
+        laws.append(law[both] - math.log(float(np.exp(law[both]).sum())))
+    outcomes = [parts.outcomes[place] for place in np.flatnonzero(both).tolist()]
+    return _parts(outcomes, laws[0], laws[1]), np.array(failing)
+
+
+def _parts(outcomes: Sequence[object], here: Floats, there: Floats) -> Parts:
+    from sordino.testing.steps import Parts as Two
+
+    return Two(outcomes, here, there, here - there)
+
+
 def hockey(parts: Parts, epsilon: float) -> float:
     """Mass of the table beyond ``e^epsilon`` times that of the neighbour."""
     if parts.here is None or parts.there is None:
@@ -98,6 +124,11 @@ def ratio(parts: Parts, price: Guarantee) -> float:
             return pure
         epsilon = float(price.epsilon)
         return _over(max(hockey(parts, epsilon), hockey(parts.flipped(), epsilon)), float(price.delta))
+    if isinstance(price, ApproxConcentrated):
+        certain, failing = conditioned(parts)
+        both = np.maximum(renyi(certain, ORDERS), renyi(certain.flipped(), ORDERS))
+        used = max(_over(one, float(price.rho) * order) for one, order in zip(both, ORDERS, strict=True))
+        return float(max(used, _over(float(failing.max()), float(price.delta))))
     raise Unsupported("replay", f"does not know the price {type(price).__name__}", hint="Pure(1)")
 
 

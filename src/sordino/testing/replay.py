@@ -17,14 +17,23 @@ import numpy as np
 
 from sordino.data.memory import Memory
 from sordino.mechanisms.choose import output_grid
-from sordino.privacy import Approx, BoundedRange, Concentrated, Guarantee, Pure, TruncatedConcentrated
+from sordino.privacy import (
+    Approx,
+    ApproxConcentrated,
+    BoundedRange,
+    Concentrated,
+    Guarantee,
+    Pure,
+    TruncatedConcentrated,
+)
 from sordino.testing.forced import ForcedDraws, Pending
-from sordino.testing.loss import hockey, orders, ratio, renyi
+from sordino.testing.loss import conditioned, hockey, orders, ratio, renyi
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
     from sordino.lattice import Lattice
     from sordino.mechanisms import Answer, Mechanism
+    from sordino.privacy import Unit
     from sordino.reading.requests import Ask, Summary
     from sordino.statistics import Statistic
 
@@ -86,9 +95,9 @@ class _Node:
 class _Side:
     """One of the two tables, and what it was asked."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, unit: Unit | None = None) -> None:
         columns = {name: np.asarray(column, None if len(column) else float) for name, column in table.items()}
-        self.source = Memory(columns)
+        self.source = Memory(columns, unit=unit)
         self.asked: list[Ask] = []
         self._known: dict[Any, Summary] = {}
 
@@ -165,6 +174,7 @@ def replay(
     walks: int = 2,
     seed: int = 0,
     complete: int = 0,
+    unit: Unit | None = None,
 ) -> Replay:
     """Run a mechanism on two tables with the same outcomes and hold the losses against its price.
 
@@ -178,6 +188,7 @@ def replay(
         walks: Random paths, besides those that choose the outcome with the largest loss in either direction.
         seed: Of the random paths.
         complete: Walk every path of parts instead, up to so many; for tiny worlds.
+        unit: To whom rows belong, where a person has several.
 
     Example:
         >>> from sordino.mechanisms.additive.geometric import Geometric
@@ -188,7 +199,7 @@ def replay(
         >>> round(seen.worst, 9), seen.problems
         (1.0, [])
     """
-    sides = _Side(table), _Side(neighbour)
+    sides = _Side(table, unit), _Side(neighbour, unit)
     lattice = output_grid(statistic) if grid is None else grid
     tree = _Tree(mechanism, statistic, sides, lattice, contribution, seed)
     seen, price, random = Replay(), mechanism.guarantee, np.random.default_rng(seed)
@@ -214,12 +225,18 @@ class _Account:
         self.loss = 0.0
         self.count = 0
         self.divergences = np.zeros((2, len(self.orders)))
+        self.failing = np.zeros(2)
 
     def add(self, parts: Parts, place: int) -> None:
         """One more outcome."""
         self.loss += float(parts.loss[place])
         self.count += 1
         self.parts = parts
+        if isinstance(self.price, ApproxConcentrated):
+            certain, failing = conditioned(parts)
+            self.failing += failing
+            self.divergences[0] += renyi(certain, self.orders)
+            self.divergences[1] += renyi(certain.flipped(), self.orders)
         if isinstance(self.price, Concentrated | TruncatedConcentrated):
             self.divergences[0] += renyi(parts, self.orders)
             self.divergences[1] += renyi(parts.flipped(), self.orders)
@@ -231,7 +248,9 @@ class _Account:
             return abs(self.loss) / float(price.epsilon)
         if isinstance(price, BoundedRange):  # of single draws; of several, from the losses of all paths
             return ratio(self.parts, price) if self.count == 1 else 0.0
-        assert isinstance(price, Concentrated | TruncatedConcentrated)
+        assert isinstance(price, Concentrated | TruncatedConcentrated | ApproxConcentrated)
+        if isinstance(price, ApproxConcentrated) and self.failing.max() > float(price.delta) * SLACK:
+            return float(self.failing.max() / float(price.delta))
         return float(np.max(self.divergences / (float(price.rho) * np.array(self.orders))))
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sordino.errors import SordinoError, Unsupported
 from sordino.mechanisms.choose import output_grid
 from sordino.privacy import Neighbors
+from sordino.reading.traits import Trait
 from sordino.session.quote import rehearse
 from sordino.testing.replay import Replay, replay
 from sordino.testing.tables import TablePair, hostile, neighbours
@@ -84,6 +85,7 @@ def people(case: MechanismCase) -> tuple[int, ...]:
     """Rows per person for which the case has a meaning."""
     world = case.world
     alone = bool(world.places) or world.statistic.neighbors is Neighbors.EDGE
+    alone |= Trait.KEYS in world.statistic.traits  # people are counted, and without a unit every row is one
     return PEOPLE[:1] if alone else PEOPLE
 
 

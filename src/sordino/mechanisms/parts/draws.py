@@ -20,15 +20,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.exact.scale import ExpScale
+    from sordino.mechanisms.additive.cube_draw import Cube
     from sordino.mechanisms.additive.radial_draw import Shells
     from sordino.mechanisms.clip.family import Family, Weighed
     from sordino.mechanisms.clip.fit_test import FitTest
     from sordino.mechanisms.clip.whole_or_interval import Chosen, Valued
+    from sordino.mechanisms.discovery.mixed_cut import MixedCut
+    from sordino.mechanisms.discovery.threshold import WeightThreshold
     from sordino.mechanisms.parts.law import Piece, ScoreCell
     from sordino.mechanisms.parts.measure import Measure
     from sordino.mechanisms.parts.rings import Rings
+    from sordino.mechanisms.table.high_pass_law import HighPassLaw
     from sordino.noise import Noise
     from sordino.privacy import Guarantee
+    from sordino.reading.combinations import Keys as KeyTuple
 
 
 class ForcedBits(Bits):
@@ -114,6 +119,62 @@ class Draws:
         """A lattice point in space: a private centre, a radius by shells, a direction on the sphere of a norm."""
         del price
         return shells.draw(grid, self._words)
+
+    def keys(
+        self, amounts: Mapping[KeyTuple, int], law: MixedCut | WeightThreshold, *, price: Guarantee
+    ) -> dict[KeyTuple, int]:
+        """Which of private keys are shown, and as what, each by its own draw; a key that nobody has never is."""
+        del price
+        drawn = law.draw(list(amounts.values()), self._words)
+        return {key: value for key, value in zip(amounts, drawn, strict=True) if value is not None}
+
+    def centred(
+        self, margin: NDArray[np.int64], sigma: Fraction, *, factor: int, price: Guarantee
+    ) -> NDArray[np.int64] | Any:
+        """``factor`` times a private margin plus Gaussian noise, rounded to whole numbers, cell by cell.
+
+        The price is that of what is left when the mean along every axis is taken out, and nothing else may be used
+        (docs/proofs/mechanism_margins.md, Theorem 2).
+        """
+        from sordino.exact.sampler import draw_many
+        from sordino.noise.gaussian.sampler import GaussianRecipe
+
+        del price
+        flat = draw_many(
+            GaussianRecipe(),
+            locations=factor * margin.reshape(-1),
+            scales=factor * sigma,
+            grid=Lattice(),
+            bits=self._words,
+        )
+        return flat.reshape(margin.shape)
+
+    def geometric_cells(
+        self, cells: NDArray[np.int64], scale: Fraction, *, price: Guarantee
+    ) -> NDArray[np.int64] | Any:
+        """Private whole numbers, each plus two-sided geometric noise; the price is that of all of them together."""
+        from sordino.mechanisms.discovery.mixed_cut import two_sided_many
+
+        del price
+        return cells + two_sided_many(scale, cells.size, self._words).reshape(cells.shape)
+
+    def high_pass(
+        self,
+        cells: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        domain: int,
+        law: HighPassLaw,
+        *,
+        price: Guarantee,
+    ) -> dict[int, int]:
+        """The cells of a public table whose noisy counts reach a threshold; cells that are not given are empty."""
+        del price
+        return law.draw(cells, counts, domain, self._words)
+
+    def cube(self, cube: Cube, *, grid: Lattice, price: Guarantee) -> list[int]:
+        """Lattice points: private numbers plus noise whose density falls with the largest of them."""
+        del price
+        return cube.draw(grid, self._words)
 
     # Choices -------------------------------------------------------------------------------------------
 

@@ -1,0 +1,101 @@
+"""Options for groups: key columns, and their public keys from the command line or from a file."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sordino.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sordino.reading.split import Split
+
+
+def by_options(words: str) -> list[Callable[..., Any]]:
+    """The options that together name groups."""
+    return [
+        click.option("--by", metavar="COLUMN,...", help=f"{words} Needs --by-keys, --by-file or --discover."),
+        click.option(
+            "--by-keys",
+            multiple=True,
+            metavar="A,B,...",
+            help="The public keys of --by; given once for every column, all combinations are asked.",
+        ),
+        click.option(
+            "--by-file",
+            metavar="FILE",
+            help="A CSV file of public keys, one group per line, under a header with the columns of --by.",
+        ),
+        click.option(
+            "--discover",
+            is_flag=False,
+            flag_value=10,
+            type=int,
+            metavar="[KEYS]",
+            help="Find the keys of --by in the data, for a part of the price, which needs a delta; of each person at "
+            "most so many keys count, 10 by default.",
+        ),
+        click.option("--discover-share", metavar="P", help="The part of the price that finds keys."),
+    ]
+
+
+def split(options: dict[str, Any]) -> Split | None:
+    """Read the key columns and the public keys of groups; None without any."""
+    from sordino.reading.split import Split
+
+    columns, keys, file = options["by"], tuple(options["by_keys"] or ()), options["by_file"]
+    found = options.get("discover")
+    if columns is None and not keys and file is None and found is None:
+        return None
+    if columns and found is not None and not keys and file is None:
+        from sordino.reading.discover import discover
+
+        named = [name.strip() for name in columns.split(",")]
+        sought = discover(share=options.get("discover_share"), max_keys=found)
+        return Split.of(named if len(named) > 1 else named[0], sought)
+    if not columns or bool(keys) == (file is not None):
+        raise ParameterError(
+            "release", "--by and --by-keys go together", why="Keys are public: they never come from the data.",
+            hint="--by region --by-keys north,south",
+        )  # fmt: skip
+    named = [name.strip() for name in columns.split(",")]
+    if file is not None:
+        return Split.of(named if len(named) > 1 else named[0], _listed(file, named))
+    if len(keys) != len(named):
+        raise ParameterError(
+            "release", "--by-keys is given once for every column of --by",
+            got={"columns": len(named), "--by-keys": len(keys)},
+            hint="--by region,sex --by-keys north,south --by-keys f,m",
+        )  # fmt: skip
+    levels = [_numbers([key.strip() for key in some.split(",")]) for some in keys]
+    if len(named) == 1:
+        return Split.of(named[0], levels[0])
+    return Split.of(named, dict(zip(named, levels, strict=True)))
+
+
+def _listed(file: str, named: list[str]) -> list[Any]:
+    """The groups of a file: combinations of keys, or the keys of one column."""
+    try:
+        with Path(file).open(encoding="utf-8-sig", newline="") as opened:
+            header, *rows = [[cell.strip() for cell in row] for row in csv.reader(opened) if row]
+    except (OSError, UnicodeDecodeError, ValueError, csv.Error):
+        raise ParameterError("release", "the file of keys cannot be read", got={"--by-file": file}) from None
+    if header != named or any(len(row) != len(named) for row in rows):
+        raise ParameterError(
+            "release", "the file of keys has the columns of --by in its header, and as many in every line",
+            got={"--by-file": file}, hint=f"{','.join(named)} in its first line",
+        )  # fmt: skip
+    columns = [_numbers(list(column)) for column in zip(*rows, strict=True)]
+    if len(named) == 1:
+        return columns[0] if columns else []
+    return list(zip(*columns, strict=True))
+
+
+def _numbers(keys: list[str]) -> list[Any]:
+    """Whole numbers where all keys of a column are, else texts."""
+    return [int(key) for key in keys] if all(key.lstrip("-").isdigit() for key in keys) else list(keys)

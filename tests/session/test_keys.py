@@ -1,0 +1,114 @@
+"""Groups of several key columns: what is asked, refused, stored and shown."""
+
+from __future__ import annotations
+
+import itertools
+
+import jsonschema
+import numpy as np
+import pytest
+
+import sordino as sd
+from sordino.errors import ParameterError
+from sordino.reading.split import MOST, Split
+from sordino.session.release import Release
+
+REGIONS, SEXES = ["north", "south"], ["f", "m"]
+PEOPLE = {
+    "region": ["north"] * 30 + ["south"] * 20 + ["east"] * 5,
+    "sex": (["f"] * 10 + ["m"] * 20) + ["f"] * 20 + ["m"] * 5,
+    "age": np.arange(20, 75),
+}
+PRODUCT = {"region": REGIONS, "sex": SEXES}
+
+
+@pytest.fixture
+def people():
+    return sd.open(PEOPLE, budget=sd.Pure(100_000), neighbors="add-remove-one")
+
+
+def test_a_product_and_a_list_ask_the_same(people):
+    wanted = {("north", "f"): 10, ("north", "m"): 20, ("south", "f"): 20, ("south", "m"): 0}
+    product = people.release_by(["region", "sex"], PRODUCT, sd.Count("age"), sd.Pure(1000))
+    listed = people.release_by(
+        ["region", "sex"], [("south", "m"), ["north", "f"]], sd.Count("age"), sd.Pure(1000)
+    )
+    assert product.groups == wanted
+    assert listed.groups == {key: wanted[key] for key in (("south", "m"), ("north", "f"))}
+    assert product.by_key["south"]["f"] == {"count age": 20}
+
+
+def test_combinations_cost_what_one_column_costs(people):
+    one = people.quote(sd.Count("age"), sd.Pure(1), by=("region", REGIONS))
+    two = people.quote(sd.Count("age"), sd.Pure(1), by=(["region", "sex"], PRODUCT))
+    assert one.guarantee == two.guarantee == sd.Pure(1)
+    assert one.mechanism == two.mechanism
+
+
+def test_the_record_is_kept_and_read_back(people):
+    for keys in (PRODUCT, [("south", "m"), ("north", "f")]):
+        release = people.release_by(["region", "sex"], keys, [sd.Count("age"), sd.Median("age", low=0, high=120)],
+                                    sd.Pure(1000))  # fmt: skip
+        again = Release.from_json(release.to_json())
+        assert again.groups == release.groups
+        jsonschema.validate(release.to_dict(), Release.schema())
+        assert "by region, sex" in repr(release)
+        assert "keys of region, sex came with the question" in release.explain(10_000)
+        frame = release.to_frame("polars")
+        assert set(zip(frame["region"], frame["sex"], strict=True)) == set(release.groups)
+        header, *lines = release.text().splitlines()
+        assert header.split()[:2] == ["region", "sex"]
+        assert len(lines) == len(release.groups)
+
+
+REFUSED = {
+    "no columns": ([], [("a",)]),
+    "a column twice": (["region", "region"], [("a", "b")]),
+    "seven columns": (list("abcdefg"), [tuple("abcdefg")]),
+    "a key too few": (["region", "sex"], [("north",)]),
+    "not combined": (["region", "sex"], ["north", "south"]),
+    "one list for both": (["region", "sex"], [REGIONS, SEXES, ["x", "y", "z"]]),
+    "combinations twice": (["region", "sex"], [("north", "f"), ("north", "f")]),
+    "mixed types": (["region", "sex"], [("north", "f"), ("north", 1)]),
+    "a list as a key": (["region", "sex"], [("north", ["f"])]),
+    "a column without keys": (["region", "sex"], {"region": REGIONS}),
+    "keys of another column": (["region", "sex"], {"region": REGIONS, "town": SEXES}),
+    "no keys": (["region", "sex"], {"region": REGIONS, "sex": []}),
+    "keys twice": (["region", "sex"], {"region": ["n", "n"], "sex": SEXES}),
+    "yes and no": (["region", "sex"], {"region": [True, False], "sex": SEXES}),
+    "half characters": (["region", "sex"], {"region": ["\ud800"], "sex": SEXES}),
+    "more than a million": (["region", "sex"], {"region": range(1001), "sex": range(1000)}),
+    "a column that is not there": (["region", "town"], {"region": REGIONS, "town": SEXES}),
+    "texts for numbers": (["region", "age"], {"region": REGIONS, "age": SEXES}),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_keys_are_refused_before_the_debit(people, case):
+    with pytest.raises(sd.SordinoError, match=r"key|group|column"):
+        people.release_by(*REFUSED[case], sd.Count("age"), sd.Pure(1))
+    assert people.history == ()
+    assert people.remaining == sd.Pure(100_000)
+
+
+def test_a_million_groups_are_named_and_one_more_is_not():
+    assert len(Split.of(["a", "b"], {"a": range(1000), "b": range(1000)})) == MOST
+    with pytest.raises(ParameterError, match="at most 1,000,000 groups"):
+        Split.of("a", range(MOST + 1))
+
+
+def test_places_of_rows_by_their_definition():
+    """Every combination of places, for products and for lists, one to three columns."""
+    rng = np.random.default_rng(1)
+    for width in (1, 2, 3):
+        levels = {f"c{place}": tuple(range(2 + place)) for place in range(width)}
+        every = list(itertools.product(*levels.values()))
+        some = [every[place] for place in rng.permutation(len(every))[: max(1, len(every) // 2)]]
+        for split in (Split.of(list(levels), levels), Split.plain(tuple(levels), some)):
+            rows = list(itertools.product(*((-1, *range(len(level))) for level in split.levels)))
+            found = split.places([np.array(column) for column in zip(*rows, strict=True)]).tolist()
+            for row, place in zip(rows, found, strict=True):
+                named = tuple(level[at] for level, at in zip(split.levels, row, strict=True))
+                inside = -1 not in row and named in split.combinations
+                assert place == (split.combinations.index(named) if inside else -1)
+        assert [one for part in split.chunks(2) for one in part.combinations] == some
