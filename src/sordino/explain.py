@@ -128,6 +128,8 @@ def about_the_answers(release: Release) -> list[str]:
 
 def covered(bar: Interval) -> str:
     """What an error bar covers, how surely, and what it does not cover."""
+    if bar.cut is not None:
+        return clipped(bar)
     if bar.covers == "population":
         what = "the same number of the population from which the rows were drawn independently"
         over = "The chance is over the sample and the noise; a sample that was not drawn so is not covered."
@@ -146,6 +148,35 @@ def covered(bar: Interval) -> str:
     )
     if bar.added is not None:
         said += f" {wider(bar.added)}"
+    return said
+
+
+def clipped(bar: Interval) -> str:
+    """What the bar of a mean or sum covers whose values were cut to a published interval."""
+    assert bar.cut is not None
+    low, high = map(shown, bar.cut)
+    whose = "of the population" if bar.covers == "population" else "of these rows without noise"
+    inside = "lie in all their intervals at once" if bar.simultaneous else "lies in its interval"
+    said = (
+        f"In {100 * bar.level:g} of 100 such releases the same number {whose}, with values cut to {low} to {high}, "
+        f"{inside}: a value beyond counts as the nearer end. "
+    )
+    if bar.covers == "population":
+        said += "The chance is over the sample and the noise, by the central limit theorem, so about. "
+        said += "A part of the price went into the interval."
+    else:
+        said += "The chance is over the noise alone. The interval cost nothing."
+    if bar.added is not None:
+        said += f" {wider(bar.added)}"
+    if bar.hidden is not None and bar.beyond is not None:
+        below, above = (shown(float(f"{end:.3g}")) for end in bar.hidden)
+        said += (
+            f" What is cut away is not in it: fewer than {bar.beyond:,} rows lie beyond (in 95 of 100 such releases), "
+            f"and within the declared bounds they can pull the number by at most {below} down and {above} up. "
+            "With tight=True nothing is cut, and the interval covers the number within the bounds."
+        )
+    else:
+        said += " What is cut away is not in it, and how many rows lie beyond is not known."
     return said
 
 

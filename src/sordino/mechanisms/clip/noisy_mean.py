@@ -20,6 +20,21 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """An answer and the noisy numbers that it was made of; all of them have been paid for.
+
+    Attributes:
+        value: The answer.
+        noisy: The number that got the noise.
+        count: The noisy number of rows; None where it is public or not needed.
+    """
+
+    value: Fraction
+    noisy: Fraction
+    count: Fraction | None
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Summand:
     """The number that gets the noise of a mean or sum, and how the answer comes from it; the value is private.
@@ -37,6 +52,7 @@ class Summand:
         sums: The clipped rows.
         factor: What the clipping bounds are multiplied by to bound the answer; None where it has no bounds.
         contribution: How many rows one person may move.
+        neighbors: Which two datasets are neighbours.
     """
 
     value: Fraction
@@ -47,6 +63,7 @@ class Summand:
     sums: Clipped
     factor: int | None
     contribution: int
+    neighbors: Neighbors
 
     @classmethod
     def of(
@@ -59,28 +76,34 @@ class Summand:
             scale = Fraction(1) if total else Fraction(1, count)
             width = (sums.high - sums.low) * contribution * scale
             factor = count if total else 1
-            return cls(sums.total * scale, width, found.rest, zero, None, sums, factor, contribution)
+            return cls(sums.total * scale, width, found.rest, zero, None, sums, factor, contribution, neighbors)
         if total:
             largest = max(abs(sums.low), abs(sums.high)) * contribution
-            return cls(sums.total, largest, found.rest, zero, None, sums, None, contribution)
+            return cls(sums.total, largest, found.rest, zero, None, sums, None, contribution, neighbors)
         origin, part = found.origin(sums), found.count_part
         largest = max(sums.high - origin, origin - sums.low) * contribution
         about = sums.total - origin * sums.rows
         rest, counting = found.rest.share(1 - part), found.rest.share(part)
-        return cls(about, largest, rest, origin, counting, sums, 1, contribution)
+        return cls(about, largest, rest, origin, counting, sums, 1, contribution, neighbors)
 
-    def draw(self, grid: Grid, bits: Bits | None) -> Fraction:
+    @property
+    def public_rows(self) -> int | None:
+        """The number of rows where it is public."""
+        return self.sums.rows if self.neighbors is Neighbors.REPLACE_ONE else None
+
+    def draw(self, grid: Grid, bits: Bits | None) -> Settled:
         """The value with noise, and the answer from it."""
         noisy, _ = Draws.of(bits).noisy(self.value, sensitivity=self.sensitivity, price=self.price, grid=grid)
         return self.finish(noisy, grid, bits)
 
-    def finish(self, noisy: Fraction, grid: Grid, bits: Bits | None) -> Fraction:
+    def finish(self, noisy: Fraction, grid: Grid, bits: Bits | None) -> Settled:
         """The answer from a value with noise: over a noisy count where rows are private, cut to what is possible."""
+        value, count = noisy, None
         if self.counting is not None:
             count, _ = Draws.of(bits).noisy(
                 Fraction(self.sums.rows), sensitivity=Fraction(self.contribution), price=self.counting
             )
-            noisy = self.origin + noisy / max(count, Fraction(1))
-        if self.factor is None:
-            return noisy
-        return grid.inside(noisy, self.sums.low * self.factor, self.sums.high * self.factor)
+            value = self.origin + noisy / max(count, Fraction(1))
+        if self.factor is not None:
+            value = grid.inside(value, self.sums.low * self.factor, self.sums.high * self.factor)
+        return Settled(value, noisy, count)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import checks
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
+from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointTail
 from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.clip.noisy_mean import Summand
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
+    from sordino.mechanisms.clip.clipped_bar import Tail
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
+    from sordino.mechanisms.clip.noisy_mean import Settled
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.reading.profile import Reading
@@ -214,26 +217,26 @@ class PlainOrCut(Mechanism):
         family = self.family(column.grid, contribution)
         plan, top = family.plan, column.grid.top
         if not plan.searches or not self.shortens(column.grid):
-            sums = column.clipped(0, top)
-            value = self.summand(sums, self.price, contribution).draw(grid, bits)
-            return self._answer(value, column.grid, 0, top, None)
+            part = self.summand(column.clipped(0, top), self.price, contribution)
+            return self._answer(part, part.draw(grid, bits), column.grid, grid)
         ends, sums = column.ends(family.reach)
         draws, prices = Draws.of(bits), {"whole": self.price, "interval": self.price}
         whole = self.summand(sums, plan.whole, contribution)
         valued = self._valued(whole, grid) if plan.joint else None
         found = draws.whole_or_interval(family, family.weigh(ends), valued, prices=prices)
         if isinstance(found, Fraction):
-            return self._answer(whole.finish(found, grid, bits), column.grid, 0, top, None)
+            tail = JointTail.of(family, None, whole, self.rate(whole.price), grid)
+            return self._answer(whole, whole.finish(found, grid, bits), column.grid, grid, tail=tail)
         if found is None:
-            return self._answer(whole.draw(grid, bits), column.grid, 0, top, None)
+            return self._answer(whole, whole.draw(grid, bits), column.grid, grid)
         inside = self.summand(column.clipped(found.low, found.high), plan.cut, contribution)
-        if plan.joint:
-            noisy = draws.flat_topped(self._valued(inside, grid), found.charge, price=inside.price)
-            value = inside.finish(noisy, grid, bits)
-        else:
-            value = inside.draw(grid, bits)
         beyond = plan.rows_beyond(found.level, FAILURE)
-        return self._answer(value, column.grid, found.low, found.high, beyond)
+        if not plan.joint:
+            return self._answer(inside, inside.draw(grid, bits), column.grid, grid, beyond=beyond)
+        noisy = draws.flat_topped(self._valued(inside, grid), found.charge, price=inside.price)
+        tail = JointTail.of(family, found, inside, self.rate(inside.price), grid)
+        settled = inside.finish(noisy, grid, bits)
+        return self._answer(inside, settled, column.grid, grid, tail=tail, beyond=beyond)
 
     def _valued(self, part: Summand, grid: Grid) -> Valued:
         """What a joint draw publishes beside its outcome."""
@@ -248,9 +251,16 @@ class PlainOrCut(Mechanism):
         """Nats per sensitivity of plain noise at a price that is not concentrated."""
         return Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
 
-    def _answer(self, value: Fraction, codes: Codes, low: int, high: int, beyond: int | None) -> Answer:
-        real = codes.units.real
-        public: dict[str, Any] = {"whole": beyond is None, "low": real(low), "high": real(high)}
+    def _answer(
+        self, part: Summand, settled: Settled, codes: Codes, grid: Grid, *, tail: Tail | None = None,
+        beyond: int | None = None,
+    ) -> Answer:  # fmt: skip
+        """What is published, and the bar that follows from it: without a reach of its own the noise is public."""
+        public: dict[str, Any] = {"whole": beyond is None, "low": part.sums.low, "high": part.sums.high}
         if beyond is not None:
             public["rows_beyond"] = Fraction(beyond)
-        return Answer(value, public)
+        bar = ClippedBar.of(
+            part, settled, tail or ClippedBar.public_tail(part, grid), grid, total=self.total, beyond=beyond,
+            bounds=(codes.units.real(0), codes.units.real(codes.top)),
+        )  # fmt: skip
+        return Answer(settled.value, public, noise=bar)

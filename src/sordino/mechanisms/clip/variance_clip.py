@@ -302,7 +302,7 @@ class VarianceClip(Mechanism):
         first = self.first
         found = first.find_interval(column, contribution=contribution, bits=bits)
         sums = column.clipped(found.low, found.high)
-        value = first.noisy(sums, found, grid, contribution, bits)
+        value = first.noisy(sums, found, grid, contribution, bits)[1].value
         value = grid.step * round(value / grid.step)
         return Middle(column.grid.code(float(value)), value, sums.high - sums.low, found)
 
