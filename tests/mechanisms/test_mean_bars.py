@@ -10,11 +10,11 @@ import sordino as sd
 from sordino.coverage import Population, Sample
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
+from sordino.mechanisms.clip.blurred import Blur, blurred_quantile, flat_topped_quantile
 from sordino.mechanisms.clip.clipped_bar import ClippedBar
 from sordino.mechanisms.clip.cut_tails import CutTails, Rarity
 from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
-from sordino.mechanisms.clip.population_bar import convolved_quantile, flat_topped_quantile
 from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.noise.gaussian import Gaussian
 from sordino.noise.laplace import Laplace
@@ -68,7 +68,7 @@ def test_sampling_and_noise_are_convolved(noise):
     normal = random.normal(size=400_000)
     drawn = random.laplace(size=400_000) if noise.name == "laplace" else random.normal(size=400_000)
     for scale in (0.01, 0.9, 1.1, 30.0):
-        found = convolved_quantile(noise, scale, 1.0, 0.05)
+        found = blurred_quantile(noise, scale, Blur(1.0, 0.0), 0.05)
         missed = np.mean(np.abs(normal + scale * drawn) > found)
         assert missed == pytest.approx(0.05, abs=0.002)
         assert np.mean(np.abs(normal + scale * drawn) > 0.8 * found) > 0.06
@@ -77,7 +77,7 @@ def test_sampling_and_noise_are_convolved(noise):
 def test_flat_tops_are_weighed_by_how_rare_they_are():
     rarity, miss = Rarity(10.0, 0.001), 0.035
     for scale in (0.05, 0.5, 3.0):
-        width = flat_topped_quantile(rarity, scale, 1.0, miss)
+        width = flat_topped_quantile(rarity, scale, Blur(1.0, 0.0), miss)
         random = np.random.default_rng(7)
         normal = random.normal(size=200_000)
         worst = 0.0
@@ -92,26 +92,52 @@ def test_flat_tops_are_weighed_by_how_rare_they_are():
         assert worst <= 0.001 + 0.002  # the simulation's error
 
 
-# The box of a noisy sum and a noisy count ------------------------------------------------------------------
+@pytest.mark.parametrize(("deviation", "scale"), [(1.0, 0.3), (0.2, 2.0), (1.0, 0.0), (0.0, 1.0), (2.0, 0.001)])
+def test_a_blur_is_a_sum_of_a_normal_and_a_laplace_number(deviation, scale):
+    random = np.random.default_rng(2)
+    drawn = deviation * random.normal(size=400_000) + scale * random.laplace(size=400_000)
+    blur = Blur(deviation, scale)
+    for place in (0.0, 0.4, 1.0, -1.5, 3.0):
+        assert float(blur.sf(np.array(place))) == pytest.approx(np.mean(drawn > place), abs=0.003)
 
 
-def test_the_box_holds_every_quotient():
-    noise = PublicNoise(Laplace(), Fraction(5), Fraction(1, 8))
+# A noisy sum over a noisy count ----------------------------------------------------------------------------
+
+
+def quotient(noisy, count, counting):
+    return ClippedBar(
+        cut=(Fraction(0), Fraction(20)), whole=False, bounds=(Fraction(0), Fraction(99)), noisy=noisy,
+        tail=PublicNoise(Laplace(), Fraction(5), Fraction(1, 1024)), origin=Fraction(10), count=count,
+        counting=counting, rows=None, total=False, clipped=True, beyond=4, step=Fraction(1, 1024),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("mean", "rows"), [(2.0, 60), (10.0, 60), (19.5, 400)])
+def test_a_quotient_is_covered_as_often_as_promised_and_no_more(mean, rows):
+    """Fieller's set has the level of its law, wherever the mean lies; a narrower one fails."""
+    random = np.random.default_rng(6)
+    counting = PublicNoise(Laplace(), Fraction(3), Fraction(1), aligned=True)
+    hits, narrow, draws = 0, 0, 1500
+    for _ in range(draws):
+        about = Fraction((mean - 10) * rows + 5 * random.laplace()).limit_denominator(2**20)
+        count = Fraction(round(rows + 3 * random.laplace()))
+        bar = quotient(about, count, counting)
+        value = min(max(10 + about / max(count, 1), Fraction(0)), Fraction(20))
+        low, high = map(float, bar.interval(value, 0.2))
+        hits += low <= mean <= high
+        half = 0.8 * (high - low) / 2
+        narrow += abs(mean - (low + high) / 2) <= half
+    error = math.sqrt(0.16 / draws)
+    assert 0.8 - 3 * error <= hits / draws <= 0.8 + 6 * error
+    assert narrow / draws < 0.8
+
+
+def test_what_a_quotient_can_be_at_most():
     counting = PublicNoise(Laplace(), Fraction(4), Fraction(1), aligned=True)
-    for noisy in (Fraction(-70), Fraction(3), Fraction(90)):
-        bar = ClippedBar(
-            cut=(Fraction(0), Fraction(20)), whole=False, bounds=(Fraction(0), Fraction(99)), noisy=noisy, tail=noise,
-            origin=Fraction(10), count=Fraction(30), counting=counting, rows=None, total=False, clipped=True,
-            beyond=4, step=Fraction(1, 8),
-        )  # fmt: skip
-        value = min(max(10 + noisy / 30, Fraction(0)), Fraction(20))
-        low, high = bar.interval(value, 0.05)
-        off, counts = noise.half(0.04), bar.rows_between(0.01)
-        for about in np.linspace(float(noisy - off), float(noisy + off), 23):
-            for count in np.linspace(float(counts[0]), float(counts[1]), 23):
-                assert float(low) <= min(max(10 + about / count, 0), 20) <= float(high)
-        assert low <= value <= high
-        assert bar.hidden == (0.0, pytest.approx(4 * 79 / float(bar.rows_between(0.05)[0])))
+    bar = quotient(Fraction(90), Fraction(30), counting)
+    assert bar.hidden == (0.0, pytest.approx(4 * 79 / float(bar.rows_between(0.05)[0])))
+    for count in (-3, 0, 1):  # hardly any rows: nothing but the interval itself is known
+        assert quotient(Fraction(90), Fraction(count), counting).interval(Fraction(20), 0.05) == (0, 20)
 
 
 # Over releases -------------------------------------------------------------------------------------------

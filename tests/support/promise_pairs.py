@@ -11,6 +11,7 @@ from sordino import catalogue
 from sordino.coverage import Sample
 from sordino.errors import SordinoError
 from sordino.mechanisms.additive.additive import Additive
+from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.quantile.plan import Lattice
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
@@ -52,6 +53,9 @@ def options(statistic, field):
         "coverage": [Sample(0.9)],
         "blocks": [2],
     }
+    if field.name == "point" and field.type == "Mechanism":
+        mean = {"rows": 3, "low": low, "high": high, "step": getattr(statistic, "step", None)}
+        return [PlainOrCut(price=Pure(1), neighbors=statistic.neighbors, tight=True, **mean)]
     if field.name == "point":
         kind = RecursiveQuantiles if field.type == "RecursiveQuantiles" else PrivateQuantile
         several = {"qs": known["qs"][0], "dither": 0} if kind is RecursiveQuantiles else {}

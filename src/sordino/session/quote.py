@@ -195,8 +195,8 @@ def _part(
     reason = None if bar is None else bar.refusal(chosen, answer)
     free = bar is not None and reason is None and "level" not in answer.public
     if free and isinstance(bar.asked, Sample) and "value" in lattices:  # type: ignore[union-attr]
-        ends = dict.fromkeys(("low", "high"), lattices["value"])  # a clipping interval keeps its own
-        lattices = {**ends, **lattices}
+        ends = ("interval_low", "interval_high") if "low" in lattices else ("low", "high")  # others are clipping bounds
+        lattices |= dict.fromkeys(ends, lattices["value"])
     cells = len(answer.value) if free and isinstance(answer.value, tuple) else 1
     kept = None if reason is not None else bar
     return Part(statistic, chosen, grid, first, contribution, lattices, kept, reason, cells)

@@ -139,7 +139,8 @@ class Release(Comparing):
         token: Asking again with it returns this release and costs nothing.
         interval: The error bar, or one per part, when one was asked for.
         public: Other by-products that the price has paid for (clipping bounds, a released magnitude).
-        lattices: The public lattices of by-products and of the ends of error bars (``low``, ``high``), by name.
+        lattices: The public lattices of by-products and of the ends of error bars, by name: ``low`` and ``high``, or
+            ``interval_low`` and ``interval_high`` where the others are clipping bounds.
 
     Example:
         >>> from fractions import Fraction

@@ -1,8 +1,8 @@
 """The bar of a mean or sum that was cut to a published interval: made of published numbers, so it costs nothing.
 
 It covers the mean (or sum) of the rows cut to that interval, and says how many rows can lie beyond and what they can
-hide. Under add/remove a mean is a noisy sum over a noisy count: the bar is the range of the quotient over the box of
-both. Proof: docs/proofs/mean_bars.md.
+hide. Under add/remove a mean is a noisy sum over a noisy count: the bar is the set of means under which both together
+are not too far off (Fieller). With the spread of the rows it covers the population too. Proof: docs/proofs/mean_bars.md.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
+from sordino.mechanisms.clip.blurred import Blur, blurred_quantile, flat_topped_quantile
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.public_noise import PublicNoise
 
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.noisy_mean import Settled, Summand
     from sordino.mechanisms.clip.whole_or_interval import Chosen
 
-COUNT_MISS = 0.2
-"""Of the probability of a miss, for the noisy number of rows: its error weighs less than that of the sum."""
+SLACK = 0.3
+"""Of the probability of a miss, for noise with a flat top, where something else is off too."""
+ROUNDS = 6  # of the search for an end that appears in its own width
 
 
 class Tail(Protocol):
     """How far a noisy number may be off."""
+
+    @property
+    def scale(self) -> Fraction:
+        """Of the noise."""
+        ...
 
     def half(self, miss: float) -> Fraction:
         """The half width that is exceeded with probability at most ``miss``."""
@@ -148,23 +155,47 @@ class ClippedBar:
         known = isinstance(self.tail, PublicNoise) and self.whole and self.count is None
         return self.tail if known else None  # type: ignore[return-value]
 
-    def interval(self, value: Fraction, miss: float) -> tuple[Fraction, Fraction]:
-        """The bar around a published answer."""
-        low, high = self.noise_box(value, miss)
-        return self._inside(min(low, value), max(high, value))
+    def interval(self, value: Fraction, miss: float, deviation: float = 0.0) -> tuple[Fraction, Fraction]:
+        """The bar around a published answer.
 
-    def noise_box(self, value: Fraction, miss: float) -> tuple[Fraction, Fraction]:
-        """Between which numbers the clipped statistic of the rows lies, before the bar is cut to what is possible."""
+        Args:
+            value: The answer.
+            miss: How often it may fail.
+            deviation: Of the noisy number, as the sample is drawn from a population; 0 covers the rows at hand.
+        """
         if self.count is None or self.counting is None:
-            half = self.tail.half(miss)
-            return value - half, value + half
-        off = self.tail.half((1 - COUNT_MISS) * miss)
-        corners = [
-            self.origin + about / count
-            for about in (self.noisy - off, self.noisy + off)
-            for count in self.rows_between(COUNT_MISS * miss)
-        ]
-        return min(corners), max(corners)
+            half = Fraction(self._half(0.0, deviation, miss)) if deviation else self.tail.half(miss)
+            return self._inside(value - half, value + half)
+        if self.count <= 0:
+            return self._inside(*self.cut)
+        middle = self.origin + self.noisy / self.count
+        ends = [middle, middle]
+        far = float(max(self.cut[1] - self.origin, self.origin - self.cut[0]))
+        for side, sign in ((0, -1), (1, 1)):
+            for _ in range(ROUNDS):
+                away = min(abs(float(ends[side] - self.origin)), far)
+                width = self._half(away * float(self.counting.scale), deviation, miss) + away / 2
+                end = middle + sign * Fraction(width) / self.count
+                done, ends[side] = abs(end - ends[side]) * 1000 <= abs(end - middle), end
+                if done:
+                    break
+            else:  # a count so noisy that the end runs away: the farthest mean that is possible decides
+                width = self._half(far * float(self.counting.scale), deviation, miss) + far / 2
+                ends[side] = middle + sign * Fraction(width) / self.count
+        return self._inside(min(ends[0], value), max(ends[1], value))
+
+    def _half(self, counted: float, deviation: float, miss: float) -> float:
+        """How far the noisy number may be off, with the noise of a count at so large a scale and a normal deviation."""
+        tail, scale = self.tail, float(self.tail.scale)
+        blur = Blur(deviation, counted)
+        if counted and self.counting is not None and self.counting.noise.name != "laplace":  # type: ignore[union-attr]
+            blur = Blur(math.hypot(deviation, counted), 0.0)
+        if isinstance(tail, JointTail):
+            rarity = tail.rarity(SLACK * miss)
+            return flat_topped_quantile(rarity, scale, blur, (1 - SLACK) * miss) + float(tail.step)
+        assert isinstance(tail, PublicNoise)
+        assert tail.noise is not None
+        return blurred_quantile(tail.noise, scale, blur, miss) + float(tail.step)
 
     def rows_between(self, miss: float) -> tuple[Fraction, Fraction]:
         """How many rows there are: a public number, or an interval around the noisy one."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.coverage import Coverage, Population
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
+    from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.reading.profile import Reading, Units
@@ -86,6 +88,18 @@ class MeanInterval(Mechanism):
                 if point.name in POINTS and point.smooth_noise is None:
                     yield cls(point=point, price=purse.rest(), coverage=asked)
                 return
+
+    @classmethod
+    def cases(cls) -> Iterator[MechanismCase]:
+        """Means of all worlds at every price, searched and within bounds that fit."""
+        from sordino.hints import Hints
+        from sordino.mechanisms.parts.cases import PRICES, ROWS, MechanismCase, worlds
+
+        for world, price, mode in product(worlds(), PRICES, ({}, {"tight": True})):
+            if Trait.MEAN in world.statistic.traits:
+                hints: dict[str, Any] = {"rows": ROWS, "interval": Population(0.9), **mode}
+                for found in cls.offers(world.statistic, price, Hints(**hints)):
+                    yield MechanismCase(found, world, tuple(hints.items()))
 
     @property
     def bar_covers(self) -> str:
@@ -148,18 +162,12 @@ class MeanInterval(Mechanism):
         about = drawn.value
         largest = max(kept.high - about, about - kept.low) ** 2 * contribution
         total = kept.squares - 2 * about * kept.total + about * about * kept.rows
-        rows = 1 if sample.rows is None else max(sample.rows, 1)  # a public number divides at once
         fine = type(grid)(max(2 * grid.exponent, -1000))
-        noisy, scale = Draws.of(bits).noisy(
-            total / rows, sensitivity=largest / rows, price=self.price, grid=fine
-        )
+        noisy, scale = Draws.of(bits).noisy(total, sensitivity=largest, price=self.price, grid=fine)
         off = PublicNoise(noise_for(self.price).noise, scale, fine.step).half(SPREAD_MISS)
-        least, usual = Fraction(1), Fraction(1)
-        if sample.count is not None:
-            least, usual = sample.rows_between(self.coverage.miss / 10)[0], max(sample.count, Fraction(1))
-        widest = (kept.high - kept.low) ** 2 / 4
-        most = min(max((noisy + off) / least, Fraction(0)), widest)
-        bar = PopulationBar(sample, min(max(noisy / usual, Fraction(0)), widest), most)
+        widest = (kept.high - kept.low) ** 2 / 4 * sample.rows_between(self.coverage.miss / 10)[1]
+        squares, most = (min(max(end, Fraction(0)), widest) for end in (noisy, noisy + off))
+        bar = PopulationBar(sample, squares, most)
         return replace(drawn, noise=bar)
 
     @staticmethod
