@@ -8,7 +8,7 @@ import pytest
 
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.clip.square_search import INNER, NEAR, plan_squares
 from sordino.mechanisms.clip.variance_clip import VarianceClip
@@ -116,7 +116,7 @@ def test_the_noise_of_the_mean_is_subtracted():
     statistic = Variance("x", low=0, high=10, step=1)
     mechanism = VarianceClip(price=Pure(1), rows=400, low=0, high=10, step=1, tight=True)
     answer = mechanism.answer(
-        statistic, lambda ask: Memory({"x": rows}).summary(ask)[0], Grid(-30), bits=SeededBits(8)
+        statistic, lambda ask: Memory({"x": rows}).summary(ask)[0], Lattice.dyadic(-30), bits=SeededBits(8)
     )
     assert 0 <= answer.value < 1
     assert answer.public["mean"] == pytest.approx(7, abs=2)
@@ -125,14 +125,14 @@ def test_the_noise_of_the_mean_is_subtracted():
 def test_the_noise_of_the_mean_is_taken_off():
     """Along a forced path: noise in the released mean makes squares about it too large, never too small."""
     from sordino.data.memory import Memory
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.privacy import Pure
     from sordino.statistics.variance import Variance
     from sordino.testing.forced import ForcedDraws
 
     statistic = Variance("x", low=0, high=100, step=1)
     mechanism = VarianceClip(price=Pure(4), rows=50, low=0, high=100, step=1, tight=True)
-    source, grid = Memory({"x": np.linspace(0, 100, 50)}), Grid(0)
+    source, grid = Memory({"x": np.linspace(0, 100, 50)}), Lattice.dyadic(0)
     path = (50, 900)  # a mean of 50 and a mean of squares of 900, in steps of their grids
     answer = mechanism.answer(statistic, lambda r: source.summary(r)[0], grid, bits=ForcedDraws(path).bits)
     assert 900 / 2 <= answer.value < 900

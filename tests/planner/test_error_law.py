@@ -11,7 +11,7 @@ from sordino.mechanisms.additive.radial_error import RadialError
 from sordino.mechanisms.additive.radial_law import RadialLaw
 from sordino.mechanisms.clip.squares_error import SquaresError
 from sordino.mechanisms.parts.error_law import ErrorLaw
-from sordino.mechanisms.parts.law import Cell, LatticeLaw, MixtureLaw
+from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw, ScoreCell
 from sordino.mechanisms.parts.measure import Measure
 from sordino.noise.gaussian import Gaussian
 from sordino.noise.laplace import Laplace
@@ -64,8 +64,10 @@ def test_infinite_variance_without_a_range_is_said():
 
 
 def test_lattice_laws_and_mixtures_are_summed_exactly():
-    law = LatticeLaw([Cell(0, 4, 1), Cell(5, 5, 0), Cell(6, 9, 1)], Measure.uniform(9), math.log(2))
-    other = LatticeLaw([Cell(0, 2, 0), Cell(3, 9, 2)], Measure.uniform(9), 0.7)
+    law = LatticeLaw(
+        [ScoreCell(0, 4, 1), ScoreCell(5, 5, 0), ScoreCell(6, 9, 1)], Measure.uniform(9), math.log(2)
+    )
+    other = LatticeLaw([ScoreCell(0, 2, 0), ScoreCell(3, 9, 2)], Measure.uniform(9), 0.7)
     mixed = MixtureLaw([(0.25, law), (0.75, other)])
     chances = [0.25 * law.probability(y) + 0.75 * other.probability(y) for y in range(10)]
     truth = Fraction(5)

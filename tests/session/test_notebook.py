@@ -1,4 +1,4 @@
-"""Notebook sugar: one line, one column, no book."""
+"""Notebook sugar: one line, one column, no ledger."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import sordino as sd
 X = np.linspace(0, 100, 1001)
 
 
-def test_answers_are_near_the_truth_at_a_high_price_and_in_no_book():
+def test_answers_are_near_the_truth_at_a_high_price_and_in_no_ledger():
     options = {"low": 0, "high": 100, "price": sd.Pure(50)}
     assert float(sd.median(X, **options)) == pytest.approx(50, abs=1)
     assert float(sd.mean(X, **options)) == pytest.approx(50, abs=1)

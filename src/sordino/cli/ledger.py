@@ -61,7 +61,7 @@ def create(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Begin a ledger with a ceiling for everything that will ever be released about these people."""
+    """Open a ledger with a ceiling for everything that will ever be released about these people."""
     from sordino.ledger import Ledger
     from sordino.privacy import Neighbors, Unit
 
@@ -126,7 +126,7 @@ def show(location: str, by: str | None, last: int, plot: str | None, as_json: bo
 
 
 _DONE = {
-    "open": "begun", "raise": "raised", "lower": "lowered", "freeze": "frozen", "unfreeze": "unfrozen",
+    "open": "opened", "raise": "raised", "lower": "lowered", "freeze": "frozen", "unfreeze": "unfrozen",
     "close": "closed",
 }  # fmt: skip
 

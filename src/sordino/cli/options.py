@@ -33,7 +33,7 @@ _EXAMPLES = {
 """What stands for a field in an example."""
 
 UNTYPED = ("interval", "measure")
-"""Hints that are no option of their own here: the one has its own, the other is an object."""
+"""Hints that are not options of their own here: the one has its own, the other is an object."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 plot_option = click.option("--plot", metavar="FILE", help="Draw a picture into FILE (.svg, .png or .pdf).")

@@ -30,7 +30,9 @@ def reproduction(module: str = "") -> Any:
         ) from None
 
 
-@click.group(name="paper", epilog="Example: sordino paper run 000-figure-1 --scale full --out figures")
+@click.group(
+    name="paper", epilog="Example: sordino paper run hladik-2022-figure-1 --scale full --out figures"
+)
 def command() -> None:
     """Run the papers' experiments by this package's own functions."""
 
@@ -68,7 +70,7 @@ def list_experiments(as_json: bool) -> None:
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
 @json_option
 def run(name: str, scale: str, out: Path, data: Path | None, jobs: int, as_json: bool) -> None:
-    """Run NAME (an experiment, a paper such as 004, or all) and write its files into a folder.
+    """Run NAME (an experiment, a paper such as bun-2019, or all) and write its files into a folder.
 
     An interrupted run goes on where it stopped.
     """

@@ -194,7 +194,7 @@ def _ledger(asked: ReleaseFile, user: str | None) -> Ledger:
             hint="budget = { epsilon = 3 }, or: sordino ledger create LEDGER --epsilon 3 --reason 'why'",
         )  # fmt: skip
     unit, neighbors = _whom(asked)
-    render.note(f"  ledger      {asked.ledger} is begun with {asked.budget!r}")
+    render.note(f"  ledger      {asked.ledger} is started with {asked.budget!r}")
     return Ledger.create(
         asked.ledger, asked.budget, reason=asked.reason, neighbors=neighbors, unit=unit, user=user
     )

@@ -1,4 +1,4 @@
-"""US presidential elections: the figures of Liu, Wang & Xia 2023, with what we found."""
+"""US presidential elections: the figures of Liu, Wang and Xia 2023, with what we found."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def elections(
     as_json: bool,
     plot: str | None,
 ) -> None:
-    """US presidential elections: Figures 1 and 2 of Liu, Wang & Xia 2023, with what we found.
+    """US presidential elections: Figures 1 and 2 of Liu, Wang and Xia 2023, with what we found.
 
     sordino smoothed elections --figure 2 --plot figure2.svg
     """

@@ -14,7 +14,7 @@ from sordino.coverage import Coverage, Population
 from sordino.mechanisms.clip.clipped_bar import ClippedBar
 from sordino.mechanisms.clip.mean_interval import LEAST_ROWS
 from sordino.mechanisms.clip.population_bar import PopulationBar
-from sordino.mechanisms.parts.population import Limits, share_limits, size_limits
+from sordino.mechanisms.parts.population import PopulationInterval, share_limits, size_limits
 from sordino.privacy import Neighbors
 from sordino.session.release import Interval
 
@@ -54,7 +54,11 @@ class Bar:
         if not isinstance(self.asked, Population):
             return "It was made for the population." if isinstance(answer.noise, PopulationBar) else None
         if isinstance(answer.noise, PopulationBar):
-            return None if self.asked.inclusion is None else "A probability of inclusion is about counts of rows."
+            return (
+                None
+                if self.asked.inclusion is None
+                else "A probability of inclusion is about counts of rows."
+            )
         return self._no_population()
 
     def _no_population(self) -> str | None:
@@ -65,7 +69,9 @@ class Bar:
                 return None
             return "A probability of inclusion is about counts of rows."
         if not self.statistic.tallies and _two_points(self.statistic) is None:
-            few = f"; a mean needs {LEAST_ROWS} rows for it, declared with rows= where their number is private"
+            few = (
+                f"; a mean needs {LEAST_ROWS} rows for it, declared with rows= where their number is private"
+            )
             return (
                 "Of the population only counts, shares, quantiles and means have an interval whose coverage was "
                 f"measured{few if self.statistic.name == 'mean' else ''}."
@@ -124,7 +130,7 @@ class Bar:
         cut = float(sample.cut[0]), float(sample.cut[1])
         return replace(bar, cut=cut, beyond=sample.beyond, hidden=sample.hidden)
 
-    def _limits(self, value: Fraction, noise: PublicNoise) -> Limits:
+    def _limits(self, value: Fraction, noise: PublicNoise) -> PopulationInterval:
         asked = self.asked
         assert isinstance(asked, Population)
         if asked.inclusion is not None:
@@ -134,7 +140,7 @@ class Bar:
         unit /= self.rows
         found = share_limits(value, noise, rows=self.rows, unit=unit, origin=origin, miss=self.each.miss)
         size, start = float(unit * self.rows), float(origin)
-        return Limits(start + size * found.low, start + size * found.high, size * found.plain)
+        return PopulationInterval(start + size * found.low, start + size * found.high, size * found.plain)
 
     def _interval(self, low: Any, high: Any, *, paid: bool, added: float | None = None) -> Interval:
         return Interval(
@@ -150,13 +156,13 @@ class Bar:
 
 def _two_points(statistic: Any) -> tuple[Fraction, Fraction] | None:
     """Width and origin of the range of a mean whose rows can only be at its two ends."""
-    if statistic.name != "mean" or statistic.grid.top != 1:
+    if statistic.name != "mean" or statistic.grid.last != 1:
         return None
-    units = statistic.grid.units
+    units = statistic.grid.endless
     return Fraction(units.step), Fraction(units.origin)
 
 
-def _added(limits: Limits) -> float:
+def _added(limits: PopulationInterval) -> float:
     """By which share privacy makes the interval wider."""
     return 0.0 if limits.plain <= 0 else max((limits.high - limits.low) / limits.plain - 1, 0.0)
 

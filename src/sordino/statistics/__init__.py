@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.calling import Explained
 from sordino.errors import ParameterError, Unsupported
+from sordino.lattice import Lattice
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Exact, Opened, Reading, Units
+from sordino.reading.profile import Exact, Opened, Reading
 from sordino.reading.traits import Trait
 from sordino.registry import Register
 
@@ -118,9 +119,9 @@ class Statistic(metaclass=Explained):
         return self.tallies or Trait.WHOLE in self.traits
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Lattice:
         """The public lattice on which the value is counted."""
-        return Units()
+        return Lattice()
 
     @property
     def exact(self) -> tuple[str, ...]:

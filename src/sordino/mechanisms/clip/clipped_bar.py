@@ -2,7 +2,7 @@
 
 It covers the mean (or sum) of the rows cut to that interval, and says how many rows can lie beyond and what they can
 hide. Under add/remove a mean is a noisy sum over a noisy count: the bar is the set of means under which both together
-are not too far off (Fieller). With the spread of the rows it covers the population too. Proof: docs/proofs/mean_bars.md.
+are not too far off (Fieller). With the spread of rows it covers the population too. Proof: docs/proofs/mean_bars.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.public_noise import PublicNoise
 
 if TYPE_CHECKING:
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms.clip.cut_tails import Rarity
     from sordino.mechanisms.clip.family import Family
     from sordino.mechanisms.clip.noisy_mean import Settled, Summand
@@ -28,7 +28,7 @@ SLACK = 0.3
 ROUNDS = 6  # of the search for an end that appears in its own width
 
 
-class Tail(Protocol):
+class NoiseReach(Protocol):
     """How far a noisy number may be off."""
 
     @property
@@ -60,7 +60,9 @@ class JointTail:
     step: Fraction
 
     @classmethod
-    def of(cls, family: Family, found: Chosen | None, part: Summand, rate: Fraction, grid: Grid) -> JointTail:
+    def of(
+        cls, family: Family, found: Chosen | None, part: Summand, rate: Fraction, grid: Lattice
+    ) -> JointTail:
         """The reach of what was drawn."""
         scale = part.sensitivity / rate
         if found is None:
@@ -115,7 +117,7 @@ class ClippedBar:
     whole: bool
     bounds: tuple[Fraction, Fraction]
     noisy: Fraction
-    tail: Tail
+    tail: NoiseReach
     origin: Fraction
     count: Fraction | None
     counting: PublicNoise | None
@@ -127,7 +129,7 @@ class ClippedBar:
 
     @classmethod
     def of(
-        cls, part: Summand, settled: Settled, tail: Tail, grid: Grid, *, bounds: tuple[Fraction, Fraction],
+        cls, part: Summand, settled: Settled, tail: NoiseReach, grid: Lattice, *, bounds: tuple[Fraction, Fraction],
         total: bool, beyond: int | None = None,
     ) -> ClippedBar:  # fmt: skip
         """From what was drawn."""
@@ -144,7 +146,7 @@ class ClippedBar:
         )  # fmt: skip
 
     @classmethod
-    def public_tail(cls, part: Summand, grid: Grid) -> PublicNoise:
+    def public_tail(cls, part: Summand, grid: Lattice) -> PublicNoise:
         """Plain noise, whose law is public once the interval is."""
         known = noise_for(part.price)
         return PublicNoise(known.noise, part.sensitivity * known.scale, grid.step)

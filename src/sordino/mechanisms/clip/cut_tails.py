@@ -120,7 +120,10 @@ def _longer_than_a_part(family: Family, level: int, place: int) -> bool:
 
 @lru_cache(maxsize=256)
 def _classes(
-    plan: CutPlan, meeting: int, anchored: bool, miss: float  # noqa: FBT001
+    plan: CutPlan,
+    meeting: int,
+    anchored: bool,
+    miss: float,
 ) -> tuple[list[tuple[int, bool, _Class]], float]:
     """The levels, each with its favoured intervals and the others, and what all the rest adds."""
     classes: list[tuple[int, bool, _Class]] = []
@@ -142,7 +145,7 @@ def _classes(
 
 
 @lru_cache(maxsize=256)
-def _reaches(plan: CutPlan, meeting: int, anchored: bool, miss: float) -> CutTails:  # noqa: FBT001
+def _reaches(plan: CutPlan, meeting: int, anchored: bool, miss: float) -> CutTails:
     """Share the miss: the whole range first, then the levels."""
     classes, remote = _classes(plan, meeting, anchored, miss)
     low, high = 0.0, miss

@@ -138,7 +138,7 @@ class Family:
         """
         low, high = self._ends(level, np.array([place], dtype=np.int64), STARTS, 1 << STARTS)
         bottom, top = max(int(low[0]), 0), min(int(high[0]), self.top)
-        if bottom == top:  # a single code is no range to clip to
+        if bottom == top:  # a single code is not a range to clip to
             return (bottom, top + 1) if top < self.top else (bottom - 1, top)
         return bottom, top
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.coverage import Coverage, Population
 from sordino.errors import Unsupported
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism, kinds
 from sordino.mechanisms.clip.clipped_bar import ClippedBar
 from sordino.mechanisms.clip.column import AskedColumn
@@ -29,16 +30,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
-    from sordino.reading.profile import Reading, Units
+    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
-ANSWER = Fraction(4, 5)  # of the price: between 3/4 and 6/7 the width of the interval changes by less than 3 %
+ANSWER = Fraction(
+    4, 5
+)  # of the price: between 3/4 and 6/7 the width of the interval changes by less than 3 %
 LEAST_ROWS = 100  # with fewer a mean is not close to normal
 SPREAD_MISS = 0.1  # two-sided: the limit of the spread is too small in one of twenty releases
 POINTS = ("plain-or-cut", "auto-clip", "additive")  # whose answers are clipped means with a bar
@@ -79,7 +81,7 @@ class MeanInterval(Mechanism):
         asked = hints.interval
         if not isinstance(asked, Population) or asked.inclusion is not None or (hints.rows or 0) < LEAST_ROWS:
             return
-        if statistic.grid.top == 1 and statistic.neighbors is Neighbors.REPLACE_ONE:
+        if statistic.grid.last == 1 and statistic.neighbors is Neighbors.REPLACE_ONE:
             return  # a share has an exact interval
         purse, alone = Purse(price), replace(hints, interval=None)
         cost = purse.take(ANSWER)
@@ -135,7 +137,7 @@ class MeanInterval(Mechanism):
         """The mean of a column that the mechanism inside answers."""
         return Mechanism.refusal(self, statistic) or self.point.refusal(statistic)
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:
         """Those of the answer."""
         return dict(self.point.lattices(statistic, grid))
 
@@ -143,7 +145,7 @@ class MeanInterval(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -152,17 +154,16 @@ class MeanInterval(Mechanism):
         drawn = self.point.answer(statistic, ask, grid, contribution=contribution, bits=bits)
         assert isinstance(drawn.value, Fraction)
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
-        codes = column.grid
         sample = drawn.noise
         if isinstance(sample, PublicNoise):  # plain noise within the declared bounds, a public number of rows
             sample = self._plain(drawn.value, sample, column, grid)
         assert isinstance(sample, ClippedBar)
-        low, high = (round((end - codes.units.origin) / codes.units.step) for end in sample.cut)
+        low, high = (column.grid.index(end) for end in sample.cut)
         kept = column.clipped(low, high, squares=True)
         about = drawn.value
         largest = max(kept.high - about, about - kept.low) ** 2 * contribution
         total = kept.squares - 2 * about * kept.total + about * about * kept.rows
-        fine = type(grid)(max(2 * grid.exponent, -1000))
+        fine = Lattice.dyadic(max(2 * grid.exponent, -1000))
         noisy, scale = Draws.of(bits).noisy(total, sensitivity=largest, price=self.price, grid=fine)
         off = PublicNoise(noise_for(self.price).noise, scale, fine.step).half(SPREAD_MISS)
         widest = (kept.high - kept.low) ** 2 / 4 * sample.rows_between(self.coverage.miss / 10)[1]
@@ -171,10 +172,10 @@ class MeanInterval(Mechanism):
         return replace(drawn, noise=bar)
 
     @staticmethod
-    def _plain(value: Fraction, noise: PublicNoise, column: AskedColumn, grid: Grid) -> ClippedBar:
+    def _plain(value: Fraction, noise: PublicNoise, column: AskedColumn, grid: Lattice) -> ClippedBar:
         """The bar of an answer whose noise is made for the declared bounds."""
-        units, sums = column.grid.units, column.clipped(0, column.grid.top)
-        bounds = units.real(0), units.real(column.grid.top)
+        sums = column.clipped(0, column.grid.last)
+        bounds = sums.low, sums.high
         return ClippedBar(
             cut=bounds, whole=True, bounds=bounds, noisy=value, tail=noise, origin=Fraction(0), count=None,
             counting=None, rows=sums.rows, total=False, clipped=True, beyond=None, step=grid.step,
@@ -184,7 +185,7 @@ class MeanInterval(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -193,7 +194,7 @@ class MeanInterval(Mechanism):
         """Those of the answer."""
         return self.point.error_laws(statistic, ask, grid, truth, contribution=contribution, bits=bits)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: squares are taken about the answer."""
         raise Unsupported(self.name, "asks several times", hint="call answer(statistic, ask, grid)")
 

@@ -14,7 +14,7 @@ from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms.clip.column import Clipped
     from sordino.mechanisms.clip.interval import ClipInterval
     from sordino.privacy import Guarantee
@@ -76,7 +76,9 @@ class Summand:
             scale = Fraction(1) if total else Fraction(1, count)
             width = (sums.high - sums.low) * contribution * scale
             factor = count if total else 1
-            return cls(sums.total * scale, width, found.rest, zero, None, sums, factor, contribution, neighbors)
+            return cls(
+                sums.total * scale, width, found.rest, zero, None, sums, factor, contribution, neighbors
+            )
         if total:
             largest = max(abs(sums.low), abs(sums.high)) * contribution
             return cls(sums.total, largest, found.rest, zero, None, sums, None, contribution, neighbors)
@@ -91,12 +93,12 @@ class Summand:
         """The number of rows where it is public."""
         return self.sums.rows if self.neighbors is Neighbors.REPLACE_ONE else None
 
-    def draw(self, grid: Grid, bits: Bits | None) -> Settled:
+    def draw(self, grid: Lattice, bits: Bits | None) -> Settled:
         """The value with noise, and the answer from it."""
         noisy, _ = Draws.of(bits).noisy(self.value, sensitivity=self.sensitivity, price=self.price, grid=grid)
         return self.finish(noisy, grid, bits)
 
-    def finish(self, noisy: Fraction, grid: Grid, bits: Bits | None) -> Settled:
+    def finish(self, noisy: Fraction, grid: Lattice, bits: Bits | None) -> Settled:
         """The answer from a value with noise: over a noisy count where rows are private, cut to what is possible."""
         value, count = noisy, None
         if self.counting is not None:

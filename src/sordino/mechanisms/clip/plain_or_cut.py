@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
 from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointTail
 from sordino.mechanisms.clip.family import Family
@@ -22,18 +23,16 @@ from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, plan_cut
 from sordino.mechanisms.clip.whole_or_interval import Valued
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Guarantee, Neighbors
-from sordino.reading.profile import Units
-from sordino.reading.requests import Grid as Codes
+from sordino.reading.row_lattice import RowLattice as Codes
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
-    from sordino.mechanisms.clip.clipped_bar import Tail
+    from sordino.mechanisms.clip.clipped_bar import NoiseReach
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
     from sordino.mechanisms.clip.noisy_mean import Settled
     from sordino.mechanisms.parts.error_law import Errors
@@ -126,10 +125,15 @@ class PlainOrCut(Mechanism):
         reason = lacking(statistic, Trait.TOTAL if self.total else Trait.MEAN)
         return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
 
-    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:
         """The answer is on the grid; the interval is of codes of the column."""
-        codes = statistic.grid.units
-        return {"value": Units(Fraction(0), grid.step), "low": codes, "high": codes, "rows_beyond": Units()}
+        codes = statistic.grid.endless
+        return {
+            "value": Lattice(Fraction(0), grid.step),
+            "low": codes,
+            "high": codes,
+            "rows_beyond": Lattice(),
+        }
 
     @property
     def guarantee(self) -> Guarantee:
@@ -141,9 +145,9 @@ class PlainOrCut(Mechanism):
         lattice = Codes(self.low, self.high, step=self.step) if codes is None else codes
         spread = None
         if self.spread is not None:
-            spread = checks.positive(self.name, spread=self.spread) / lattice.units.step
+            spread = checks.positive(self.name, spread=self.spread) / lattice.endless.step
         return plan_cut(
-            rows=0 if self.tight else self.rows, price=self.price, cells=lattice.top, contribution=contribution,
+            rows=0 if self.tight else self.rows, price=self.price, cells=lattice.last, contribution=contribution,
             spread=spread, counted=self.neighbors is Neighbors.ADD_REMOVE_ONE and not self.total,
         )  # fmt: skip
 
@@ -160,13 +164,13 @@ class PlainOrCut(Mechanism):
         centre = None
         if self.centre is not None:
             centre = codes.code(min(max(float(self.centre), codes.low), codes.high))
-        return Family(plan, codes.top, anchor, anchored=cut_about_zero, centre=centre)
+        return Family(plan, codes.last, anchor, anchored=cut_about_zero, centre=centre)
 
     def answer(
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -177,7 +181,7 @@ class PlainOrCut(Mechanism):
         column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
         return matched(self, statistic).converse(column, grid, contribution=contribution, bits=bits)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the sum depends on the interval that has been released."""
         raise Unsupported(self.name, "asks the source twice", hint="call answer(statistic, ask, grid)")
 
@@ -191,7 +195,7 @@ class PlainOrCut(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -211,11 +215,11 @@ class PlainOrCut(Mechanism):
         return Summand.of(sums, found, total=self.total, neighbors=self.neighbors, contribution=contribution)
 
     def converse(
-        self, column: ClippableColumn, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
+        self, column: ClippableColumn, grid: Lattice, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Choose the whole range or an interval, then add noise."""
         family = self.family(column.grid, contribution)
-        plan, top = family.plan, column.grid.top
+        plan, top = family.plan, column.grid.last
         if not plan.searches or not self.shortens(column.grid):
             part = self.summand(column.clipped(0, top), self.price, contribution)
             return self._answer(part, part.draw(grid, bits), column.grid, grid)
@@ -238,7 +242,7 @@ class PlainOrCut(Mechanism):
         settled = inside.finish(noisy, grid, bits)
         return self._answer(inside, settled, column.grid, grid, tail=tail, beyond=beyond)
 
-    def _valued(self, part: Summand, grid: Grid) -> Valued:
+    def _valued(self, part: Summand, grid: Lattice) -> Valued:
         """What a joint draw publishes beside its outcome."""
         return Valued(part.value, part.sensitivity, self.rate(part.price), grid)
 
@@ -252,7 +256,7 @@ class PlainOrCut(Mechanism):
         return Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
 
     def _answer(
-        self, part: Summand, settled: Settled, codes: Codes, grid: Grid, *, tail: Tail | None = None,
+        self, part: Summand, settled: Settled, codes: Codes, grid: Lattice, *, tail: NoiseReach | None = None,
         beyond: int | None = None,
     ) -> Answer:  # fmt: skip
         """What is published, and the bar that follows from it: without a reach of its own the noise is public."""
@@ -261,6 +265,6 @@ class PlainOrCut(Mechanism):
             public["rows_beyond"] = Fraction(beyond)
         bar = ClippedBar.of(
             part, settled, tail or ClippedBar.public_tail(part, grid), grid, total=self.total, beyond=beyond,
-            bounds=(codes.units.real(0), codes.units.real(codes.top)),
+            bounds=(codes.endless.real(0), codes.endless.real(codes.last)),
         )  # fmt: skip
         return Answer(settled.value, public, noise=bar)

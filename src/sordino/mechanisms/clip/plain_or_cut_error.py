@@ -19,7 +19,7 @@ from sordino.mechanisms.parts.drawing import noise_for
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms.clip.column import ClippableColumn
     from sordino.mechanisms.clip.noisy_mean import Summand
     from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
@@ -114,7 +114,7 @@ class MixedErrors:
 
 
 def outcome_errors(
-    mechanism: PlainOrCut, column: ClippableColumn, grid: Grid, truth: Fraction, contribution: int
+    mechanism: PlainOrCut, column: ClippableColumn, grid: Lattice, truth: Fraction, contribution: int
 ) -> MixedErrors:
     """The law of the error on a public column.
 
@@ -127,7 +127,7 @@ def outcome_errors(
     """
     del grid  # its rounding is far below the noise
     family = mechanism.family(column.grid, contribution)
-    plan, top = family.plan, column.grid.top
+    plan, top = family.plan, column.grid.last
     found: list[tuple[float, ...]] = []
     if not plan.searches or not mechanism.shortens(column.grid):
         whole = mechanism.summand(column.clipped(0, top), mechanism.price, contribution)

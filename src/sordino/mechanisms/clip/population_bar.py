@@ -12,7 +12,7 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from sordino.mechanisms.parts.population import Limits
+from sordino.mechanisms.parts.population import PopulationInterval
 
 if TYPE_CHECKING:
     from sordino.mechanisms.clip.clipped_bar import ClippedBar
@@ -32,7 +32,7 @@ class PopulationBar:
     squares: Fraction
     most: Fraction
 
-    def limits(self, value: Fraction, miss: float) -> Limits:
+    def limits(self, value: Fraction, miss: float) -> PopulationInterval:
         """The interval around a published answer, and its width without noise."""
         sample = self.sample
         divided = 1.0 if sample.rows is None else float(max(sample.rows, 1))
@@ -40,4 +40,4 @@ class PopulationBar:
         low, high = sample.interval(value, miss, deviation)
         rows = max(float(sample.count), 1.0) if sample.count is not None else divided
         plain = 2 * NormalDist().inv_cdf(1 - miss / 2) * math.sqrt(max(float(self.squares), 0.0)) / rows
-        return Limits(float(low), float(high), plain)
+        return PopulationInterval(float(low), float(high), plain)

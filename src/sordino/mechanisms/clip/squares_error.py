@@ -20,7 +20,7 @@ from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms.clip.column import ClippableColumn
     from sordino.mechanisms.clip.variance_clip import VarianceClip
     from sordino.noise import Noise
@@ -90,7 +90,7 @@ class SquaresError:
 def squares_error(
     mechanism: VarianceClip,
     column: ClippableColumn,
-    grid: Grid,
+    grid: Lattice,
     truth: Fraction,
     *,
     contribution: int,

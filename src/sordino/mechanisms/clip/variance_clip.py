@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
 from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.clip.interval import count_part
 from sordino.mechanisms.clip.square_search import SquarePlan, plan_squares
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
@@ -137,7 +136,7 @@ class VarianceClip(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -191,10 +190,10 @@ class VarianceClip(Mechanism):
                 reason = "It was planned for a moment about another point."
         return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
 
-    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:
         """A root and a mean are on the grid, squares on its square; the interval is of codes of the column."""
-        plain, codes = Units(Fraction(0), grid.step), statistic.grid.units
-        value = plain if self.root else Units(Fraction(0), _squared(grid).step)
+        plain, codes = Lattice(Fraction(0), grid.step), statistic.grid.endless
+        value = plain if self.root else Lattice(Fraction(0), _squared(grid).step)
         return {"value": value, "mean": plain, "low": codes, "high": codes}
 
     @property
@@ -236,7 +235,7 @@ class VarianceClip(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -248,7 +247,7 @@ class VarianceClip(Mechanism):
         mechanism = matched(self, statistic)
         return mechanism.converse(column, grid, contribution=contribution, bits=bits)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the second question depends on the first answer."""
         raise Unsupported(
             self.name, "asks the source several times", hint="call answer(statistic, ask, grid)"
@@ -259,12 +258,12 @@ class VarianceClip(Mechanism):
         raise Unsupported(self.name, "is a composition", hint="audit each part of clip_search")
 
     def converse(
-        self, column: ClippableColumn, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
+        self, column: ClippableColumn, grid: Lattice, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Mean, radius of squares, clipped mean of squares."""
         found = self.find_squares(column, grid, contribution=contribution, bits=bits)
         value, count = self._noisy(found, grid, contribution, bits)
-        codes, (low, high) = column.grid.units, found.ends
+        codes, (low, high) = column.grid.endless, found.ends
         public: dict[str, Any] = {"low": codes.real(low), "high": codes.real(high)}
         if found.middle.found is not None:
             public["mean"] = found.middle.value
@@ -274,13 +273,13 @@ class VarianceClip(Mechanism):
         return Answer(fine.step * round(answer / fine.step), public)
 
     def find_squares(
-        self, column: ClippableColumn, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
+        self, column: ClippableColumn, grid: Lattice, *, contribution: int = 1, bits: Bits | None = None
     ) -> Squares:
         """Release a mean and a radius; what is left of the price is for the noise."""
         from sordino.mechanisms.clip.search import ROOT_GROWTH, radius_search, search_radius
 
         middle = self._middle(column, grid, contribution, bits)
-        code, top = middle.code, column.grid.top
+        code, top = middle.code, column.grid.last
         spent = self.price.share(1 - self.mean_share)
         plan = self._plan(column, middle, spent)
         radius = plan.reach
@@ -294,11 +293,11 @@ class VarianceClip(Mechanism):
         kept = column.clipped(*ends, squares=True)
         return Squares(kept, middle, spent.share(1 - plan.share), ends)
 
-    def _middle(self, column: ClippableColumn, grid: Grid, contribution: int, bits: Bits | None) -> Middle:
+    def _middle(self, column: ClippableColumn, grid: Lattice, contribution: int, bits: Bits | None) -> Middle:
         """Release a mean, or take the public point."""
         if self.about is not None:
             code = column.grid.code(float(self.about))
-            return Middle(code, column.grid.units.real(code))
+            return Middle(code, column.grid.endless.real(code))
         first = self.first
         found = first.find_interval(column, contribution=contribution, bits=bits)
         sums = column.clipped(found.low, found.high)
@@ -308,7 +307,7 @@ class VarianceClip(Mechanism):
 
     def _plan(self, column: ClippableColumn, middle: Middle, spent: Guarantee) -> SquarePlan:
         """How far and how dearly to search, from what has been released; no search where the bounds fit."""
-        top, step = column.grid.top, column.grid.units.step
+        top, step = column.grid.last, column.grid.endless.step
         farthest = max(top - middle.code, middle.code, 1)
         told = {} if middle.found is None else middle.found.public
         if self.tight or told.get("fits"):
@@ -320,7 +319,7 @@ class VarianceClip(Mechanism):
         )  # fmt: skip
 
     def _noisy(
-        self, found: Squares, grid: Grid, contribution: int, bits: Bits | None
+        self, found: Squares, grid: Lattice, contribution: int, bits: Bits | None
     ) -> tuple[Fraction, Fraction]:
         """The noisy mean of clipped squares about a released point, and the number of rows it was divided by."""
         fine, rows, total, largest = _squared(grid), found.kept.rows, found.total, found.largest
@@ -360,6 +359,6 @@ class VarianceClip(Mechanism):
         return Fraction((float(reach * contribution / count * noise.scale) * noise.noise.std) ** 2)
 
 
-def _squared(grid: Grid) -> Grid:
+def _squared(grid: Lattice) -> Lattice:
     """The lattice of squares: twice the exponent of the lattice of values, within what floats can hold."""
-    return type(grid)(max(2 * grid.exponent, -1000))
+    return Lattice.dyadic(max(2 * grid.exponent, -1000))

@@ -1,4 +1,4 @@
-"""Arsinh-normal noise (paper 004, Section 3.3): sinh(sigma * Gaussian)/sigma."""
+"""Arsinh-normal noise (Bun and Steinke 2019, Section 3.3): sinh(sigma * Gaussian)/sigma."""
 
 from __future__ import annotations
 

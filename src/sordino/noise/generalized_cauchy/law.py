@@ -1,6 +1,6 @@
 """Generalized Cauchy: (1+|x|^p)^-theta, pure and geo-privacy by the joint cost of shift and scale.
 
-Papers 000 and 002 use theta = 1; the joint cost is in ``docs/proofs/generalized_cauchy.md``.
+Hladík and Tětek 2022 and Liang and Yi 2024 use theta = 1; the joint cost is in ``docs/proofs/generalized_cauchy.md``.
 """
 
 from __future__ import annotations
@@ -157,9 +157,9 @@ class GeneralizedCauchy(Noise):
 
     def _cost(self, eta: Fraction, smoothing: Fraction, method: str) -> Fraction:
         """Bound the privacy loss from above, rigorously."""
-        if method == "published":  # Nissim, Raskhodnikova & Smith 2007: (p+1)(smoothing + shift), theta = 1
+        if method == "published":  # Nissim, Raskhodnikova and Smith 2007: (p+1)(smoothing + shift), theta = 1
             return (self.p + 1) * (smoothing + eta)
-        if method == "split":  # paper 002, Lemma 3.3
+        if method == "split":  # Liang and Yi 2024, Lemma 3.3
             p, theta = ball(self.p), ball(self.theta)
             scores = (
                 ball(max(Fraction(1), self.p * self.theta - 1)),

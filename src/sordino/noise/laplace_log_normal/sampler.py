@@ -1,4 +1,4 @@
-"""Laplace log-normal noise (paper 004, Section 3.1): a Laplace variable times exp(sigma * Gaussian)."""
+"""Laplace log-normal noise (Bun and Steinke 2019, Section 3.1): a Laplace variable times exp(sigma * Gaussian)."""
 
 from __future__ import annotations
 

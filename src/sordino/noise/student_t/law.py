@@ -1,6 +1,6 @@
 """Student's t: pure, concentrated and geo-privacy under a smooth bound, by an exact hyperbolic formula.
 
-Bun & Steinke (paper 004, section 3.4); the exact cost is in ``docs/proofs/student_t.md``.
+Bun and Steinke 2019, section 3.4; the exact cost is in ``docs/proofs/student_t.md``.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _cost(g: Any, eta: Any, d: Any, method: str) -> Any:
     if method == "joint":
         return abs(d - 1) / 2 * g + (d + 1) / 2 * (g * g + eta * eta / d).sqrt()
     shift = (d + 1) * eta / (2 * d.sqrt())
-    # paper 002 has df * smoothing, paper 004 (Theorem 31) has (df + 1) * smoothing.
+    # Liang and Yi 2024 have df * smoothing, Bun and Steinke 2019 (Theorem 31) have (df + 1) * smoothing.
     return ((d + 1) * g if method == "published" else d.max(1 + 0 * d) * g) + shift
 
 

@@ -1,4 +1,4 @@
-"""Uniform log-normal noise (paper 004, Section 3.2): a uniform variable times exp(sigma * Gaussian)."""
+"""Uniform log-normal noise (Bun and Steinke 2019, Section 3.2): a uniform variable times exp(sigma * Gaussian)."""
 
 from __future__ import annotations
 
