@@ -175,6 +175,8 @@ def clipped(bar: Interval) -> str:
             f"and within the declared bounds they can pull the number by at most {below} down and {above} up. "
             "With tight=True nothing is cut, and the interval covers the number within the bounds."
         )
+    elif bar.beyond is not None:
+        said += f" What is cut away is not in it: fewer than {bar.beyond:,} rows lie beyond (in 95 of 100 releases)."
     else:
         said += " What is cut away is not in it, and how many rows lie beyond is not known."
     return said

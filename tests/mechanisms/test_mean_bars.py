@@ -10,6 +10,7 @@ import sordino as sd
 from sordino.coverage import Population, Sample
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
+from sordino.mechanisms.choose import choose
 from sordino.mechanisms.clip.blurred import Blur, blurred_quantile, flat_topped_quantile
 from sordino.mechanisms.clip.clipped_bar import ClippedBar
 from sordino.mechanisms.clip.cut_tails import CutTails, Rarity
@@ -108,10 +109,11 @@ def test_a_blur_is_a_sum_of_a_normal_and_a_laplace_number(deviation, scale):
 
 
 def quotient(noisy, count, counting):
+    value = min(max(10 + noisy / max(count, 1), Fraction(0)), Fraction(20))
     return ClippedBar(
-        cut=(Fraction(0), Fraction(20)), whole=False, bounds=(Fraction(0), Fraction(99)), noisy=noisy,
-        tail=PublicNoise(Laplace(), Fraction(5), Fraction(1, 1024)), origin=Fraction(10), count=count,
-        counting=counting, rows=None, total=False, clipped=True, beyond=4, step=Fraction(1, 1024),
+        cut=(Fraction(0), Fraction(20)), bounds=(Fraction(0), Fraction(99)), value=value, noisy=noisy,
+        reach=PublicNoise(Laplace(), Fraction(5), Fraction(1, 1024)), origin=Fraction(10), count=count,
+        counting=counting, ends=(Fraction(0), Fraction(20)), beyond=4, step=Fraction(1, 1024),
     )  # fmt: skip
 
 
@@ -125,8 +127,7 @@ def test_a_quotient_is_covered_as_often_as_promised_and_no_more(mean, rows):
         about = Fraction((mean - 10) * rows + 5 * random.laplace()).limit_denominator(2**20)
         count = Fraction(round(rows + 3 * random.laplace()))
         bar = quotient(about, count, counting)
-        value = min(max(10 + about / max(count, 1), Fraction(0)), Fraction(20))
-        low, high = map(float, bar.interval(value, 0.2))
+        low, high = map(float, bar.interval(0.2))
         hits += low <= mean <= high
         half = 0.8 * (high - low) / 2
         narrow += abs(mean - (low + high) / 2) <= half
@@ -140,7 +141,7 @@ def test_what_a_quotient_can_be_at_most():
     bar = quotient(Fraction(90), Fraction(30), counting)
     assert bar.hidden == (0.0, pytest.approx(4 * 79 / float(bar.rows_between(0.05)[0])))
     for count in (-3, 0, 1):  # hardly any rows: nothing but the interval itself is known
-        assert quotient(Fraction(90), Fraction(count), counting).interval(Fraction(20), 0.05) == (0, 20)
+        assert quotient(Fraction(90), Fraction(count), counting).interval(0.05) == (0, 20)
 
 
 # Over releases -------------------------------------------------------------------------------------------
@@ -177,7 +178,12 @@ def _clipped(statistic, values, low, high):
     step = float(units.step)
     rounded = np.rint((np.clip(values, statistic.low, statistic.high) - float(units.origin)) / step)
     kept = np.clip(rounded * step + float(units.origin), low, high)
-    return float({"mean": np.mean, "sum": np.sum}[statistic.name](kept))
+    centre = getattr(statistic, "centre", 0) or 0
+    known = {
+        "mean": np.mean, "sum": np.sum, "variance": np.var, "standard-deviation": np.std,
+        "second-moment": lambda values: np.mean((values - centre) ** 2),
+    }  # fmt: skip
+    return float(known[statistic.name](kept))
 
 
 @pytest.mark.parametrize("kind", [sd.Mean, sd.Sum])
@@ -189,6 +195,47 @@ def test_a_few_releases_cover(kind, neighbors, hints):
     for price in (sd.Pure(1), sd.Concentrated(0.5)):
         found, _ = covered(statistic, data, price, Sample(0.8), 40, seed=2, hints=hints)
         assert found >= 0.8 - 3 * math.sqrt(0.16 / 40)
+
+
+@pytest.mark.parametrize("kind", [sd.Variance, sd.StandardDeviation, sd.SecondMoment])
+@pytest.mark.parametrize("neighbors", [REPLACE, ADD])
+@pytest.mark.parametrize("hints", [{}, {"tight": True}, {"loose": True}], ids=str)
+def test_a_few_releases_of_squares_cover(kind, neighbors, hints):
+    data = np.random.default_rng(1).lognormal(10, 0.8, 1500)
+    more = {"centre": 10_000} if kind is sd.SecondMoment else {}
+    statistic = kind("x", low=0, high=5e6, neighbors=neighbors, **more)
+    for price in (sd.Pure(1), sd.Concentrated(0.5)):
+        if (
+            choose(statistic, price, rows=1500, **hints).name == "plain-or-cut-squares"
+        ):  # others have bars of their own
+            found, _ = covered(statistic, data, price, Sample(0.8), 40, seed=2, hints=hints)
+            assert found >= 0.8 - 3 * math.sqrt(0.16 / 40)
+
+
+def test_squares_about_a_released_mean_are_not_those_about_the_mean():
+    """A bar that takes the released mean for the mean of the rows misses too often where it is far off."""
+    values = {
+        "cut": (Fraction(0), Fraction(8)),
+        "bounds": (Fraction(0), Fraction(8)),
+        "step": Fraction(1, 2**20),
+    }
+    reach = PublicNoise(Laplace(), Fraction(1, 100), Fraction(1, 2**20))
+    random = np.random.default_rng(5)
+    hits, blind = 0, 0
+    for _ in range(1000):
+        moved = random.laplace() * 2
+        noisy = Fraction(4 + moved**2 + random.laplace() / 100).limit_denominator(2**20)
+        value = max(noisy - 8, Fraction(0))
+        with_mean = ClippedBar(
+            value=value, noisy=noisy, reach=reach, about=PublicNoise(Laplace(), Fraction(2), Fraction(1, 2**20)),
+            ends=(Fraction(0), Fraction(16)), averages="squares", **values,
+        )  # fmt: skip
+        low, high = with_mean.interval(0.1)
+        hits += low <= 4 <= high
+        off = reach.half(0.1)
+        blind += noisy - off <= 4 <= noisy + off
+    assert hits >= 900 - 3 * math.sqrt(90)
+    assert blind < 500
 
 
 @pytest.mark.parametrize("neighbors", [REPLACE, ADD])
@@ -262,6 +309,24 @@ def test_means_are_covered(shape, rows, epsilon, neighbors, kind):
     low, high = widened(kind, data)
     mean = sd.Mean("x", low=low, high=high, neighbors=neighbors)
     found, _ = covered(mean, data, sd.Pure(epsilon), Sample(0.95), 2000, seed=11)
+    assert found >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 2000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", COLUMNS)
+@pytest.mark.parametrize("kind", [sd.Variance, sd.StandardDeviation, sd.SecondMoment])
+@pytest.mark.parametrize(
+    ("rows", "epsilon", "neighbors", "wide"),
+    [(1001, 1, REPLACE, "x30"), (4001, 0.3, ADD, "x30"), (2001, 3, REPLACE, "fit")],
+)
+def test_squares_are_covered(shape, kind, rows, epsilon, neighbors, wide):
+    data = dict(shapes(rows, np.random.default_rng(5)))[shape]
+    low, high = widened(wide, data)
+    more = {"centre": low} if kind is sd.SecondMoment else {}
+    statistic = kind("x", low=low, high=high, neighbors=neighbors, **more)
+    if choose(statistic, sd.Pure(epsilon), rows=rows).name != "plain-or-cut-squares":
+        return
+    found, _ = covered(statistic, data, sd.Pure(epsilon), Sample(0.95), 2000, seed=11)
     assert found >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 2000)
 
 

@@ -115,7 +115,7 @@ class Bar:
     def _clipped(self, value: Fraction, noise: ClippedBar | PopulationBar) -> Interval:
         """The bar of a mean or sum that was cut to a published interval, and what lies beyond."""
         if isinstance(noise, PopulationBar):
-            found = noise.limits(value, self.each.miss)
+            found = noise.limits(self.each.miss)
             added = _added(found) if found.plain > 0 else None
             bar, sample = self._interval(found.low, found.high, paid=True, added=added), noise.sample
         elif isinstance(self.asked, Population):  # a share: its noise is public
@@ -123,7 +123,7 @@ class Bar:
             exact = self._limits(value, noise.plain)
             return self._interval(exact.low, exact.high, paid=False, added=_added(exact))
         else:
-            low, high = noise.interval(value, self.each.miss)
+            low, high = noise.interval(self.each.miss)
             bar, sample = self._interval(float(low), float(high), paid=False), noise
         if sample.whole:
             return bar

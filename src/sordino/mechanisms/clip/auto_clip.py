@@ -207,10 +207,13 @@ class AutoClip(Mechanism):
         found = self.find_interval(column, contribution=contribution, bits=bits)
         sums = column.clipped(found.low, found.high)
         part, settled = self.noisy(sums, found, grid, contribution, bits)
-        real, tail = column.grid.endless.real, ClippedBar.public_tail(part, grid)
-        bounds = real(0), real(column.grid.last)
-        bar = ClippedBar.of(part, settled, tail, grid, bounds=bounds, total=self.total)
+        real = column.grid.endless.real
         public = {**found.public, "low": real(found.low), "high": real(found.high)}
+        bar = ClippedBar.of(
+            part, settled, ClippedBar.public_reach(part, grid), bounds=(real(0), real(column.grid.last)), public=public,
+            rows=sums.rows if self.neighbors is Neighbors.REPLACE_ONE else None, step=grid.step,
+            averages="sum" if self.total else "mean",
+        )  # fmt: skip
         return Answer(settled.value, public, noise=bar)
 
     def find_interval(

@@ -109,6 +109,8 @@ class Rarity:
 def _meeting(family: Family) -> int:
     """How many favoured intervals of a level can be filled: those that are not cut to less than a part."""
     first = family.plan.levels[0]
+    if not family.plan.guarded:
+        return len(family.favoured(first))
     return sum(1 for place in family.favoured(first).tolist() if _longer_than_a_part(family, first, place))
 
 
@@ -132,11 +134,16 @@ def _classes(
         lead, margin = float(plan.lead(level)), float(plan.margin)
         weight = lead - float(plan.head_start)
         part = level_part * (1.0 if anchored else FAVOURED)
-        heap = math.exp(weight - lead - margin) * (1 + lead + margin)  # an interval within one part: A = 0
+        heap = 0.0
+        if plan.guarded:  # an interval within one part: A = 0
+            heap = math.exp(weight - lead - margin) * (1 + lead + margin)
         classes.append((level, True, _Class(weight, meeting, part, 2 * heap)))
         if not anchored:
             prior = -(level + STARTS) * math.log(2)
             part = level_part * (1 - FAVOURED)
+            if not plan.guarded:  # anybody may be charged little: the prior of the level stands for them
+                classes.append((level, False, _Class(weight + math.log(1.3), 1, part, 0.0)))
+                continue
             many, remote = _clusters(weight, lead + margin, REMOTE * (1 - NEXT) * part * miss)
             classes.append((level, False, _Class(weight + prior, many, part, remote)))
     size = math.fsum(each.part for _, _, each in classes)

@@ -177,9 +177,15 @@ class MeanInterval(Mechanism):
         sums = column.clipped(0, column.grid.last)
         bounds = sums.low, sums.high
         return ClippedBar(
-            cut=bounds, whole=True, bounds=bounds, noisy=value, tail=noise, origin=Fraction(0), count=None,
-            counting=None, rows=sums.rows, total=False, clipped=True, beyond=None, step=grid.step,
-        )  # fmt: skip
+            cut=bounds,
+            bounds=bounds,
+            value=value,
+            noisy=value,
+            reach=noise,
+            step=grid.step,
+            rows=sums.rows,
+            ends=bounds,
+        )
 
     def error_laws(
         self,

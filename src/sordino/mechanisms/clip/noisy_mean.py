@@ -1,6 +1,6 @@
-"""A clipped mean or sum with plain noise, when the number of rows is public and when it is not.
+"""A clipped mean, sum or mean of squares with plain noise, when the number of rows is public and when it is not.
 
-The last step of every mean and sum that is cut to a released interval, and the only one when nothing is searched.
+The last step of all that is cut to a released interval, and the only one when nothing is searched.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sordino.lattice import Lattice
     from sordino.mechanisms.clip.column import Clipped
     from sordino.mechanisms.clip.interval import ClipInterval
+    from sordino.mechanisms.parts.public_noise import PublicNoise
     from sordino.privacy import Guarantee
 
 
@@ -37,7 +38,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summand:
-    """The number that gets the noise of a mean or sum, and how the answer comes from it; the value is private.
+    """The number that gets the noise, and how the answer comes from it; the value is private.
 
     Under add/remove a mean is a sum about a public or released point over a noisy count. Noise in the count moves the
     answer by its distance from the point, so a point near the mean is worth more than one in the middle of the
@@ -47,12 +48,12 @@ class Summand:
         value: What gets noise.
         sensitivity: How far one person moves it; public once the interval is.
         price: What it may cost.
-        origin: The point about which rows are summed.
+        origin: The point about which rows are summed: it is added in the end.
         counting: What the number of rows may cost; None where it is public or not needed.
-        sums: The clipped rows.
-        factor: What the clipping bounds are multiplied by to bound the answer; None where it has no bounds.
+        rows: Their number; private where rows come and go.
+        ends: Between what the answer is cut; None where it has no bounds.
         contribution: How many rows one person may move.
-        neighbors: Which two datasets are neighbours.
+        about: The law of the noise in a released mean about which squares are taken; None where there is none.
     """
 
     value: Fraction
@@ -60,10 +61,10 @@ class Summand:
     price: Guarantee
     origin: Fraction
     counting: Guarantee | None
-    sums: Clipped
-    factor: int | None
+    rows: int
+    ends: tuple[Fraction, Fraction] | None
     contribution: int
-    neighbors: Neighbors
+    about: PublicNoise | None = None
 
     @classmethod
     def of(
@@ -75,23 +76,17 @@ class Summand:
             count = max(sums.rows, 1)
             scale = Fraction(1) if total else Fraction(1, count)
             width = (sums.high - sums.low) * contribution * scale
-            factor = count if total else 1
-            return cls(
-                sums.total * scale, width, found.rest, zero, None, sums, factor, contribution, neighbors
-            )
+            ends = (sums.low * count, sums.high * count) if total else (sums.low, sums.high)
+            return cls(sums.total * scale, width, found.rest, zero, None, sums.rows, ends, contribution)
         if total:
             largest = max(abs(sums.low), abs(sums.high)) * contribution
-            return cls(sums.total, largest, found.rest, zero, None, sums, None, contribution, neighbors)
+            return cls(sums.total, largest, found.rest, zero, None, sums.rows, None, contribution)
         origin, part = found.origin(sums), found.count_part
         largest = max(sums.high - origin, origin - sums.low) * contribution
         about = sums.total - origin * sums.rows
         rest, counting = found.rest.share(1 - part), found.rest.share(part)
-        return cls(about, largest, rest, origin, counting, sums, 1, contribution, neighbors)
-
-    @property
-    def public_rows(self) -> int | None:
-        """The number of rows where it is public."""
-        return self.sums.rows if self.neighbors is Neighbors.REPLACE_ONE else None
+        ends = sums.low, sums.high
+        return cls(about, largest, rest, origin, counting, sums.rows, ends, contribution)
 
     def draw(self, grid: Lattice, bits: Bits | None) -> Settled:
         """The value with noise, and the answer from it."""
@@ -103,9 +98,8 @@ class Summand:
         value, count = noisy, None
         if self.counting is not None:
             count, _ = Draws.of(bits).noisy(
-                Fraction(self.sums.rows), sensitivity=Fraction(self.contribution), price=self.counting
+                Fraction(self.rows), sensitivity=Fraction(self.contribution), price=self.counting
             )
-            value = self.origin + noisy / max(count, Fraction(1))
-        if self.factor is not None:
-            value = grid.inside(value, self.sums.low * self.factor, self.sums.high * self.factor)
-        return Settled(value, noisy, count)
+            value /= max(count, Fraction(1))
+        value += self.origin
+        return Settled(value if self.ends is None else grid.inside(value, *self.ends), noisy, count)

@@ -32,12 +32,12 @@ class PopulationBar:
     squares: Fraction
     most: Fraction
 
-    def limits(self, value: Fraction, miss: float) -> PopulationInterval:
+    def limits(self, miss: float) -> PopulationInterval:
         """The interval around a published answer, and its width without noise."""
         sample = self.sample
         divided = 1.0 if sample.rows is None else float(max(sample.rows, 1))
         deviation = math.sqrt(max(float(self.most), 0.0)) / divided
-        low, high = sample.interval(value, miss, deviation)
+        low, high = sample.interval(miss, deviation)
         rows = max(float(sample.count), 1.0) if sample.count is not None else divided
         plain = 2 * NormalDist().inv_cdf(1 - miss / 2) * math.sqrt(max(float(self.squares), 0.0)) / rows
         return PopulationInterval(float(low), float(high), plain)
