@@ -78,12 +78,17 @@ from sordino.session import (
 )
 from sordino.session.oneline import (
     count,
+    histogram,
+    max,  # noqa: A004
     mean,
     median,
+    min,  # noqa: A004
     quantile,
-    standard_deviation,
+    quantiles,
+    std,
+    sum,  # noqa: A004
     trimmed_mean,
-    variance,
+    var,
 )
 from sordino.session.own import add_noise
 from sordino.session.release import Event, Release
@@ -214,9 +219,12 @@ __all__ = [
     "compose",
     "count",
     "geo",
+    "histogram",
     "lower_bound",
+    "max",
     "mean",
     "median",
+    "min",
     "needed_price",
     "needed_rows",
     "open",
@@ -224,11 +232,13 @@ __all__ = [
     "plan_budget",
     "plots",
     "quantile",
+    "quantiles",
     "register",
     "smooth_bound",
     "smoothed",
-    "standard_deviation",
+    "std",
+    "sum",
     "trimmed_mean",
-    "variance",
+    "var",
     "widest_bounds",
 ]
