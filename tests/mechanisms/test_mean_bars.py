@@ -351,3 +351,17 @@ def test_means_of_populations_are_covered(shape, rows, epsilon, neighbors):
         fresh=lambda _: random.choice(many, rows),
     )  # fmt: skip
     assert found >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 2000)
+
+
+def test_groups_are_explained_in_one_paragraph_and_a_histogram_is_labelled_above_its_bars():
+    random = np.random.default_rng(4)
+    table = {"x": random.lognormal(10, 0.4, 4000), "g": ["a", "b"] * 2000}
+    people = sd.open(table, budget=sd.Pure(50))
+    release = people.release_by("g", ["a", "b"], sd.Mean("x", low=0, high=1e8), sd.Pure(2), interval=0.95)
+    told = " ".join(release.explain().split())
+    assert told.count("a value beyond counts as the nearer end") == 1
+    assert f"fewer than {max(bar.beyond for bar in release.interval)} rows lie beyond" in told
+    counted = people.release(sd.Histogram("x", edges=(0, 2e4, 4e4, 9e4)), sd.Pure(0.1), interval=0.95)
+    (axes,) = counted.plot().axes
+    for label, high in zip(axes.texts, counted.interval.high, strict=True):
+        assert label.xy[1] >= high

@@ -455,6 +455,11 @@ def _assumptions(parts: list[Part], event: Event, forms: list[_Form]) -> tuple[s
             f"was answered for {event.contribution} added or removed rows per person."
         )
     for part in parts:
+        if part.bar is not None and part.statistic.name == "function" and isinstance(part.bar.asked, Sample):
+            said.append(
+                "The interval of a function is for the population that the people were drawn from, although one for "
+                "the rows was asked for: no other is known."
+            )
         if part.no_bar is not None:
             said.append(f"The {part.statistic.name} has no error bar of the kind asked for: {part.no_bar}")
         if not part.mechanism.trusted:
