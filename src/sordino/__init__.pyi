@@ -20,6 +20,7 @@ from sordino.mechanisms.additive.propose_test_release import ProposeTestRelease
 from sordino.mechanisms.additive.radial import RadialLaplace
 from sordino.mechanisms.blocks.blocks import FunctionBlocks
 from sordino.mechanisms.clip.auto_clip import AutoClip
+from sordino.mechanisms.clip.mean_interval import MeanInterval
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
@@ -178,6 +179,7 @@ __all__ = [
     "Maximum",
     "MaximumDegree",
     "Mean",
+    "MeanInterval",
     "Means",
     "Median",
     "Minimum",

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from sordino.errors import spell
 from sordino.labels import parts, shown, statistics
@@ -102,7 +104,9 @@ def about_the_answers(release: Release) -> list[str]:
     barred = [row for row in table if row.level is not None]
     own = [row for row in barred if row.statistic == "function"]
     lines += [
-        f"{row.label}: {row.interval}" for row in barred if not table.keys and row.cell is None
+        f"{row.label}, {100 * (row.level or 0):g} % interval: {row.interval}"
+        for row in barred
+        if not table.keys and row.cell is None
     ]  # a table shows its own
     if own:
         often = 100 * (own[0].level or 0)
@@ -112,7 +116,7 @@ def about_the_answers(release: Release) -> list[str]:
             "was paid for."
         )
     else:
-        lines += dict.fromkeys(covered(bar) for bar in bars if bar is not None)
+        lines += intervals_in_words([bar for bar in bars if bar is not None])
     if len(barred) < len(table):
         which = "The answers carry" if len(table) > 1 else "The answer carries"
         lines.append(
@@ -127,8 +131,43 @@ def about_the_answers(release: Release) -> list[str]:
     return lines
 
 
-def covered(bar: Interval) -> str:
-    """What an error bar covers, how surely, and what it does not cover."""
+def intervals_in_words(bars: Sequence[Interval]) -> list[str]:
+    """What error bars cover: one paragraph for all of a kind, with the largest of what differs between them."""
+    kinds: dict[tuple[Any, ...], list[Interval]] = {}
+    for bar in bars:
+        kind = (
+            bar.level,
+            bar.covers,
+            bar.simultaneous,
+            bar.paid,
+            bar.cut is None,
+            bar.beyond is None,
+            bar.hidden is None,
+        )
+        kinds.setdefault(kind, []).append(bar)
+    said = []
+    for alike in kinds.values():
+        first = alike[0]
+        known = [bar.added for bar in alike if bar.added is not None]
+        worst = replace(first, added=max(known, default=None))
+        if first.cut is not None:
+            beyond = max((bar.beyond for bar in alike if bar.beyond is not None), default=None)
+            pulled = [bar.hidden for bar in alike if bar.hidden is not None]
+            most = (max(end for end, _ in pulled), max(end for _, end in pulled)) if pulled else None
+            worst = replace(worst, beyond=beyond, hidden=most)
+        said.append(covered(worst, several=len({bar.cut for bar in alike}) > 1))
+    return list(dict.fromkeys(said))
+
+
+def covered(bar: Interval, *, several: bool = False) -> str:
+    """What an error bar covers, how surely, and what it does not cover.
+
+    Args:
+        bar: The interval.
+        several: It stands for some whose values were cut to different intervals.
+    """
+    if bar.cut is not None:
+        return clipped(bar, several=several)
     if bar.covers == "population":
         what = "the same number of the population from which the rows were drawn independently"
         over = "The chance is over the sample and the noise; a sample that was not drawn so is not covered."
@@ -148,6 +187,41 @@ def covered(bar: Interval) -> str:
     if bar.added is not None:
         said += f" {wider(bar.added)}"
     return said
+
+
+def clipped(bar: Interval, *, several: bool = False) -> str:
+    """What the bar of a number covers whose values were cut to a published interval."""
+    assert bar.cut is not None
+    low, high = map(shown, bar.cut)
+    ends = "the published intervals" if several else f"{low} to {high}"
+    whose = "of the population" if bar.covers == "population" else "of these rows without noise"
+    inside = "lie in all their intervals at once" if bar.simultaneous else "lies in its interval"
+    number = "numbers" if bar.simultaneous else "number"
+    said = (
+        f"In {100 * bar.level:g} of 100 such releases the same {number} {whose}, with values cut to {ends}, {inside}: "
+        "a value beyond counts as the nearer end. "
+    )
+    if bar.covers == "population":
+        said += "The chance is over the sample and the noise, and approximate: it rests on the central limit theorem. "
+        said += "A part of the price went into the interval."
+    else:
+        said += "The chance is over the noise alone. The interval cost nothing."
+    if bar.added is not None:
+        said += f" {wider(bar.added)}"
+    if bar.beyond is None:
+        return f"{said} What is cut away is not in it, and how many rows lie beyond is not known."
+    said += f" What is cut away is not in it: fewer than {bar.beyond:,} rows lie beyond (in 95 of 100 such releases)"
+    if bar.hidden is None:
+        return f"{said}."
+    pulls = [
+        f"{shown(float(f'{end:.3g}'))} {way}"
+        for end, way in zip(bar.hidden, ("down", "up"), strict=True)
+        if end
+    ]
+    return (
+        f"{said}, and within the declared bounds they can pull the number by at most {' or '.join(pulls) or 0}. With "
+        "tight=True nothing is cut, and the interval covers the number within the bounds."
+    )
 
 
 def wider(added: float) -> str:

@@ -197,7 +197,9 @@ def test_every_statistic_is_released_from_options_made_of_its_fields_and_leaks_n
     kind = statistics()[name]
     location = f"{name}.ledger"
     relation = "edge" if kind.relations[0].value == "edge" else "replace-one"
-    price = "--epsilon 1 --delta 0.001" if name == "keys" else "--epsilon 1"  # keys that are found need a delta
+    price = (
+        "--epsilon 1 --delta 0.001" if name == "keys" else "--epsilon 1"
+    )  # keys that are found need a delta
     run(["ledger", "create", location, *price.split(), "--reason", "all", "--neighbors", relation])
     code, out, err = run(f"{example(kind)} {price} --data people.npz --ledger {location} --yes --json")
     assert code == 0, err

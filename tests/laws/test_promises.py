@@ -246,7 +246,8 @@ def check(release):
         assert number is None or isinstance(number, str) or release.grid.holds(number), release
     numbers = dict(release.public)
     if release.interval is not None:
-        numbers.update(low=release.interval.low, high=release.interval.high)
+        both = "interval_" if "interval_low" in release.lattices else ""
+        numbers.update({both + "low": release.interval.low, both + "high": release.interval.high})
     for name, given in numbers.items():
         if name == "keys":  # words that were found
             continue

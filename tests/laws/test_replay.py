@@ -28,6 +28,7 @@ from sordino.testing.survey import survey
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 UNFOLLOWED = {
     "plain-or-cut",
+    "mean-interval",
     "plain-or-cut-squares",
     "blocks",
     "quantile-interval",

@@ -168,7 +168,7 @@ def test_few_rows_and_tight_bounds_take_what_suits_them():
     moment = SecondMoment("x", centre=1, low=0, high=9)
     assert choose(moment, Pure(1), rows=1001).name == "plain-or-cut-squares"
     assert choose(moment, Pure(1), rows=1001, tight=True).name == "additive"
-    assert choose(moment, Pure(1), rows=1001, interval=0.9).name == "additive"
+    assert choose(moment, Pure(1), rows=1001, interval=0.9).name == "plain-or-cut-squares"
 
 
 def test_squares_are_taken_about_the_mean_and_not_about_the_nearest_code():

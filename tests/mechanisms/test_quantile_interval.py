@@ -27,7 +27,8 @@ from sordino.mechanisms.quantile.ladder import (
     scores,
     spares,
 )
-from sordino.mechanisms.quantile.quantile_interval import QuantileInterval, margins
+from sordino.mechanisms.quantile.ladder_plan import margins
+from sordino.mechanisms.quantile.quantile_interval import QuantileInterval
 from sordino.session.quote import prepare
 from sordino.statistics.quantile import Quantile
 

@@ -2,7 +2,7 @@
 
 import random
 import signal
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 
 import pytest

@@ -14,6 +14,7 @@ from sordino.hints import Hints
 from sordino.lattice import FiniteLattice
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.clip.column import SortedColumn
+from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.table.margins import Margins
@@ -57,6 +58,9 @@ def options(statistic, field):
     }
     if field.name == "amounts":
         return _amounts(statistic)
+    if field.name == "point" and field.type == "Mechanism":
+        mean = {"rows": 3, "low": low, "high": high, "step": getattr(statistic, "step", None)}
+        return [PlainOrCut(price=Pure(1), neighbors=statistic.neighbors, tight=True, **mean)]
     if field.name == "point":
         kind = RecursiveQuantiles if field.type == "RecursiveQuantiles" else PrivateQuantile
         several = {"qs": known["qs"][0], "dither": 0} if kind is RecursiveQuantiles else {}

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import FiniteLattice
+    from sordino.mechanisms.clip.clipped_bar import ClippedBar
+    from sordino.mechanisms.clip.population_bar import PopulationBar
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
@@ -59,7 +61,7 @@ class Answer:
     value: Fraction | tuple[Fraction, ...] | None
     public: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     private: bool = True
-    noise: PublicNoise | None = None
+    noise: PublicNoise | ClippedBar | PopulationBar | None = None
 
     def __repr__(self) -> str:
         mark = "" if self.private else "NOT PRIVATE "

@@ -11,6 +11,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.coverage import Coverage, Population
+from sordino.mechanisms.clip.clipped_bar import ClippedBar
+from sordino.mechanisms.clip.mean_interval import LEAST_ROWS
+from sordino.mechanisms.clip.population_bar import PopulationBar
 from sordino.mechanisms.parts.population import PopulationInterval, share_limits, size_limits
 from sordino.privacy import Neighbors
 from sordino.session.release import Interval
@@ -49,7 +52,13 @@ class Bar:
         if answer.noise is None:
             return mechanism.no_bar
         if not isinstance(self.asked, Population):
-            return None
+            return "It was made for the population." if isinstance(answer.noise, PopulationBar) else None
+        if isinstance(answer.noise, PopulationBar):
+            return (
+                None
+                if self.asked.inclusion is None
+                else "A probability of inclusion is about counts of rows."
+            )
         return self._no_population()
 
     def _no_population(self) -> str | None:
@@ -60,9 +69,12 @@ class Bar:
                 return None
             return "A probability of inclusion is about counts of rows."
         if not self.statistic.tallies and _two_points(self.statistic) is None:
+            few = (
+                f"; a mean needs {LEAST_ROWS} rows for it, declared with rows= where their number is private"
+            )
             return (
-                "Of the population only counts, shares (a mean whose step is the whole range) and quantiles have an "
-                "interval whose coverage was measured."
+                "Of the population only counts, shares, quantiles and means have an interval whose coverage was "
+                f"measured{few if self.statistic.name == 'mean' else ''}."
             )
         if self.statistic.neighbors is not Neighbors.REPLACE_ONE or self.rows is None:
             return (
@@ -82,6 +94,9 @@ class Bar:
             return replace(bar, simultaneous=True) if public.get("simultaneous") else bar
         if answer.noise is None or answer.value is None:
             return None
+        if isinstance(answer.noise, ClippedBar | PopulationBar):
+            assert isinstance(answer.value, Fraction)
+            return self._clipped(answer.value, answer.noise)
         noise = answer.noise.of_counts() if self.statistic.is_count else answer.noise
         values = answer.value if isinstance(answer.value, tuple) else (answer.value,)
         added = None
@@ -96,6 +111,24 @@ class Bar:
         if not isinstance(answer.value, tuple):
             return self._interval(lows[0], highs[0], paid=False, added=added)
         return self._interval(lows, highs, paid=False, added=added)
+
+    def _clipped(self, value: Fraction, noise: ClippedBar | PopulationBar) -> Interval:
+        """The bar of a mean or sum that was cut to a published interval, and what lies beyond."""
+        if isinstance(noise, PopulationBar):
+            found = noise.limits(self.each.miss)
+            added = _added(found) if found.plain > 0 else None
+            bar, sample = self._interval(found.low, found.high, paid=True, added=added), noise.sample
+        elif isinstance(self.asked, Population):  # a share: its noise is public
+            assert noise.plain is not None
+            exact = self._limits(value, noise.plain)
+            return self._interval(exact.low, exact.high, paid=False, added=_added(exact))
+        else:
+            low, high = noise.interval(self.each.miss)
+            bar, sample = self._interval(float(low), float(high), paid=False), noise
+        if sample.whole:
+            return bar
+        cut = float(sample.cut[0]), float(sample.cut[1])
+        return replace(bar, cut=cut, beyond=sample.beyond, hidden=sample.hidden)
 
     def _limits(self, value: Fraction, noise: PublicNoise) -> PopulationInterval:
         asked = self.asked

@@ -156,9 +156,10 @@ def _bars(axes: Any, rows: Sequence[AnswerRow], title: str, *, small: bool = Fal
         if row.low is not None and row.high is not None:
             axes.plot([at, at], [row.low, row.high], color="black", linewidth=1.4)
     if not small and len(rows) <= 14:
-        for at, value in enumerate(values):
+        for at, (value, row) in enumerate(zip(values, rows, strict=True)):
+            top = max(value, 0, row.high or 0)  # above its interval
             axes.annotate(
-                shown(value), (at, max(value, 0)), ha="center", va="bottom", fontsize=8, xytext=(0, 2),
+                shown(value), (at, top), ha="center", va="bottom", fontsize=8, xytext=(0, 2),
                 textcoords="offset points",
             )  # fmt: skip
     axes.set(xticks=list(places), title=title)
@@ -217,4 +218,9 @@ def _numbers(rows: list[AnswerRow]) -> bool:
 
 def _intervals(release: Release) -> str:
     levels = sorted({row.level for row in release.table if row.level is not None})
-    return f"; lines are {' or '.join(f'{100 * level:g} %' for level in levels)} intervals" if levels else ""
+    if not levels:
+        return ""
+    bars = release.interval if isinstance(release.interval, tuple) else (release.interval,)
+    covers = {bar.covers for bar in bars if bar is not None}
+    whose = " for the population" if covers == {"population"} else ""
+    return f"; lines are {' or '.join(f'{100 * level:g} %' for level in levels)} intervals{whose}"

@@ -225,7 +225,10 @@ def _part(
     reason = None if bar is None else bar.refusal(chosen, answer)
     free = bar is not None and reason is None and "level" not in answer.public
     if free and isinstance(bar.asked, Sample) and "value" in lattices:  # type: ignore[union-attr]
-        lattices |= {"low": lattices["value"], "high": lattices["value"]}
+        ends = (
+            ("interval_low", "interval_high") if "low" in lattices else ("low", "high")
+        )  # others are clipping bounds
+        lattices |= dict.fromkeys(ends, lattices["value"])
     cells = len(answer.value) if free and isinstance(answer.value, tuple) else 1
     kept = None if reason is not None else bar
     return Part(statistic, chosen, grid, first, contribution, lattices, kept, reason, cells)
@@ -509,6 +512,11 @@ def _assumptions(parts: list[Part], event: Event, forms: list[_Form]) -> tuple[s
             f"was answered for {event.contribution} added or removed rows per person."
         )
     for part in parts:
+        if part.bar is not None and part.statistic.name == "function" and isinstance(part.bar.asked, Sample):
+            said.append(
+                "The interval of a function is for the population that the people were drawn from, although one for "
+                "the rows was asked for: no other is known."
+            )
         if part.no_bar is not None:
             said.append(f"The {part.statistic.name} has no error bar of the kind asked for: {part.no_bar}")
         if not part.mechanism.trusted:

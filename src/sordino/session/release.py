@@ -97,6 +97,10 @@ class Interval:
         simultaneous: Whether the level holds for all bars of the release at once.
         paid: Whether a part of the price went into it; otherwise it follows from public numbers.
         added: For the population: by which share privacy makes it wider than the interval without noise.
+        cut: Where values were cut to a published interval that is shorter than the bounds: it covers the number of the
+            values so cut.
+        beyond: Fewer rows lie beyond that interval in at least 95 of 100 such releases; None where nothing is known.
+        hidden: By how much those rows can pull the number within the declared bounds below and above.
     """
 
     low: float | tuple[float, ...]
@@ -106,6 +110,9 @@ class Interval:
     simultaneous: bool = False
     paid: bool = True
     added: float | None = None
+    cut: tuple[float, float] | None = None
+    beyond: int | None = None
+    hidden: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record."""
@@ -114,7 +121,8 @@ class Interval:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Interval:
         """Read what `to_dict` wrote; older records have the ends and the level alone."""
-        return cls(**{**record, "low": rich(record["low"]), "high": rich(record["high"])})
+        pairs = {name: rich(record[name]) for name in ("low", "high", "cut", "hidden") if name in record}
+        return cls(**{**record, **pairs})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -132,7 +140,8 @@ class Release(Comparing):
         token: Asking again with it returns this release and costs nothing.
         interval: The error bar, or one per part, when one was asked for.
         public: Other by-products that the price has paid for (clipping bounds, a released magnitude).
-        lattices: The public lattices of by-products and of the ends of error bars (``low``, ``high``), by name.
+        lattices: The public lattices of by-products and of the ends of error bars, by name: ``low`` and ``high``, or
+            ``interval_low`` and ``interval_high`` where the others are clipping bounds.
 
     Example:
         >>> from fractions import Fraction

@@ -31,7 +31,9 @@ class Mean(Ordered):
     """
 
     name: ClassVar[str] = "mean"
-    suits: ClassVar[tuple[str, ...]] = ("additive", "symmetric-mean", "plain-or-cut", "auto-clip")
+    suits: ClassVar[tuple[str, ...]] = (
+        "mean-interval", "additive", "symmetric-mean", "plain-or-cut", "auto-clip",
+    )  # fmt: skip
     total: ClassVar[bool] = False
 
     def shows(self) -> tuple[Trait, ...]:

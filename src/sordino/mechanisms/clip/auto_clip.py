@@ -27,6 +27,7 @@ from sordino.mechanisms.clip.auto_clip_plan import (
     radius_rule,
     search_margin,
 )
+from sordino.mechanisms.clip.clipped_bar import ClippedBar
 from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, ClipInterval, count_part
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Guarantee, Neighbors
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
+    from sordino.mechanisms.clip.noisy_mean import Settled, Summand
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.reading.profile import Reading
@@ -204,9 +206,15 @@ class AutoClip(Mechanism):
         """Search, clip, add noise."""
         found = self.find_interval(column, contribution=contribution, bits=bits)
         sums = column.clipped(found.low, found.high)
-        value = self.noisy(sums, found, grid, contribution, bits)
+        part, settled = self.noisy(sums, found, grid, contribution, bits)
         real = column.grid.endless.real
-        return Answer(value, {**found.public, "low": real(found.low), "high": real(found.high)})
+        public = {**found.public, "low": real(found.low), "high": real(found.high)}
+        bar = ClippedBar.of(
+            part, settled, ClippedBar.public_reach(part, grid), bounds=(real(0), real(column.grid.last)), public=public,
+            rows=sums.rows if self.neighbors is Neighbors.REPLACE_ONE else None, step=grid.step,
+            averages="sum" if self.total else "mean",
+        )  # fmt: skip
+        return Answer(settled.value, public, noise=bar)
 
     def find_interval(
         self, column: ClippableColumn, *, contribution: int = 1, bits: Bits | None = None
@@ -295,11 +303,11 @@ class AutoClip(Mechanism):
 
     def noisy(
         self, sums: Clipped, found: ClipInterval, grid: Lattice, contribution: int, bits: Bits | None
-    ) -> Fraction:
+    ) -> tuple[Summand, Settled]:
         """The clipped mean or sum with noise of the width of the interval, cut to what is possible."""
         from sordino.mechanisms.clip.noisy_mean import Summand
 
         summand = Summand.of(
             sums, found, total=self.total, neighbors=self.neighbors, contribution=contribution
         )
-        return summand.draw(grid, bits)
+        return summand, summand.draw(grid, bits)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
 from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, CutPlan
 from sordino.mechanisms.clip.whole_or_interval import Valued
 from sordino.mechanisms.parts.draws import Draws
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.lattice import Lattice
     from sordino.mechanisms import Asking
+    from sordino.mechanisms.clip.clipped_bar import NoiseReach
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
     from sordino.mechanisms.clip.family import Family
-    from sordino.mechanisms.clip.noisy_mean import Summand
+    from sordino.mechanisms.clip.noisy_mean import Settled, Summand
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.reading.profile import Reading
@@ -70,6 +72,11 @@ class Cutting(Mechanism):
     def shortens(self, codes: Codes) -> bool:  # noqa: ARG002
         """Whether a cut can lessen the noise."""
         return True
+
+    @property
+    def averages(self) -> str:
+        """What gets the noise: ``"mean"``, ``"sum"`` or ``"squares"``."""
+        return "squares" if self.squares else "mean"
 
     @property
     def root(self) -> bool:
@@ -163,24 +170,37 @@ class Cutting(Mechanism):
             sums = column.clipped(0, top, squares=self.squares)
         whole, told = self.whole(sums, plan.whole, grid, contribution=contribution, bits=bits)
         fine, everything = self.fine(grid), self._clipped_to(column.grid, 0, top, None)
+        bounds = everything["low"], everything["high"]
+
+        def answer(
+            part: Summand, settled: Settled, public: dict[str, Any], reach: NoiseReach | None = None
+        ) -> Answer:
+            bar = ClippedBar.of(
+                part, settled, reach or ClippedBar.public_reach(part, fine), bounds=bounds, public=public,
+                rows=sums.rows if self.neighbors is Neighbors.REPLACE_ONE else None, step=fine.step,
+                averages=self.averages, root=grid.step if self.root else None,
+            )  # fmt: skip
+            return self._answer(settled.value, grid, public | told, bar)
+
         if not searches:
-            return self._answer(whole.draw(fine, bits), grid, everything | told)
+            return answer(whole, whole.draw(fine, bits), everything)
         draws, prices = Draws.of(bits), self._prices(plan)
         valued = self._valued(whole, fine) if plan.joint else None
         found = draws.whole_or_interval(family, family.weigh(ends), valued, prices=prices)
         if isinstance(found, Fraction):
-            return self._answer(whole.finish(found, fine, bits), grid, everything | told)
+            reach = JointReach.of(family, None, whole.sensitivity / self.rate(whole.price), fine)
+            return answer(whole, whole.finish(found, fine, bits), everything, reach)
         if found is None:
-            return self._answer(whole.draw(fine, bits), grid, everything | told)
+            return answer(whole, whole.draw(fine, bits), everything)
         kept = column.clipped(found.low, found.high, squares=self.squares)
         inside = self.summand(kept, plan.cut, contribution)
-        if plan.joint:
-            noisy = draws.flat_topped(self._valued(inside, fine), found.charge, price=prices["interval"])
-            value = inside.finish(noisy, fine, bits)
-        else:
-            value = inside.draw(fine, bits)
         beyond = plan.rows_beyond(found.level, FAILURE)
-        return self._answer(value, grid, self._clipped_to(column.grid, found.low, found.high, beyond) | told)
+        public = self._clipped_to(column.grid, found.low, found.high, beyond)
+        if not plan.joint:
+            return answer(inside, inside.draw(fine, bits), public)
+        noisy = draws.flat_topped(self._valued(inside, fine), found.charge, price=prices["interval"])
+        reach = JointReach.of(family, found, inside.sensitivity / self.rate(inside.price), fine)
+        return answer(inside, inside.finish(noisy, fine, bits), public, reach)
 
     def fine(self, grid: Lattice) -> Lattice:
         """The lattice of what gets the noise, where the answer is on the given one."""
@@ -207,8 +227,10 @@ class Cutting(Mechanism):
         """Nats per sensitivity of plain noise at a price that is not concentrated."""
         return Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
 
-    def _answer(self, value: Fraction, grid: Lattice, public: dict[str, Any]) -> Answer:  # noqa: ARG002
-        return Answer(value, public)
+    def _answer(
+        self, value: Fraction, grid: Lattice, public: dict[str, Any], bar: ClippedBar  # noqa: ARG002
+    ) -> Answer:  # fmt: skip
+        return Answer(value, public, noise=bar)
 
     @staticmethod
     def _clipped_to(codes: Codes, low: int, high: int, beyond: int | None) -> dict[str, Any]:

@@ -17,7 +17,23 @@ if TYPE_CHECKING:
     from sordino.lattice import Lattice
     from sordino.mechanisms.clip.column import Clipped
     from sordino.mechanisms.clip.interval import ClipInterval
+    from sordino.mechanisms.parts.public_noise import PublicNoise
     from sordino.privacy import Guarantee
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """An answer and the noisy numbers that it was made of; all of them have been paid for.
+
+    Attributes:
+        value: The answer.
+        noisy: The number that got the noise.
+        count: The noisy number of rows; None where it is public or not needed.
+    """
+
+    value: Fraction
+    noisy: Fraction
+    count: Fraction | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -37,6 +53,7 @@ class Summand:
         rows: Their number; private where rows come and go.
         ends: Between what the answer is cut; None where it has no bounds.
         contribution: How many rows one person may move.
+        about: The law of the noise in a released mean about which squares are taken; None where there is none.
     """
 
     value: Fraction
@@ -47,6 +64,7 @@ class Summand:
     rows: int
     ends: tuple[Fraction, Fraction] | None
     contribution: int
+    about: PublicNoise | None = None
 
     @classmethod
     def of(
@@ -70,16 +88,18 @@ class Summand:
         ends = sums.low, sums.high
         return cls(about, largest, rest, origin, counting, sums.rows, ends, contribution)
 
-    def draw(self, grid: Lattice, bits: Bits | None) -> Fraction:
+    def draw(self, grid: Lattice, bits: Bits | None) -> Settled:
         """The value with noise, and the answer from it."""
         noisy, _ = Draws.of(bits).noisy(self.value, sensitivity=self.sensitivity, price=self.price, grid=grid)
         return self.finish(noisy, grid, bits)
 
-    def finish(self, noisy: Fraction, grid: Lattice, bits: Bits | None) -> Fraction:
+    def finish(self, noisy: Fraction, grid: Lattice, bits: Bits | None) -> Settled:
         """The answer from a value with noise: over a noisy count where rows are private, cut to what is possible."""
+        value, count = noisy, None
         if self.counting is not None:
             count, _ = Draws.of(bits).noisy(
                 Fraction(self.rows), sensitivity=Fraction(self.contribution), price=self.counting
             )
-            noisy /= max(count, Fraction(1))
-        return noisy + self.origin if self.ends is None else grid.inside(noisy + self.origin, *self.ends)
+            value /= max(count, Fraction(1))
+        value += self.origin
+        return Settled(value if self.ends is None else grid.inside(value, *self.ends), noisy, count)

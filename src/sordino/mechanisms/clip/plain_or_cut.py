@@ -100,6 +100,11 @@ class PlainOrCut(Cutting):
         """What a plan calls the modes."""
         return f"{self.name} (tight=True)" if self.tight else self.name
 
+    @property
+    def averages(self) -> str:
+        """Rows, or their total."""
+        return "sum" if self.total else "mean"
+
     def refusal(self, statistic: Any) -> str | None:
         """The mean, or the sum, of a column within the bounds it was planned for."""
         reason = lacking(statistic, Trait.TOTAL if self.total else Trait.MEAN)

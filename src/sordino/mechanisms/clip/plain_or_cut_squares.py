@@ -25,6 +25,7 @@ from sordino.mechanisms.clip.noisy_mean import Summand
 from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, mean_part, plan_cut
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws
+from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.row_lattice import RowLattice as Codes
 from sordino.reading.traits import Trait
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.mechanisms import Mechanism
+    from sordino.mechanisms.clip.clipped_bar import ClippedBar
     from sordino.mechanisms.clip.column import Clipped
 
 ORIGIN = Fraction(1, 8)
@@ -96,8 +98,6 @@ class PlainOrCutSquares(Cutting):
             centre=hints.centre, spread=hints.spread, tight=fits, loose=hints.loose and not fits, root=root,
             about=about, neighbors=statistic.neighbors,
         )  # fmt: skip
-        if about is not None and hints.interval is not None:  # plain noise has a bar
-            return
         searches = not fits and found.plan().searches
         if searches or (root and replace_one and hints.rows) or (about is not None and not replace_one):
             yield found
@@ -215,7 +215,7 @@ class PlainOrCutSquares(Cutting):
         known = self._mean_noise(sums, contribution)
         return Summand(
             sums.about(mean) / count, largest * contribution / count, rest, -(known**2), None, sums.rows, ends,
-            contribution,
+            contribution, self._mean_law(sums, contribution),
         )  # fmt: skip
 
     def _mean_noise(self, sums: Clipped, contribution: int) -> Fraction:
@@ -223,6 +223,13 @@ class PlainOrCutSquares(Cutting):
         noise = noise_for(self.price.share(self.mean_part(contribution)))
         sensitivity = (sums.high - sums.low) * contribution / max(sums.rows, 1)
         return Fraction(float(sensitivity * noise.scale) * noise.noise.std)
+
+    def _mean_law(self, sums: Clipped, contribution: int) -> PublicNoise:
+        """The law of the noise in that mean, for a bar; a step of the lattice is far below it."""
+        noise = noise_for(self.price.share(self.mean_part(contribution)))
+        sensitivity = (sums.high - sums.low) * contribution / max(sums.rows, 1)
+        step = Lattice.for_range(sums.low, sums.high).step
+        return PublicNoise(noise.noise, sensitivity * noise.scale, step)
 
     def whole(
         self, sums: Clipped, rest: Guarantee, grid: Lattice, *, contribution: int, bits: Bits | None
@@ -251,10 +258,12 @@ class PlainOrCutSquares(Cutting):
         means = (min(max(centre + size * Fraction(place), sums.low), sums.high) for place in places.tolist())
         return [(1 / MEANS, self._about(sums, mean, rest, contribution)) for mean in means]
 
-    def _answer(self, value: Fraction, grid: Lattice, public: dict[str, Any]) -> Answer:
-        if not self.root:
-            return Answer(value, public)
-        return Answer(grid.step * round(Fraction(math.sqrt(value)) / grid.step), public)
+    def _answer(
+        self, value: Fraction, grid: Lattice, public: dict[str, Any], bar: ClippedBar
+    ) -> Answer:  # fmt: skip
+        if self.root:
+            value = grid.step * round(Fraction(math.sqrt(value)) / grid.step)
+        return Answer(value, public, noise=bar)
 
 
 def _point(statistic: Any) -> Fraction | None:

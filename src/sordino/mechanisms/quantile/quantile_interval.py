@@ -17,15 +17,15 @@ from sordino.coverage import Coverage, Population
 from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism, other_lattice
 from sordino.mechanisms.clip.column import AskedColumn
-from sordino.mechanisms.quantile.ladder import (
-    Rungs,
-    draw_rung,
-    exponents,
-    nats_needed,
-    on_target_lattice,
-    population_rows,
-    scores,
-    spares,
+from sordino.mechanisms.quantile.ladder import Rungs, draw_rung, exponents, scores, spares
+from sordino.mechanisms.quantile.ladder_plan import (
+    ANSWER,
+    FINE,
+    RATIO,
+    LadderPlan,
+    margins,
+    plan_ladder,
+    row_unit,
 )
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.privacy import Guarantee, Neighbors, Purse
@@ -42,45 +42,6 @@ if TYPE_CHECKING:
     from sordino.mechanisms.parts.law import Law
     from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
-
-ANSWER = Fraction(5, 8)  # of the price, for the answer: it errs 8/5 times as far as without a bar
-SCALES = (Fraction(1, 20), Fraction(1, 10))  # of the rest, for what a rank is worth: less where rows are many
-FEW = (4, 2)  # how many times the rows that are then sought there must be
-GROWTH = Fraction(11, 10)  # nats by which a rung is favoured over the one inside it
-RATIO = Fraction(5, 4)  # of the radii among which the worth of a rank is sought
-MASS = 8  # nats that the rows within the sought radius weigh
-FIRST = Fraction(3, 2)  # the first rung, in targets and usual errors of the answer
-MOST = 40  # rungs
-FINE = 24  # without a scale, the innermost rung is so many octaves inside the range
-
-
-@dataclass(frozen=True, slots=True)
-class LadderPlan:
-    """What is decided beforehand; public.
-
-    Attributes:
-        spent: Share of the price for what a rank is worth.
-        mass: Rows within the radius that tells what a rank is worth; None where that is not asked.
-        weight: Nats per row of that question.
-        slope: Nats per row of the choice of a rung.
-        growth: Nats by which a rung is favoured over the one inside it.
-        rungs: How many there are at most, beside the innermost.
-        target: Rows to spare at which a rung is aimed, in units.
-        first: How many rows the first rung should hold on each side.
-        open_low: Too few rows lie below the quantile: the lower end is the bound.
-        open_high: The same above.
-    """
-
-    spent: Fraction
-    mass: int | None
-    weight: Fraction
-    slope: Fraction
-    growth: Fraction
-    rungs: int
-    target: Fraction
-    first: Fraction
-    open_low: bool
-    open_high: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +60,7 @@ class QuantileInterval(Mechanism):
         >>> median = Median("income", low=0, high=500_000)
         >>> (found,) = QuantileInterval.offers(median, Pure(1), Hints.given({"interval": 0.95, "rows": 20_000}))
         >>> found.point.price, found.guarantee
-        (Pure(epsilon=0.625), Pure(epsilon=1))
+        (Pure(epsilon=0.5625), Pure(epsilon=1))
     """
 
     point: PrivateQuantile
@@ -196,74 +157,12 @@ class QuantileInterval(Mechanism):
 
     # What is decided beforehand ---------------------------------------------------------------------------
 
-    def unit(self, statistic: Any) -> Fraction:
-        """How far one row moves the rows to spare: less than one where a row comes or goes."""
-        q = Fraction(statistic.q)
-        return Fraction(1) if statistic.neighbors is Neighbors.REPLACE_ONE else max(q, 1 - q)
-
     def plan(self, statistic: Any, contribution: int) -> LadderPlan:
         """Radii, slopes and target; from public numbers alone."""
-        rows, q = self.point.rows, Fraction(statistic.q)
-        unit = self.unit(statistic)
-        sides = None
-        if rows is not None:
-            rank = min(max(math.ceil(q * rows), 1), rows)
-            sides = (rank, rows - rank + 1)
-        spent, mass, weight = self._worth(rows, sides, contribution)
-        slope = (self.price.share(1 - spent) if mass is not None else self.price).slope / contribution
-        if mass is not None and sides is not None:
-            nats = float(slope / unit) * max(min(sides), 1)
-            growth, rungs = GROWTH, max(min(MOST, math.floor(nats / 2 / float(GROWTH))), 2)
-        else:
-            rungs = min(FINE, self.lattice.last.bit_length()) + 2
-            growth = Fraction(1, 2)
-            if sides is not None:
-                nats = float(slope / unit) * max(sides)
-                growth = min(GROWTH, Fraction(max(math.floor(128 * 0.4 * nats / rungs), 8), 128))
-        least = self._sample_target(statistic, slope, growth, rungs)
-        target = self._target(statistic, slope, growth, rungs)
-        usual = contribution / self.point.price.slope
-        first = (FIRST * (least + usual) + target - least) * unit
-        beyond = target + 2 / slope
-        opened = (False, False) if sides is None else tuple(side / unit < beyond for side in sides)
-        if all(opened):  # then nothing but everything is left: keep both ends, and let the rows decide
-            opened = (False, False)
-        return LadderPlan(spent, mass, weight, slope, growth, rungs, target, first, *opened)
-
-    def _worth(
-        self, rows: int | None, sides: tuple[int, int] | None, contribution: int
-    ) -> tuple[Fraction, int | None, Fraction]:
-        """Share, rows and slope of the question what a rank is worth; no rows where there are too few to ask it."""
-        for share, times in zip(SCALES, FEW, strict=True):
-            weight = self.price.share(share).slope / contribution
-            mass = math.ceil(MASS / weight)
-            if rows is not None and sides is not None and times * mass <= rows and mass <= 2 * min(sides):
-                return share, mass, weight
-        return Fraction(0), None, Fraction(0)
-
-    def _target(self, statistic: Any, slope: Fraction, growth: Fraction, rungs: int) -> Fraction:
-        """Rows to spare, in units, at which a miss is as rare as was asked."""
-        options: dict[str, Any] = {"growth": float(growth), "rungs": rungs, "flip": self.flip}
-        miss = self.coverage.miss
-        if isinstance(self.coverage, Population):
-            rows = self.point.rows
-            assert rows is not None
-            pieces = statistic.weights(rows).pieces
-            ranks = (pieces[0][0], pieces[-1][0])
-            q = Fraction(statistic.q)
-            return on_target_lattice(
-                population_rows(miss, slope=float(slope), rows=rows, quantile=q, ranks=ranks, **options)
-            )
-        return self._sample_target(statistic, slope, growth, rungs)
-
-    def _sample_target(self, statistic: Any, slope: Fraction, growth: Fraction, rungs: int) -> Fraction:
-        """The same for the sample alone."""
-        needed = nats_needed(self.coverage.miss, growth=float(growth), rungs=rungs, flip=self.flip) / float(
-            slope
-        )
-        # A rung that misses spares at most -1 row where the number of rows is fixed, and at most 0 units otherwise.
-        one = 1 if statistic.neighbors is Neighbors.REPLACE_ONE else 0
-        return on_target_lattice(max(needed - one, 0.0))
+        return plan_ladder(
+            statistic, rows=self.point.rows, last=self.lattice.last, price=self.price, answered=self.point.price,
+            coverage=self.coverage, contribution=contribution,
+        )  # fmt: skip
 
     def rungs(self, plan: LadderPlan, centre: int, radius: int | None) -> Rungs:
         """The intervals around a released code, given the released radius; public."""
@@ -355,7 +254,7 @@ class QuantileInterval(Mechanism):
             dict(zip(cuts, counts, strict=True)),
             needed=needed,
             allowed=allowed,
-            unit=self.unit(statistic),
+            unit=row_unit(statistic),
         )
         return exponents(scores(spare, plan.target), slope=plan.slope, growth=plan.growth)
 
@@ -398,18 +297,3 @@ class QuantileInterval(Mechanism):
     def law(self, reading: Reading) -> Law:  # noqa: ARG002
         """Of the answer: ask `point`."""
         raise Unsupported(self.name, "has the law of its point", hint="mechanism.point.law(reading)")
-
-
-def margins(statistic: Any, rows: int) -> tuple[Fraction, Fraction]:
-    """How many rows may lie below the lower end, and how many must lie up to the upper one, of a covering interval.
-
-    With a fixed number of rows these are ranks; with a private one they are linear in it, so that one row moves both
-    by as much as its share.
-    """
-    if statistic.neighbors is Neighbors.REPLACE_ONE:
-        pieces = statistic.weights(max(rows, 1)).pieces
-        return Fraction(pieces[0][0] - 1), Fraction(pieces[-1][0])
-    q = Fraction(statistic.q)
-    if statistic.rule == "interpolated":  # between the ranks floor(q (n - 1)) + 1 and one more
-        return q * rows - q, q * rows + 1 - q
-    return q * rows, q * rows

@@ -24,7 +24,7 @@ from sordino.mechanisms.quantile.ladder import (
     scores,
     spares,
 )
-from sordino.mechanisms.quantile.quantile_interval import ANSWER, FIRST, GROWTH, MOST, LadderPlan, margins
+from sordino.mechanisms.quantile.ladder_plan import ANSWER, FIRST, GROWTH, MOST, LadderPlan, margins
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.privacy import Guarantee, Neighbors, Purse
 from sordino.reading.traits import Trait
