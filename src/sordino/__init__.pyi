@@ -20,8 +20,8 @@ from sordino.mechanisms.additive.radial import RadialLaplace
 from sordino.mechanisms.blocks.blocks import FunctionBlocks
 from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
+from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
-from sordino.mechanisms.clip.variance_clip import VarianceClip
 from sordino.mechanisms.extreme.extreme import Extreme
 from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
@@ -171,6 +171,7 @@ __all__ = [
     "ParameterError",
     "PiecewiseLaplace",
     "PlainOrCut",
+    "PlainOrCutSquares",
     "Plan",
     "PolyPlace",
     "Population",
@@ -206,7 +207,6 @@ __all__ = [
     "Unit",
     "Unsupported",
     "Variance",
-    "VarianceClip",
     "Vector",
     "WinsorizedMean",
     "WithErrorBar",

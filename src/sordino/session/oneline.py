@@ -203,7 +203,7 @@ def trimmed_mean(x: Any, trim: float, **options: Unpack[Bounded]) -> Release:
     return _once("trimmed_mean", x, options, trim=trim)
 
 
-class Cells(Options, total=False):
+class HistogramOptions(Options, total=False):
     """What a histogram takes by name."""
 
     bounds: tuple[float, float]
@@ -211,8 +211,8 @@ class Cells(Options, total=False):
     high: float
 
 
-@oneline("sd.histogram(ages, 12, epsilon=0.5, bounds=(0, 120))", Cells)
-def histogram(x: Any, bins: int | Sequence[float] = 10, **options: Unpack[Cells]) -> Release:
+@oneline("sd.histogram(ages, 12, epsilon=0.5, bounds=(0, 120))", HistogramOptions)
+def histogram(x: Any, bins: int | Sequence[float] = 10, **options: Unpack[HistogramOptions]) -> Release:
     """How many rows are in each cell; rows beyond the outer edges count in the outer cells.
 
     Args:
