@@ -107,7 +107,7 @@ def _checked(asked: ReleaseFile) -> None:
         [
             job.name,
             ", ".join(statistics(question.event)),
-            _groups(job),
+            job.groups,
             _interval(job),
             repr(question.event.guarantee),
         ]
@@ -134,17 +134,9 @@ def _without_interval(asked: ReleaseFile) -> None:
         render.note(f"  interval    none is known for {', '.join(dict.fromkeys(bare))}: asked without")
 
 
-def _groups(job: Job) -> str:
-    where = [f"{one.column} {one.op} {one.value}" for one in job.where]
-    by = [f"{len(job.by[1])} of {job.by[0]}"] if job.by else []
-    return ", ".join([*by, *where]) or "-"
-
-
 def _planned(asked: ReleaseFile, rows: int | None) -> None:
     """Expected errors, with the number of rows that was told or is public."""
-    from sordino.labels import statistics
-    from sordino.planner.expected import expected
-    from sordino.planner.report import short
+    from sordino.cli.run_plan import show
 
     count = rows or asked.rows or _counted(asked)
     if count is None:
@@ -152,21 +144,7 @@ def _planned(asked: ReleaseFile, rows: int | None) -> None:
             "run", "--plan needs the number of rows",
             why="It is private here, or the data are not there: a rough public number does.", hint="--rows 20000",
         )  # fmt: skip
-    questions = _questions(asked, count)
-    lines = []
-    with render.progress("planning", len(questions)) as advance:
-        for job, question in questions:
-            found = expected(question, count)
-            for called, option, part in zip(statistics(question.event), found, question.parts, strict=True):
-                figures = ["-", "-"] if option is None else [short(option.rms), short(option.most)]
-                bar = "-" if option is None or option.width is None else short(option.width)
-                lines.append([job.name, called, _groups(job), repr(part.mechanism.guarantee), *figures, bar])
-            advance(1)
-    render.table(
-        ["table", "statistic", "groups", "price per row", "rms error", "9 in 10 within", "interval width"], lines,
-        title=f"{asked.title}, {asked.period}: {asked.price!r} in all, {count:,} rows",
-        note="errors are of each group, on generated columns that suit the bounds, not on these data",
-    )  # fmt: skip
+    show(asked, _questions(asked, count), count, *_whom(asked))
     render.note(f"next: sordino run {pasted(str(asked.path))}")
 
 
