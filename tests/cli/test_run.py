@@ -290,3 +290,17 @@ def test_tokens_are_made_of_the_name_of_the_file_the_period_and_the_table(place)
         assert [job.token for job in ReleaseFile.read("tables.toml").jobs] != first
     Path("others.toml").write_text(PLAIN)
     assert not set(first) & {job.token for job in ReleaseFile.read("others.toml").jobs}
+
+
+def test_a_slip_about_the_data_leaves_no_ledger_behind(place, call):
+    """Otherwise the ledger keeps the unit of the slip, and the mended file is refused."""
+    Path("tables.toml").write_text(
+        SMALL.replace("[bounds]", 'unit = { column = "person", max_rows = 1 }\n[bounds]')
+    )
+    code, _, err = call("run", "tables.toml", "--yes")
+    assert code == 2
+    assert "person" in err
+    assert not Path("people.ledger").exists()
+    Path("tables.toml").write_text(SMALL)
+    code, _, err = call("run", "tables.toml", "--yes")
+    assert code == 0, err

@@ -186,6 +186,7 @@ def _run(asked: ReleaseFile, page: str | None, user: str | None, *, yes: bool) -
         click.confirm(
             f"publish {asked.title}, {asked.period}, for {asked.price!r} at most?", abort=True, err=True
         )
+    _rehearse(asked)
     with _ledger(asked, user) as ledger:
         people = session.open(
             asked.data,
@@ -212,6 +213,24 @@ def _run(asked: ReleaseFile, page: str | None, user: str | None, *, yes: bool) -
             render.note(f"wrote {page}")
         else:
             render.note(f"next: sordino report {pasted(ledger.name)} --out report.html")
+
+
+def _rehearse(asked: ReleaseFile) -> None:
+    """Ask the schema of the data before a ledger is begun: a slip in the file must not leave one behind."""
+    from sordino import session
+    from sordino.ledger import Ledger
+
+    if Ledger.exists(asked.ledger) or asked.budget is None:
+        return
+    unit, neighbors = _whom(asked)
+    people = session.open(
+        asked.data, budget=asked.budget, unit=unit, neighbors=neighbors, rows=asked.rows, **asked.opening
+    )
+    try:
+        for job in asked.jobs:
+            _job(people, job)
+    finally:
+        people.ledger.close()
 
 
 def _job(people: Session, job: Job) -> tuple[Session, Question, str]:
