@@ -394,3 +394,12 @@ def test_a_table_with_semicolons_and_decimal_commas(run, place):
     code, out, _ = run(line + " --decimal ,")
     assert code == 0
     assert 22 < json.loads(out)["value"] < 27
+
+
+def test_a_token_of_another_question_is_not_said_to_cost_nothing(run, place):
+    """The preview says what the token has paid for, and the release is refused."""
+    run(f"release count age {DATA} --yes --token t --epsilon 0.1")
+    code, _, err = run(f"release median age --low 0 --high 120 {DATA} --yes --token t --epsilon 0.1")
+    assert code == 2
+    assert "has paid for count age" in err
+    assert "costs       nothing" not in err
