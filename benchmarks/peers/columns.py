@@ -34,6 +34,11 @@ class Column:
     spread: float
     step: float | None = None
 
+    @property
+    def width(self):
+        """How many standard deviations the bounds are wide; the rough spread is three times too large."""
+        return (self.high - self.low) / (self.spread / 3)
+
     def hinted(self, times=PRUDENT):
         """The rough hint as bounds: the centre and so many spreads on either side, within the declared bounds."""
         return max(self.low, self.centre - times * self.spread), min(

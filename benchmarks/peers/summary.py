@@ -1,8 +1,11 @@
 """Where we stand, in a few sentences made from the numbers; the first thing on the page."""
 
+import math
+import statistics
+
 from benchmarks.peers import accuracy_tables, informed, scores
 from benchmarks.peers.accuracy_tables import FITTING, NOTICED, RIVALS, number
-from benchmarks.peers.columns import PRUDENT
+from benchmarks.peers.columns import COLUMNS, PRUDENT
 from benchmarks.peers.libraries import ADD_REMOVE, REPLACE_ONE
 from benchmarks.peers.speed import SAFE, seconds
 
@@ -13,6 +16,49 @@ def counted(found, relation, variant, bar, columns=None):
     rows = [row for row in rows if columns is None or row.cell.column in columns]
     over = [row for row in rows if row.ratio(variant).above(bar)]
     return len(rows), len(over), sum(row.lucky(variant, bar) for row in over)
+
+
+WIDTHS = {
+    "fit (at most 5 standard deviations wide)": 5,
+    "are some fifty wide": 100,
+    "are a thousand or more wide": math.inf,
+}
+"""Columns by how wide their bounds are; what a comparison says depends on this more than on anything else."""
+
+
+def by_width(found, relation):
+    """Cells and the middle of the ratios, by how wide the bounds are; a mean is one answer of ours, counted once.
+
+    The peers are asked for a mean in two ways; ours is set against the better of them.
+    """
+    cells = {}
+    for row in accuracy_tables.main_rows(found, relation):
+        if row.cell.column in COLUMNS and (ratio := row.ratio("none")):
+            query = "mean" if row.cell.query == "mean_auto" else row.cell.query
+            key = (query, row.cell.column, row.cell.rows, row.cell.epsilon)
+            cells[key] = max(cells.get(key, 0), ratio.value)
+    told, least = {}, 0
+    for words, most in WIDTHS.items():
+        names = [name for name, column in COLUMNS.items() if least < column.width <= most]
+        ratios = [value for (_, column, _, _), value in cells.items() if column in names]
+        if ratios:
+            told[words] = (len(ratios), statistics.median(ratios))
+        least = most
+    return told
+
+
+def split(found):
+    """The sentence that leads: what the bounds decide."""
+    parts = [f"**{number(middle)}** where the bounds {words} ({count} cells)"
+             for words, (count, middle) in by_width(found, REPLACE_ONE).items()]  # fmt: skip
+    if not parts:
+        return []
+    sentence = (
+        f"The bounds decide. The middle ratio of our error to the best peer's, replace-one, knowing the bounds alone, "
+        f"is {', '.join(parts)}. A mean is counted once, against the better of the two ways in which the peers were "
+        f"asked for it."
+    )
+    return [sentence]
 
 
 def accuracy(found):
@@ -72,5 +118,7 @@ def speed(measured):
 
 def lines(found, made=None, measured=None):
     """All of it as a list."""
-    told = accuracy(found) + (hints(made) if made else []) + (speed(measured) if measured else [])
+    told = (
+        split(found) + accuracy(found) + (hints(made) if made else []) + (speed(measured) if measured else [])
+    )
     return "\n".join(f"- {sentence}" for sentence in told) + "\n"

@@ -7,6 +7,7 @@ from typing import Any
 
 from latex2mathml.converter import convert
 
+LONG = 50  # characters of LaTeX beyond which a formula may be wider than a telephone
 LETTERS = {
     "R": "ℝ",
     "Z": "ℤ",
@@ -54,7 +55,8 @@ def _one_word(found: re.Match[str]) -> str:
 def _inline(writer: Any, node: Any) -> None:
     from docutils.nodes import SkipNode
 
-    writer.body.append(f'<span class="math">{mathml(node.astext())}</span>')
+    long = " long" if len(node.astext()) > LONG else ""
+    writer.body.append(f'<span class="math{long}">{mathml(node.astext())}</span>')
     raise SkipNode
 
 

@@ -94,9 +94,26 @@ def __getattr__(name: str) -> _Any:
         return __dir__()
     value = None if name.startswith("_") else _found(name)
     if value is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_near(name)}")
     globals()[name] = value
     return value
+
+
+def _near(name: str) -> str:
+    """What was perhaps meant; numpy's other names for what is here are known."""
+    if name.startswith("_"):
+        return ""
+    from difflib import get_close_matches
+
+    numpy = {
+        "percentile": "quantile",
+        "average": "mean",
+        "nanmean": "mean",
+        "nanmedian": "median",
+        "amax": "max",
+    }
+    near = [numpy[name]] if name in numpy else get_close_matches(name, __dir__(), n=1)
+    return f"; sordino.{near[0]} is there" if near else ""
 
 
 def __dir__() -> list[str]:

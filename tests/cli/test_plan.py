@@ -1,6 +1,7 @@
 """The verb `plan`: a ranked table, JSON, a picture; no way to give it data."""
 
 import json
+import re
 import shlex
 
 import pytest
@@ -95,3 +96,18 @@ def test_every_statistic_has_help(run):
             assert name in out
     assert "--assume" in run("plan trimmed-mean --help")[1]
     assert "--data" not in run("plan trimmed-mean --help")[1]
+
+
+def test_tables_of_budgets_and_sweeps_fit_a_narrow_terminal(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    ask = "--ask 'count income --error 20' --ask 'median income --low 0 --high 500000'"
+    for line in (
+        f"plan budget --epsilon 3 --rows 300 --tables 1 {ask}",
+        "plan median pay --low 0 --high 500000 --epsilon 1 --rows 200 --tables 1 --widest-bounds 2",
+    ):
+        _, out, _ = run(line)
+        lines = [
+            line for line in out.splitlines() if not re.match(r"\s*(in Python|people|sordino|on the)", line)
+        ]
+        assert max(map(len, lines)) <= 80, max(lines, key=len)
+        assert "rms" in out

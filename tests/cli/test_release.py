@@ -420,3 +420,12 @@ def test_groups_of_several_columns(run, place):
         assert "Hint" in told or "cannot be read" in told
     (place / "groups.csv").write_text("region\nnorth\n")
     assert "header" in run(f"{line} --by-file groups.csv")[2]
+
+
+def test_a_token_of_another_question_is_not_said_to_cost_nothing(run, place):
+    """The preview says what the token has paid for, and the release is refused."""
+    run(f"release count age {DATA} --yes --token t --epsilon 0.1")
+    code, _, err = run(f"release median age --low 0 --high 120 {DATA} --yes --token t --epsilon 0.1")
+    assert code == 2
+    assert "has paid for count age" in err
+    assert "costs       nothing" not in err

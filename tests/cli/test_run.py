@@ -227,3 +227,80 @@ def test_killed_at_random_instants_again_and_again(place, call):
             except subprocess.TimeoutExpired:
                 os.kill(child.pid, signal.SIGKILL)
     resumed(call, stored() if Path("people.ledger").exists() else [])
+
+
+def test_statistics_have_weights_of_their_own_and_the_shares_add_up(place):
+    Path("tables.toml").write_text(
+        PLAIN.replace('{ statistic = "trimmed-mean", column = "income", trim = 0.1 }',
+                      '{ statistic = "trimmed-mean", column = "income", trim = 0.1, weight = 12 }')
+    )  # fmt: skip
+    jobs = ReleaseFile.read("tables.toml").jobs
+    shares = {one.name: share for job in jobs for one, share in zip(job.statistics, job.shares, strict=True)}
+    assert shares == {"trimmed-mean": 0.75, "quantiles": 0.1875, "count": 0.0625}
+    assert sum(shares.values()) == 1
+    assert {price for job in jobs for price in job.prices} == {
+        Pure(2).share(share) for share in shares.values()
+    }
+    Path("tables.toml").write_text(PLAIN.replace("trim = 0.1 }", "trim = 0.1, weight = 0 }"))
+    with pytest.raises(ParameterError, match="weight"):
+        ReleaseFile.read("tables.toml")
+
+
+SMALL = """
+period = "2026"
+data = "people.npz"
+ledger = "people.ledger"
+budget = { epsilon = 3 }
+price = { epsilon = 2 }
+
+[bounds]
+income = { low = 0, high = 1000 }
+
+[[tables]]
+name = "by region"
+by = { region = ["north", "south"] }
+statistics = [{ statistic = "median", column = "income" }, { statistic = "count", column = "income", weight = 300 }]
+"""
+
+
+def test_a_plan_proposes_a_split_by_the_errors_that_can_be_pasted(place, call, monkeypatch):
+    """A count that has nearly all of the price is told to give it away, and the pasted weights are balanced."""
+    monkeypatch.setenv("COLUMNS", "80")
+    Path("tables.toml").write_text(SMALL)
+    _, out, _ = call("run", "tables.toml", "--plan", "--rows", "500")
+    assert "A split by the errors" in out
+    assert max(len(line) for line in out.splitlines() if "{ statistic" not in line) <= 80
+    median, count = [line.strip() for line in out.splitlines() if line.strip().startswith("{ statistic")]
+    assert "median" in median
+    head, _, _ = SMALL.partition("statistics = [")
+    Path("tables.toml").write_text(f"{head}statistics = [{median} {count}]\n")
+    code, out, err = call("run", "tables.toml", "--plan", "--rows", "500")
+    assert code == 0, err
+    assert "The shares suit the errors" in out
+
+
+def test_tokens_are_made_of_the_name_of_the_file_the_period_and_the_table(place):
+    first = [job.token for job in ReleaseFile.read("tables.toml").jobs]
+    Path("tables.toml").write_text(
+        PLAIN.replace("epsilon = 2", "epsilon = 1")
+    )  # the same tables, otherwise paid
+    assert [job.token for job in ReleaseFile.read("tables.toml").jobs] == first
+    for changed in (PLAIN.replace('"2026"', '"2027"'), PLAIN.replace('"the rich"', '"the others"')):
+        Path("tables.toml").write_text(changed)
+        assert [job.token for job in ReleaseFile.read("tables.toml").jobs] != first
+    Path("others.toml").write_text(PLAIN)
+    assert not set(first) & {job.token for job in ReleaseFile.read("others.toml").jobs}
+
+
+def test_a_slip_about_the_data_leaves_no_ledger_behind(place, call):
+    """Otherwise the ledger keeps the unit of the slip, and the mended file is refused."""
+    Path("tables.toml").write_text(
+        SMALL.replace("[bounds]", 'unit = { column = "person", max_rows = 1 }\n[bounds]')
+    )
+    code, _, err = call("run", "tables.toml", "--yes")
+    assert code == 2
+    assert "person" in err
+    assert not Path("people.ledger").exists()
+    Path("tables.toml").write_text(SMALL)
+    code, _, err = call("run", "tables.toml", "--yes")
+    assert code == 0, err

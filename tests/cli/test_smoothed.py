@@ -68,10 +68,10 @@ def test_every_answer_has_a_machine_form_with_the_worst_case(name):
 def test_precincts_name_those_that_are_too_small():
     candidates = ["--category", "Alma Birchwood", "--category", "Casper Dunmore"]
     words = " ".join(run(*ANSWERS["precincts"], *candidates).split())
-    assert "3 of 13 precincts are too small (the largest of them has 229 ballots)" in words
+    assert "3 of 13 precincts are above the limit (the largest of them has 229 ballots)" in words
     for precinct in ("06 57 26", "13 116 56", "09 229 105"):
         assert f"{precinct} 0." in words
-    assert words.count("TOO SMALL") == 3
+    assert words.count("ABOVE THE LIMIT") == 3
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,8 @@ TARGETS = (Pure(1), Pure(4), Approx(1, 1e-6), Concentrated(0.5), TruncatedConcen
 
 
 def runnable(page):
-    """Blocks that stand for themselves: they import what they use and elide nothing."""
-    return [
-        block
-        for block in BLOCK.findall(page.read_text(encoding="utf-8"))
-        if "import sordino" in block and "..." not in block
-    ]
+    """All Python blocks of a page; what is another library's is fenced as ``py`` and is not ours to run."""
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.stem)
@@ -102,3 +98,23 @@ def test_the_five_papers_are_cited():
     for author, year in (("Hladík", 2022), ("Xia", 2023), ("Liang", 2024), ("Durfee", 2025), ("Bun", 2019)):
         (one,) = [part for part in said.split("  - type:")[1:] if f"family-names: {author}" in part]
         assert f"year: {year}" in one
+
+
+def test_only_other_libraries_have_blocks_that_are_not_run():
+    for page in PAGES:
+        if re.search(r"^```py\n", page.read_text(encoding="utf-8"), re.MULTILINE):
+            assert page.stem.startswith("coming_from_"), page
+
+
+def test_the_release_file_to_copy_is_one(tmp_path):
+    from sordino.session.release_file import ReleaseFile
+
+    text = (ROOT / "docs/howto/release_file.md").read_text(encoding="utf-8")
+    (told,) = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    (more,) = re.findall(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    options, table = more.split("\n\n", 1)
+    file = tmp_path / "tables.toml"
+    for whole in (told, told.replace("[bounds]", f"{options}\n\n[bounds]", 1) + "\n" + table):
+        file.write_text(whole, encoding="utf-8")
+        asked = ReleaseFile.read(file)
+        assert sum(share for job in asked.jobs for share in job.shares) == 1

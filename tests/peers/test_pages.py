@@ -264,3 +264,46 @@ def test_many_p_values_are_judged_together():
     assert law_checks.together([0.1, 0.35, 0.6, 0.9])[0] > 0.5
     assert law_checks.together([1e-5, 1e-4, 1e-3, 0.9])[0] < 0.05
     assert law_checks.together([1e-5, 0.3, 0.5, 0.9])[1] == pytest.approx(4e-5)
+
+
+def test_the_summary_leads_with_the_width_of_the_bounds_and_counts_a_mean_once():
+    rows = [
+        row("mean", "unif", {"none": 2.0}, {"diffprivlib tools": 2.0}),
+        row("mean_auto", "unif", {"none": 2.0}, {"diffprivlib tools": 1.0}),
+        row("median", "income", {"none": 1.0}, {"opendp grid": 4.0}),
+        row("median", "gauss", {"none": 1.0}, {"opendp grid": 100.0}),
+        row("median", "pareto", {"none": 1.0}, {"opendp grid": 50.0}),
+    ]
+    found = list(summary.by_width(rows, "replace-one").values())
+    assert found == [(1, 2.0), (1, 0.25), (2, pytest.approx(0.015))]
+    assert summary.lines(rows).startswith("- The bounds decide.")
+
+
+def test_the_written_page_says_what_its_cells_say():
+    """The figures that lead on the page, computed again from the page of all cells."""
+    import re
+    import statistics
+
+    from benchmarks.peers.columns import COLUMNS
+    from tests.support.places import ROOT
+
+    folder, cells = ROOT / "docs" / "measurements", {}
+    part = re.split(r"^## ", (folder / "peers_cells.md").read_text(), flags=re.MULTILINE)[1]
+    for block in re.split(r"^### ", part, flags=re.MULTILINE)[1:]:
+        for line in block.splitlines():
+            entry = [word.strip() for word in line.strip("|").split("|")]
+            if len(entry) == 7 and entry[1] in COLUMNS:
+                key = (block.splitlines()[0], entry[1], entry[0].removesuffix("_auto"))
+                ratio = float(re.findall(r"[\d.]+(?:e-?\d+)?", entry[5].split("/")[0])[0])
+                cells[key] = max(cells.get(key, 0), ratio)
+    page, readme = ((folder / "peers.md").read_text(), (ROOT / "README.md").read_text())
+    for least, most in ((0, 5), (5, 100), (100, 1e9)):
+        middle = statistics.median(
+            value for key, value in cells.items() if least < COLUMNS[key[1]].width <= most
+        )
+        assert f"**{middle:.3g}**" in page
+    for figure in ("0.996", "0.451"):
+        assert figure in page
+        assert figure in readme
+    assert "**22.1** times less" in page
+    assert "twenty-second of the CPU" in " ".join(readme.split())

@@ -111,3 +111,11 @@ def test_help_explains_every_field_of_a_statistic(kind):
     for parameter in inspect.signature(kind).parameters:
         assert f"\n    {parameter}: " in text, parameter
     assert text.count("\nArgs:\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("percentile", "quantile"), ("medain", "median"), ("average", "mean")]
+)
+def test_a_name_that_is_not_there_names_the_nearest(name, near):
+    with pytest.raises(AttributeError, match=f"sordino.{near} is there"):
+        getattr(sd, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,8 +83,9 @@ def create(
     ) as ledger:
         _state(ledger, as_json)
         name = ledger.name
+        price = " ".join(f"--{amount.name} {amount.name[0].upper()}" for amount in fields(ledger.budget))
     render.note(
-        f"next: sordino release median COLUMN --low L --high H --epsilon E --data FILE --ledger {pasted(name)}"
+        f"next: sordino release median COLUMN --low L --high H {price} --data FILE --ledger {pasted(name)}"
     )
 
 

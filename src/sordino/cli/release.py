@@ -227,12 +227,20 @@ def _preview(event: Event, ledger: Ledger, token: str | None) -> None:
     from sordino.explain import asked, parts, whom
     from sordino.ledger.account import left, short
     from sordino.made import drawn_by
+    from sordino.session.release import Event
 
     cost, remaining = ledger.cost(event), ledger.remaining
     render.note(f"  asks        {asked(event)}")
     render.note(f"  protects    {whom(event.unit, event.neighbors)}")
-    if token is not None and ledger.paid(token) is not None:
-        render.note("  costs       nothing: this token has paid before")
+    paid = None if token is None else ledger.paid(token)
+    if paid is not None:
+        before = asked(Event.from_dict(paid.event))
+        same = before == asked(event)
+        render.note(
+            "  costs       nothing: this token has paid before"
+            if same
+            else f"  token       has paid for {before}"
+        )
         return
     render.note(f"  costs       {cost!r}")
     kinds = [drawn_by(part) for part in parts(event.mechanism)]

@@ -50,7 +50,7 @@ def report(found: Any, *, structured: bool, plot: str | None) -> None:
     if structured:
         as_json(found.to_dict())
     else:
-        click.echo("\n".join("  " + line for line in str(found).splitlines()))
+        click.echo("\n".join("  " + line for line in found.text(width() - 2).splitlines()))
     if plot:
         from sordino import plots
 

@@ -107,7 +107,7 @@ def _checked(asked: ReleaseFile) -> None:
         [
             job.name,
             ", ".join(statistics(question.event)),
-            _groups(job),
+            job.groups,
             _interval(job),
             repr(question.event.guarantee),
         ]
@@ -134,19 +134,9 @@ def _without_interval(asked: ReleaseFile) -> None:
         render.note(f"  interval    none is known for {', '.join(dict.fromkeys(bare))}: asked without")
 
 
-def _groups(job: Job) -> str:
-    where = [f"{one.column} {one.op} {one.value}" for one in job.where]
-    by = []
-    if job.by is not None:
-        by = [f"{len(job.by)} of {job.by.name}" if job.by.discover is None else f"found of {job.by.name}"]
-    return ", ".join([*by, *where]) or "-"
-
-
 def _planned(asked: ReleaseFile, rows: int | None) -> None:
     """Expected errors, with the number of rows that was told or is public."""
-    from sordino.labels import statistics
-    from sordino.planner.expected import expected
-    from sordino.planner.report import short
+    from sordino.cli.run_plan import show
 
     count = rows or asked.rows or _counted(asked)
     if count is None:
@@ -154,21 +144,7 @@ def _planned(asked: ReleaseFile, rows: int | None) -> None:
             "run", "--plan needs the number of rows",
             why="It is private here, or the data are not there: a rough public number does.", hint="--rows 20000",
         )  # fmt: skip
-    questions = _questions(asked, count)
-    lines = []
-    with render.progress("planning", len(questions)) as advance:
-        for job, question in questions:
-            found = expected(question, count)
-            for called, option, part in zip(statistics(question.event), found, question.parts, strict=True):
-                figures = ["-", "-"] if option is None else [short(option.rms), short(option.most)]
-                bar = "-" if option is None or option.width is None else short(option.width)
-                lines.append([job.name, called, _groups(job), repr(part.mechanism.guarantee), *figures, bar])
-            advance(1)
-    render.table(
-        ["table", "statistic", "groups", "price per row", "rms error", "9 in 10 within", "interval width"], lines,
-        title=f"{asked.title}, {asked.period}: {asked.price!r} in all, {count:,} rows",
-        note="errors are of each group, on generated columns that suit the bounds, not on these data",
-    )  # fmt: skip
+    show(asked, _questions(asked, count), count, *_whom(asked))
     render.note(f"next: sordino run {pasted(str(asked.path))}")
 
 
@@ -210,6 +186,7 @@ def _run(asked: ReleaseFile, page: str | None, user: str | None, *, yes: bool) -
         click.confirm(
             f"publish {asked.title}, {asked.period}, for {asked.price!r} at most?", abort=True, err=True
         )
+    _rehearse(asked)
     with _ledger(asked, user) as ledger:
         people = session.open(
             asked.data,
@@ -236,6 +213,24 @@ def _run(asked: ReleaseFile, page: str | None, user: str | None, *, yes: bool) -
             render.note(f"wrote {page}")
         else:
             render.note(f"next: sordino report {pasted(ledger.name)} --out report.html")
+
+
+def _rehearse(asked: ReleaseFile) -> None:
+    """Ask the schema of the data before a ledger is begun: a slip in the file must not leave one behind."""
+    from sordino import session
+    from sordino.ledger import Ledger
+
+    if Ledger.exists(asked.ledger) or asked.budget is None:
+        return
+    unit, neighbors = _whom(asked)
+    people = session.open(
+        asked.data, budget=asked.budget, unit=unit, neighbors=neighbors, rows=asked.rows, **asked.opening
+    )
+    try:
+        for job in asked.jobs:
+            _job(people, job)
+    finally:
+        people.ledger.close()
 
 
 def _job(people: Session, job: Job) -> tuple[Session, Question, str]:

@@ -10,7 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sordino.planner.code import hint_words, price_code, price_words, python_call, typed_words
-from sordino.planner.report import aligned, short
+from sordino.planner.report import aligned, short, wrapped
 from sordino.privacy import Neighbors, compose
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ HEAD = (
     "rms/measure",
     "even split",
 )
+
+WIDE = 110  # characters for all columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,14 +186,30 @@ class BudgetPlan:
         return self.lines[0].plan.neighbors
 
     def __str__(self) -> str:
-        assumed = "\n".join(f"  {line.name}: {line.plan.assumed.words}" for line in self.lines)
-        lines = [
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """The split as text: the table and sentences fit the width, lines to paste stay whole.
+
+        Args:
+            width: How wide a line may be; as wide as needed where nothing is said.
+        """
+        # On a narrow screen without the price, which the lines to paste repeat, and without the median error.
+        kept = [place for place in range(len(HEAD)) if width is None or width >= WIDE or place not in (1, 3)]
+        cells = [[row[place] for place in kept] for row in self._cells()]
+        right = range(kept.index(4), len(kept)) if 3 not in kept else range(3, 10)
+        table = aligned(
+            tuple(HEAD[place] for place in kept), cells, right=right, width=width and max(width - 2, 40)
+        )
+        top = [
             f"data: generated or public ({self.lines[0].plan.size}), no private data was read",
-            assumed,
+            *(f"  {line.name}: {line.plan.assumed.words}" for line in self.lines),
             f"split of {self.budget!r}, {self._relation.value}:",
-            *("  " + line for line in aligned(HEAD, self._cells(), right=range(3, 10))),
-            self.rule,
-            self.verdict,
+        ]
+        lines = [
+            *wrapped(top, width),
+            *("  " + line for line in table),
+            *wrapped([self.rule, *self.verdict.splitlines()], width),
             "in Python:",
             *("  " + line for line in self.python.splitlines()),
             "on the command line:",

@@ -31,6 +31,8 @@ def expected(
     rows: int | None,
     *,
     seed: int = 0,
+    tables: int = TABLES,
+    draws: int = DRAWS,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Option | None]:
     """One figure per statistic of a question; None where nothing like its data can be generated.
@@ -39,6 +41,8 @@ def expected(
         question: What would be asked, priced and with its mechanisms chosen.
         rows: How many rows the data have, roughly; of groups each has its part.
         seed: Names the generated columns.
+        tables: Generated columns to average over.
+        draws: Simulated answers where no exact law is known.
         progress: Is called with the statistics done and all of them.
 
     Example:
@@ -61,7 +65,7 @@ def expected(
         try:
             trial = Trial(part.statistic, assumed(None, part.statistic), rows=each, seed=seed)
             candidate = Candidate(part.mechanism.label, part, default=True)
-            found.append(tried(candidate, trial, tables=TABLES, draws=DRAWS))
+            found.append(tried(candidate, trial, tables=tables, draws=draws))
         except (SordinoError, AssertionError):
             found.append(None)  # a mixture of columns, or no number of rows
     if progress is not None:

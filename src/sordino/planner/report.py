@@ -261,7 +261,7 @@ class Plan:
         notes += self.span.lines(short) if self.span is not None else []
         notes += [*modes(self, short), self.choice]
         top = [f"data: {self.data}", f"{self.subject}, {self.price!r}, {self.neighbors.value}:"]
-        lines = [*_wrapped(top, width), *("  " + line for line in (*head, *body)), *_wrapped(notes, width)]
+        lines = [*wrapped(top, width), *("  " + line for line in (*head, *body)), *wrapped(notes, width)]
         lines.append(f"in Python: {self.python}")
         if self.command is not None:
             lines.append(f"on the command line: {self.command}")
@@ -328,7 +328,8 @@ class Plan:
         return picture(self)
 
 
-def _wrapped(lines: list[str], width: int | None) -> list[str]:
+def wrapped(lines: list[str], width: int | None) -> list[str]:
+    """Sentences that fit a width; as they are where none is said."""
     if width is None:
         return lines
     return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ")]
@@ -350,7 +351,9 @@ def short(value: float) -> str:
     return f"{value:.3g}"
 
 
-def aligned(head: tuple[str, ...], rows: list[list[str]], *, right: range = range(2, 5)) -> list[str]:
+def aligned(
+    head: tuple[str, ...], rows: list[list[str]], *, right: range = range(2, 5), width: int | None = None
+) -> list[str]:
     """Lines of a table: words to the left, figures to the right."""
-    top, body = columns(head, rows, right=right)
+    top, body = columns(head, rows, width=width, right=right)
     return [*top, *body]

@@ -18,6 +18,7 @@ from sordino.errors import ParameterError, SordinoError, Unsupported
 from sordino.planner.budget_plan import BudgetPlan, Line
 from sordino.planner.inverse import expected_error
 from sordino.planner.planning import plan
+from sordino.planner.trial import Trial
 from sordino.privacy import Guarantee
 from sordino.statistics import Statistic
 
@@ -148,6 +149,22 @@ def plan_budget(
     return BudgetPlan(budget=budget, rows=rows, lines=tuple(lines), seed=seed)
 
 
+def balanced_shares(
+    errors: Sequence[Sequence[tuple[float, float]]], measures: Sequence[float]
+) -> list[Fraction]:
+    """Shares that make the largest ratio of error to measure as small as possible, in whole thousandths.
+
+    Args:
+        errors: For each answer some shares of the budget with the error that each leaves.
+        measures: What each error is compared with.
+
+    Example:
+        >>> [float(one) for one in balanced_shares([[(1.0, 1.0), (0.1, 10.0)], [(1.0, 3.0), (0.1, 30.0)]], [1, 1])]
+        [0.251, 0.749]
+    """
+    return _rounded(_balanced([_curve(list(points)) for points in errors], list(measures)))
+
+
 def _checked(
     statistics: Any, budget: Any, errors: Any, assume: Any, hints: Any
 ) -> tuple[list[Statistic], list[float | None], list[Any], list[dict[str, Any]]]:
@@ -201,9 +218,11 @@ def _error(
 
 def _usual_value(whole: Any) -> float:
     """The size of the statistic on a generated table."""
-    from sordino.planner.trial import Trial
+    return usual_value(Trial(whole.statistic, whole.assumed, rows=whole.rows, seed=whole.seed))
 
-    trial = Trial(whole.statistic, whole.assumed, rows=whole.rows, seed=whole.seed)
+
+def usual_value(trial: Trial) -> float:
+    """The size of a statistic on the first table of a trial."""
     values = np.abs(np.atleast_1d(np.asarray(trial._floats(trial.truth(0)), dtype=float)))
     return float(values.max()) or 1.0
 

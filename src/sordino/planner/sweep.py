@@ -17,7 +17,7 @@ from sordino import checks
 from sordino.errors import ParameterError, SordinoError, Unsupported
 from sordino.planner.assumed import assumed
 from sordino.planner.inverse import DRAWS, TABLES, expected_error
-from sordino.planner.report import aligned, short
+from sordino.planner.report import aligned, short, wrapped
 from sordino.planner.trial import Trial
 from sordino.privacy import Neighbors
 
@@ -66,6 +66,14 @@ class Sweep:
         return None if self.best is None else self.values[self.best]
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """The question, its table and its answer; they fit the width, the line to paste stays whole.
+
+        Args:
+            width: How wide a line may be; as wide as needed where nothing is said.
+        """
         cells = [
             [
                 "*" if place == self.best else "",
@@ -75,11 +83,10 @@ class Sweep:
             for place, value in enumerate(self.values)
         ]
         head = ("", self.along, *self.columns)
-        table = aligned(head, cells, right=range(1, len(head)))
+        table = aligned(head, cells, right=range(1, len(head)), width=width and max(width - 2, 40))
         data = f"data: generated or public ({self.assumed}), no private data was read"
-        return "\n".join(
-            [self.question, data, *("  " + line for line in table), self.answer, f"in Python: {self.python}"]
-        )
+        lines = [*wrapped([self.question, data], width), *("  " + line for line in table)]
+        return "\n".join([*lines, *wrapped([self.answer], width), f"in Python: {self.python}"])
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record for machines."""

@@ -129,8 +129,11 @@ def text(release: Release, width: int | None = None) -> str:
 
 
 def markdown(release: Release) -> str:
-    """The tables of a release as Markdown."""
-    return "\n\n".join(block.markdown() for block in blocks(release, 120))
+    """The tables of a release as Markdown, with a line that says that they are rounded."""
+    tables = [block.markdown() for block in blocks(release, 120)]
+    return "\n\n".join(
+        [*tables, "*Rounded for reading; the CSV and the JSON of this release carry every digit.*"]
+    )
 
 
 def _unbarred(rows: list[AnswerRow]) -> bool:

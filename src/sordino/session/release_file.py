@@ -40,6 +40,7 @@ class Job:
         name: Name of the table.
         statistics: What is asked.
         prices: The price of each.
+        shares: The part of the whole price that each has.
         by: Columns and public keys of groups.
         where: Public conditions.
         interval: Probability of intervals; None for statistics that have none.
@@ -49,10 +50,24 @@ class Job:
     name: str
     statistics: tuple[Statistic, ...]
     prices: tuple[Guarantee, ...]
+    shares: tuple[Fraction, ...]
     by: Split | None
     where: tuple[Condition, ...]
     interval: float | None
     token: str
+
+    @property
+    def groups(self) -> str:
+        """Of whom it speaks, in a few words."""
+        where = [f"{one.column} {one.op} {one.value}" for one in self.where]
+        by = []
+        if self.by is not None:
+            by = [
+                f"{len(self.by)} of {self.by.name}"
+                if self.by.discover is None
+                else f"found of {self.by.name}"
+            ]
+        return ", ".join([*by, *where]) or "-"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -149,34 +164,44 @@ def _jobs(told: dict[str, Any], price: Guarantee, name: str, period: str) -> lis
     if len(set(names)) < len(names):
         raise _wrong("every table has a name of its own", {"names": names}, 'name = "incomes by region"')
     asked = [
-        [_statistic(one, bounds) for one in _needed(table, "statistics", "statistics = [...]")]
+        [
+            (_statistic(one, bounds), _weight(one, table))
+            for one in _needed(table, "statistics", "statistics = [...]")
+        ]
         for table in tables
     ]
-    weights = [checks.positive("run", weight=Fraction(str(table.get("weight", 1)))) for table in tables]
-    whole = sum((weight * len(some) for weight, some in zip(weights, asked, strict=True)), Fraction(0))
+    whole = sum((weight for some in asked for _, weight in some), Fraction(0))
     if not whole:
         raise _wrong("at least one statistic must be asked", {}, 'statistics = ["count income"]')
     found = []
-    for table, title, statistics, weight in zip(tables, names, asked, weights, strict=True):
-        each = price.share(weight / whole)
+    for table, title, statistics in zip(tables, names, asked, strict=True):
+        shared_out = [(statistic, weight / whole) for statistic, weight in statistics]
         interval = table.get("interval", told.get("interval"))
         shared: dict[str, Any] = {
             "by": _by(table.get("by")),
             "where": tuple(Condition.of(one) for one in _texts(table.get("where", []))),
         }
-        for bar, some in _by_interval(statistics, each, interval, told, shared):
+        for bar, some in _by_interval(shared_out, price, interval, told, shared):
             token = _token(name, period, title, bar)
-            found.append(Job(title, tuple(some), (each,) * len(some), interval=bar, token=token, **shared))
+            kinds, shares = zip(*some, strict=True)
+            prices = tuple(price.share(share) for share in shares)
+            found.append(Job(title, kinds, prices, shares, interval=bar, token=token, **shared))
     return found
 
 
+def _weight(told: Any, table: Mapping[str, Any]) -> Fraction:
+    """What a statistic weighs when the price is shared: as it says, or as its table says."""
+    given = told.get("weight") if isinstance(told, dict) else None
+    return checks.positive("run", weight=Fraction(str(table.get("weight", 1) if given is None else given)))
+
+
 def _by_interval(
-    statistics: list[Statistic],
+    statistics: list[tuple[Statistic, Fraction]],
     price: Guarantee,
     interval: float | None,
     told: dict[str, Any],
     shared: dict[str, Any],
-) -> list[tuple[float | None, list[Statistic]]]:
+) -> list[tuple[float | None, list[tuple[Statistic, Fraction]]]]:
     """Statistics that have an interval, and those that have none: each are asked together."""
     if interval is None:
         return [(None, statistics)] if statistics else []
@@ -186,16 +211,16 @@ def _by_interval(
     column = unit if isinstance(unit, str) else unit.get("column")
     rows = 1 if isinstance(unit, str) else unit.get("max_rows", 1)
     barred, bare = [], []
-    for statistic in statistics:
+    for statistic, share in statistics:
         try:
             prepare(
-                statistic, price, neighbors=Neighbors.of(told.get("neighbors", "replace-one")),
+                statistic, price.share(share), neighbors=Neighbors.of(told.get("neighbors", "replace-one")),
                 unit=Unit(column, max_rows=rows), rows=told.get("rows", 10_000), interval=interval, **shared,
             )  # fmt: skip
         except Unsupported:
-            bare.append(statistic)
+            bare.append((statistic, share))
         else:
-            barred.append(statistic)
+            barred.append((statistic, share))
     return [(bar, some) for bar, some in ((interval, barred), (None, bare)) if some]
 
 
@@ -213,7 +238,7 @@ def _statistic(told: Any, bounds: Mapping[str, Any]) -> Statistic:
     own = {field.name for field in fields(known[kind]) if field.init}  # type: ignore[arg-type]
     column = told.get("column")
     given = {key: value for key, value in bounds.get(column, {}).items() if key in own} if column else {}
-    given |= {key: value for key, value in told.items() if key != "statistic"}
+    given |= {key: value for key, value in told.items() if key not in ("statistic", "weight")}
     if unknown := set(given) - own:
         raise _wrong(
             f"the {kind} has no {min(unknown)}", {"statistic": told}, f"it has {', '.join(sorted(own))}"

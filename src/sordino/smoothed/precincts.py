@@ -96,7 +96,7 @@ class PrecinctReport:
 
     def __repr__(self) -> str:
         return (
-            f"<{len(self.precincts)} precincts, {self.records:,} ballots, {len(self.unsafe)} too small at "
+            f"<{len(self.precincts)} precincts, {self.records:,} ballots, {len(self.unsafe)} above the limit at "
             f"({self.epsilon:g}, {self.delta:.3g}); worst case {power(self.log_worst)}>"
         )
 
@@ -108,7 +108,7 @@ class PrecinctReport:
                 p.ballots,
                 p.smallest,
                 power(p.log_delta),
-                ("ok" if p.safe else "TOO SMALL") + (" (hidden counts)" if p.hidden else ""),
+                ("ok" if p.safe else "ABOVE THE LIMIT") + (" (hidden counts)" if p.hidden else ""),
             )
             for p in sorted(self.precincts, key=lambda p: (-p.log_delta, p.ballots))
         ]
@@ -120,7 +120,7 @@ class PrecinctReport:
         largest = max((p.ballots for p in self.unsafe), default=0)
         answer = "every precinct may be published"
         if bad:
-            count = f"{bad} of {len(self.precincts)} precincts {'is' if bad == 1 else 'are'} too small"
+            count = f"{bad} of {len(self.precincts)} precincts {'is' if bad == 1 else 'are'} above the limit"
             answer = f"{count} (the largest of them has {largest:,} ballots)"
         result = [
             (

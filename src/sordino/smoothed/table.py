@@ -111,7 +111,7 @@ class TableAnswer:
                 c.name,
                 c.count,
                 power(c.log_delta) if c.log_delta > -math.inf else "-",
-                "ok" if c.safe else "TOO SMALL",
+                "ok" if c.safe else "ABOVE THE LIMIT",
             )
             for c in self.categories
         ]
