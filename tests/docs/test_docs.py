@@ -24,9 +24,22 @@ def runnable(page):
     ]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.stem)
+LONG = {"function_examples"}
+"""Pages whose examples fit models to hundreds of blocks."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=pytest.mark.slow if page.stem in LONG else ())
+        for page in PAGES
+        if runnable(page)
+    ],
+)
 def test_the_examples_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    # Simulations behind the interval of a function: fewer here, since pages need not be exact.
+    monkeypatch.setattr("sordino.mechanisms.blocks.pivot.RUNS", 60)
     names = {}
     for block in runnable(page):
         exec(compile(block, str(page), "exec"), names)
@@ -102,3 +115,12 @@ def test_the_five_papers_are_cited():
     for author, year in (("Hladík", 2022), ("Xia", 2023), ("Liang", 2024), ("Durfee", 2025), ("Bun", 2019)):
         (one,) = [part for part in said.split("  - type:")[1:] if f"family-names: {author}" in part]
         assert f"year: {year}" in one
+
+
+def test_the_papers_have_bibtex():
+    said = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "papers" / "citing.md").read_text(encoding="utf-8")
+    for part in said.split("  - type:")[1:]:
+        title = re.search(r'title: "(.*)"', part).group(1)
+        (entry,) = [one for one in page.split("\n@") if f"{{{title}}}" in one]
+        assert f"{{{re.search(r'year: (.*)', part).group(1)}}}" in entry
