@@ -28,6 +28,7 @@ from sordino.testing.survey import survey
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 UNFOLLOWED = {
     "plain-or-cut",
+    "plain-or-cut-squares",
     "blocks",
     "quantile-interval",
     "quantiles-interval",
@@ -37,7 +38,7 @@ UNFOLLOWED = {
 """Their choices are of kinds that the replay cannot force yet, or nothing offers them by itself, so that they have no
 cases; their own tests hold their laws against the price (tests/mechanisms)."""
 MECHANISMS = {name: kind for name, kind in catalogue.mechanisms().items() if name not in UNFOLLOWED}
-LONG = {"variance-clip"}
+LONG: set[str] = set()
 """Their conversations take minutes: the slow run walks them."""
 USED = {"propose-test-release": 0.45}
 """What is seen at least of a price, where a test takes half of it."""

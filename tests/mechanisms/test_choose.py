@@ -96,7 +96,7 @@ def test_defaults_follow_the_table():
     assert choose(Mean("x", **wide), Pure(1), rows=1001, tight=True).name == "additive"
     assert choose(Mean("x", **wide), Pure(1), rows=1001, symmetric=True).name == "symmetric-mean"
     assert choose(Maximum("x", **wide), Pure(1), rows=1001).name == "extreme"
-    assert choose(Variance("x", **wide), Pure(1), rows=1001).name == "variance-clip"
+    assert choose(Variance("x", **wide), Pure(1), rows=1001).name == "plain-or-cut-squares"
     assert choose(Variance("x", **wide), Pure(1), rows=1001, tight=True).calibration.noise.name == "polyplace"
     assert choose(StandardDeviation("x", **wide), Pure(1), rows=1001, tight=True).tight
     trimmed = TrimmedMean("x", trim=Fraction(58, 1001), **wide)

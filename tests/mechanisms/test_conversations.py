@@ -15,9 +15,9 @@ from sordino.mechanisms.additive.error_bar import WithErrorBar, pivot_quantile
 from sordino.mechanisms.additive.propose_test_release import ProposeTestRelease
 from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.clip.column import AskedColumn, SortedColumn
+from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.search import centre_law, radius_search, rows_outside
 from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
-from sordino.mechanisms.clip.variance_clip import VarianceClip
 from sordino.mechanisms.parts.loss import loss_range
 from sordino.mechanisms.quantile.order_interval import OrderInterval
 from sordino.noise.laplace import Laplace
@@ -138,9 +138,9 @@ def test_mostly_constant_columns_are_noticed():
     assert np.median([float(answer) for answer in answers]) > 0.5 * rows.mean()
 
 
-def test_variance_about_the_released_mean():
-    mechanism = VarianceClip(price=Pure(1), rows=1001, **WIDE)
-    root = VarianceClip(price=Pure(1), rows=1001, **WIDE, root=True)
+def test_variances_and_moments_within_bounds_that_are_too_wide():
+    mechanism = PlainOrCutSquares(price=Pure(1), rows=1001, **WIDE)
+    root = PlainOrCutSquares(price=Pure(1), rows=1001, **WIDE, root=True)
     statistic, ask, bits = Variance("x", **WIDE), asking(GAUSS), SeededBits(24)
     values = [float(mechanism.answer(statistic, ask, Lattice.dyadic(-21), bits=bits)) for _ in range(9)]
     assert np.median(values) == pytest.approx(GAUSS.var(), rel=0.15)
@@ -150,7 +150,7 @@ def test_variance_about_the_released_mean():
     statistic = Variance("x", **WIDE, neighbors=Neighbors.ADD_REMOVE_ONE)
     values = [float(mechanism.answer(statistic, ask, Lattice.dyadic(-21), bits=bits)) for _ in range(9)]
     assert np.median(values) == pytest.approx(GAUSS.var(), rel=0.2)
-    about = VarianceClip(price=Pure(1), rows=1001, **WIDE, about=3)
+    about = PlainOrCutSquares(price=Pure(1), rows=1001, **WIDE, about=3)
     for relation in (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE):
         moment = SecondMoment("x", centre=3, **WIDE, neighbors=relation)
         values = [float(about.answer(moment, ask, Lattice.dyadic(-21), bits=bits)) for _ in range(9)]

@@ -67,7 +67,13 @@ def list_experiments(as_json: bool) -> None:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of public data files; generated stand-ins are always run.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many processes work at once.",
+)
 @json_option
 def run(name: str, scale: str, out: Path, data: Path | None, jobs: int, as_json: bool) -> None:
     """Run NAME (an experiment, a paper such as bun-2019, or all) and write its files into a folder.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--rows", type=int, metavar="N", help="For --plan: how many rows the data have, roughly.")
 @click.option("--out", metavar="FILE", help="The report; by default as the file says.")
 @click.option("--user", metavar="NAME", help="Who asks, for the ledger; by default the login name.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Release without asking for confirmation.")
 def command(
     file: str, check: bool, plan: bool, rows: int | None, out: str | None, user: str | None, yes: bool
 ) -> None:

@@ -283,6 +283,7 @@ class Reading:
     """A value and how far it could move, sealed: only mechanisms and tests may `open` it.
 
     Example:
+        >>> from sordino.lattice import Lattice
         >>> reading = Reading(Opened(3, Lattice(), Profile.constant(1), None, rows=5))
         >>> reading
         <sealed reading>

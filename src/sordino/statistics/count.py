@@ -39,6 +39,9 @@ def count_reach(count: int, depth: int, *, most: int | None) -> Reach:
 class Count(Statistic):
     """How many rows have a number in the column (NaN and nulls are not counted).
 
+    Args:
+        column: Name of the column.
+
     Example:
         >>> Count("income").define([3, 4])
         2

@@ -31,7 +31,7 @@ class CountAbove(Statistic):
 
     Args:
         column: Name of the column.
-        threshold: Public.
+        threshold: The public number that rows are compared with.
         neighbors: Which two datasets are neighbours.
 
     Example:

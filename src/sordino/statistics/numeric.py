@@ -32,8 +32,8 @@ class Numeric(Statistic):
 
     Args:
         column: Name of the column.
-        low: Public lower bound; rows below it count as ``low``.
-        high: Public upper bound; rows above it count as ``high``.
+        low: Public lower bound; rows below it are clamped to it.
+        high: Public upper bound; rows above it are clamped to it.
         step: The lattice on which the data live, when they live on one (1 for ages, 0.01 for pay).
         missing: What a row that is not a number counts as: a number, or ``"drop"``. Without one it counts as 0, or as
             the bound nearer to 0. Dropping makes the number of rows private.

@@ -39,7 +39,7 @@ class SecondMoment(Numeric):
     """
 
     name: ClassVar[str] = "second-moment"
-    suits: ClassVar[tuple[str, ...]] = ("variance-clip", "additive")
+    suits: ClassVar[tuple[str, ...]] = ("plain-or-cut-squares", "additive")
 
     centre: float
 

@@ -44,7 +44,7 @@ class StandardDeviation(Variance):
     """
 
     name: ClassVar[str] = "standard-deviation"
-    suits: ClassVar[tuple[str, ...]] = ("variance-clip", *NESTED)
+    suits: ClassVar[tuple[str, ...]] = ("plain-or-cut-squares", *NESTED)
     root: ClassVar[bool] = True
 
     def shows(self) -> tuple[Trait, ...]:

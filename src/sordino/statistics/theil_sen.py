@@ -34,10 +34,10 @@ class TheilSen(Statistic):
     Args:
         x: Name of the column of the explaining variable.
         y: Name of the column of the explained one.
-        x_low: Public bounds of the two columns and of the slope.
-        x_high: See ``x_low``.
-        y_low: See ``x_low``.
-        y_high: See ``x_low``.
+        x_low: Public lower bound of x; rows below it are clamped to it.
+        x_high: Public upper bound of x.
+        y_low: Public lower bound of y.
+        y_high: Public upper bound of y.
         low: Lower bound of the slope.
         high: Upper bound of the slope.
 

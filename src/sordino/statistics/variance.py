@@ -43,7 +43,7 @@ class Variance(Numeric):
     """
 
     name: ClassVar[str] = "variance"
-    suits: ClassVar[tuple[str, ...]] = ("variance-clip", "additive", *NESTED)
+    suits: ClassVar[tuple[str, ...]] = ("plain-or-cut-squares", "additive", *NESTED)
     root: ClassVar[bool] = False
 
     envelope: str = "moments"

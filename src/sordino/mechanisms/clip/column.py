@@ -18,6 +18,8 @@ from sordino.mechanisms.clip.family import Ends
 from sordino.reading.requests import FIRST, LAST, Rank, Request, Window
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from sordino.reading.requests import Ask, Summary
     from sordino.reading.row_lattice import RowLattice
 
@@ -47,6 +49,10 @@ class Clipped:
         second = step * step * squares + 2 * origin * step * total + origin * origin * rows
         return cls(rows, step * total + origin * rows, second, units.real(0), units.real(top))
 
+    def about(self, point: Fraction) -> Fraction:
+        """The sum of squared distances to a point."""
+        return self.squares - 2 * point * self.total + point * point * self.rows
+
 
 class ClippableColumn(Protocol):
     """The questions an adaptive mechanism may ask; every answer is private."""
@@ -65,7 +71,7 @@ class ClippableColumn(Protocol):
         """Sums of the rows clipped between two codes, in real units."""
         ...
 
-    def ends(self, reach: int) -> tuple[Ends, Clipped]:
+    def ends(self, reach: int, *, squares: bool = False) -> tuple[Ends, Clipped]:
         """The lowest and the highest rows, ``reach`` of each and one more, and the sums of all rows."""
         ...
 
@@ -98,12 +104,13 @@ class AskedColumn:
         summary = self._ask(Request(self.name, part, squares=squares))
         return Clipped.of(summary.rows, summary.total, summary.squares, part.endless, part.last)
 
-    def ends(self, reach: int) -> tuple[Ends, Clipped]:
+    def ends(self, reach: int, *, squares: bool = False) -> tuple[Ends, Clipped]:
         """Ask for two rank windows."""
         windows = Window(FIRST, reach), Window(LAST, reach)
-        summary = self._ask(Request(self.name, self.grid, windows=windows, depth=reach))
+        summary = self._ask(Request(self.name, self.grid, windows=windows, depth=reach, squares=squares))
         found = Ends.of(summary.runs[0].codes, summary.runs[1].codes, summary.rows)
-        return found, Clipped.of(summary.rows, summary.total, 0, self.grid.endless, self.grid.last)
+        second = summary.squares if squares else 0
+        return found, Clipped.of(summary.rows, summary.total, second, self.grid.endless, self.grid.last)
 
 
 class SortedColumn:
@@ -131,10 +138,18 @@ class SortedColumn:
         """Clip and add."""
         kept = np.clip(self.codes, low, high) - low
         units = Lattice(self.grid.endless.real(low), self.grid.endless.step)
-        second = sum(int(code) ** 2 for code in kept) if squares else 0
+        second = _sum_of_squares(kept) if squares else 0
         return Clipped.of(len(kept), int(kept.sum()), second, units, high - low)
 
-    def ends(self, reach: int) -> tuple[Ends, Clipped]:
+    def ends(self, reach: int, *, squares: bool = False) -> tuple[Ends, Clipped]:
         """Slice the sorted codes at both ends."""
         first, last = self.codes[: reach + 1], self.codes[max(len(self.codes) - reach - 1, 0) :]
-        return Ends.of(first, last, len(self.codes)), self.clipped(0, self.grid.last)
+        return Ends.of(first, last, len(self.codes)), self.clipped(0, self.grid.last, squares=squares)
+
+
+def _sum_of_squares(codes: NDArray[np.int64]) -> int:
+    """Exactly: halves of 16 bits, so that no sum leaves 64 bits."""
+    upper, lower = codes >> 16, codes & 0xFFFF
+    parts = (int((one * other).sum()) for one, other in ((upper, upper), (upper, lower), (lower, lower)))
+    high, mixed, low = parts
+    return (high << 32) + (mixed << 17) + low

@@ -202,7 +202,7 @@ class Family:
         one = 1 << (plan.finest + STARTS)
         found = Weighed([], [], [], [], unit, one * (unit if plan.joint else 1), [])
         for level in plan.levels:
-            lead, needed = int(plan.lead(level) * unit), int((plan.lead(level) + plan.margin) * unit)
+            lead, needed = int(plan.lead(level) * unit), int(plan.needed(level) * plan.slope * unit)
             enough, prior = plan.enough(level), 1 << (plan.finest - level)
             places = self.candidates(level, ends)
             outside, away = self.charges(level, places, ends)

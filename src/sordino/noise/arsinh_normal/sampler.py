@@ -10,7 +10,7 @@ from sordino import checks
 from sordino.exact.balls import rational
 from sordino.exact.recipe import Fast, Guard, Recipe
 from sordino.noise.gaussian.sampler import GAUSSIAN_GUARDS, gaussian_ball, gaussian_float
-from sordino.noise.laplace_log_normal.sampler import LARGEST_PROVED
+from sordino.noise.log_normal_scale import LARGEST_PROVED
 
 if TYPE_CHECKING:
     from sordino.exact.balls import Ball

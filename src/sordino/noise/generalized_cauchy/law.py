@@ -15,7 +15,7 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.noise import Noise, beta_tail
-from sordino.noise.calibration import Calibration, choose_method, short, too_smooth
+from sordino.noise.calibration import Calibration, choose_method, short, smoothing_below, too_smooth
 from sordino.privacy import Geo, Pure
 from sordino.privacy.conversion import ball, evaluate, round_down, round_up, upper
 
@@ -109,17 +109,7 @@ class GeneralizedCauchy(Noise):
         theta: Fraction | None = None,
     ) -> Calibration:
         method = choose_method(cls.name, method, *METHODS)
-        epsilon = price.epsilon
-        if smoothing is None:
-            smoothing = epsilon / 10
-        if smoothing >= epsilon:
-            raise too_smooth(
-                cls.name,
-                smoothing,
-                f"epsilon = {float(epsilon):g}",
-                price,
-                f"smoothing={float(epsilon) / 10:g}",
-            )
+        epsilon, smoothing = price.epsilon, smoothing_below(cls.name, price, smoothing)
         if p is None or theta is None:
             p, theta = _best_shape(float(epsilon), float(smoothing), method, p, theta)
         noise = cls(p, theta)

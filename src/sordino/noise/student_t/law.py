@@ -13,7 +13,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.noise import Noise, beta_tail
-from sordino.noise.calibration import Calibration, choose_method, short, too_smooth
+from sordino.noise.calibration import Calibration, choose_method, short, smoothing_below, too_smooth
 from sordino.privacy import Concentrated, Geo, Pure
 from sordino.privacy.conversion import ball, evaluate, lower, upper
 
@@ -86,17 +86,7 @@ class StudentT(Noise):
         cls, price: Pure, smoothing: Fraction | None, method: str | None, df: Fraction | None = None
     ) -> Calibration:
         method = choose_method(cls.name, method, *METHODS)
-        epsilon = price.epsilon
-        if smoothing is None:
-            smoothing = epsilon / 10
-        if smoothing >= epsilon:
-            raise too_smooth(
-                cls.name,
-                smoothing,
-                f"epsilon = {float(epsilon):g}",
-                price,
-                f"smoothing={float(epsilon) / 10:g}",
-            )
+        epsilon, smoothing = price.epsilon, smoothing_below(cls.name, price, smoothing)
         if df is None:
             df = _best_df(float(epsilon), float(smoothing), method)
         eta = lower(evaluate(lambda: _shift(ball(epsilon), ball(smoothing), ball(df), method)))
