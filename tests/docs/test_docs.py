@@ -20,9 +20,22 @@ def runnable(page):
     return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.stem)
+LONG = {"function_examples"}
+"""Pages whose examples fit models to hundreds of blocks."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=pytest.mark.slow if page.stem in LONG else ())
+        for page in PAGES
+        if runnable(page)
+    ],
+)
 def test_the_examples_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    # Simulations behind the interval of a function: fewer here, since pages need not be exact.
+    monkeypatch.setattr("sordino.mechanisms.blocks.pivot.RUNS", 60)
     names = {}
     for block in runnable(page):
         exec(compile(block, str(page), "exec"), names)
@@ -118,3 +131,12 @@ def test_the_release_file_to_copy_is_one(tmp_path):
         file.write_text(whole, encoding="utf-8")
         asked = ReleaseFile.read(file)
         assert sum(share for job in asked.jobs for share in job.shares) == 1
+
+
+def test_the_papers_have_bibtex():
+    said = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "papers" / "citing.md").read_text(encoding="utf-8")
+    for part in said.split("  - type:")[1:]:
+        title = re.search(r'title: "(.*)"', part).group(1)
+        (entry,) = [one for one in page.split("\n@") if f"{{{title}}}" in one]
+        assert f"{{{re.search(r'year: (.*)', part).group(1)}}}" in entry

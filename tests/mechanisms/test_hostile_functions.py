@@ -177,6 +177,19 @@ def test_nothing_is_remembered_from_block_to_block():
     assert block_values(function, table(), COUNT, 0, SeededBits(3)).tolist() == [[2.0] * COUNT]
 
 
+def test_what_a_function_imports_is_loaded_once():
+    def f(block):
+        import sys
+
+        there = "colorsys" in sys.modules  # nothing else imports it
+        import colorsys
+
+        return float(there and colorsys is not None)
+
+    function = sd.Function(f, columns=["x"], low=0, high=1, frame="numpy")
+    assert block_values(function, table(), COUNT, 0, SeededBits(3)).tolist() == [[1.0] * COUNT]
+
+
 def test_a_block_says_the_same_whenever_it_is_asked():
     function = sd.Function(draws, columns=["x"], low=0, high=2, frame="numpy")
     first, second = (block_values(function, table(), COUNT, 0, SeededBits(3))[0] for _ in range(2))

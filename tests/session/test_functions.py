@@ -250,9 +250,11 @@ def test_the_command_line_runs_a_function_of_a_module(tmp_path, monkeypatch, cap
     words = [
         "release", "function", "my_own_module:half", "--columns", "x", "--low", "0", "--high", "100", "--epsilon", "1",
         "--data", "people.csv", "--ledger", "people.ledger", "--yes", "--json", "--frame", "numpy", "--block-rows", "5",
-        "--isolation", "none",
+        "--isolation", "none", "--failures", "--unbiased", "no",
     ]  # fmt: skip
     program.main(args=words, standalone_mode=False)
     release = json.loads(capfd.readouterr().out)
+    assert 0 <= release["public"]["failed_blocks"] <= 100
+    assert release["event"]["statistic"]["unbiased"] is False
     assert release["value"] == pytest.approx(4, abs=0.5)
     assert release["event"]["statistic"]["label"] == "half"

@@ -252,9 +252,13 @@ class Statistics(click.Group):
         decorated = price_options(decorated)
         for field in reversed(fields):
             if field not in arguments:
+                # A yes or no can be said by the option alone.
+                alone: dict[str, Any] = (
+                    {"is_flag": False, "flag_value": "yes"} if field.type == "bool" else {}
+                )
                 decorated = click.option(
                     f"--{field.name.replace('_', '-')}", field.name, required=_required(field), metavar=_metavar(field),
-                    help=_help(field, kind),
+                    help=_help(field, kind), **alone,
                 )(decorated)  # fmt: skip
         for field in reversed(arguments):
             named: dict[str, Any] = (
@@ -309,6 +313,8 @@ def _positional(field: dataclasses.Field[Any]) -> bool:
 def _metavar(field: dataclasses.Field[Any]) -> str:
     if field.name in ("levels", "margins"):
         return "A,B;C,D;..."
+    if field.type == "bool":
+        return "[yes|no]"
     return "A,B,..." if str(field.type).startswith("tuple") else "TEXT" if "str" in str(field.type) else "X"
 
 

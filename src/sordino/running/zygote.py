@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.running.confine import adopt_orphans, confine, die_with_parent, leave_network
 from sordino.running.evaluate import value
+from sordino.running.imports import load
 
 if TYPE_CHECKING:
     from sordino.running.evaluate import Task
@@ -65,6 +66,7 @@ def serve(channel: socket.socket) -> None:
     except BaseException:  # noqa: BLE001  a module that cannot be imported here
         channel.sendall(HEADER.pack(0))
         return
+    load(function)
     limits = {"seconds": setup["seconds"], "memory": setup["memory"]}
     held = _tried(limits) + (b",network" if offline else b"")
     gc.freeze()

@@ -44,9 +44,8 @@ def half_width(
     """
     power = min(max(math.ceil(math.log(max(float(width / spread) / 2, 1.0), 4)), 1), MOST)
     ratios = _ratios(price, blocks, power, hinted=hinted)
-    above = level + 2 * math.sqrt(
-        level * (1 - level) / RUNS
-    )  # the binomial error of the simulation, on the safe side
+    # One standard error of the simulation on the safe side: as much as two of four times as many runs.
+    above = level + math.sqrt(level * (1 - level) / RUNS)
     place = min(math.ceil(above * RUNS), RUNS) - 1
     return HEAVY * float(ratios[place])
 
