@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from sordino.planner.report import Plan
 
 MODAL = {Trait.MEAN, Trait.TOTAL, Trait.VARIANCE, Trait.DEVIATION, Trait.MOMENT}
-MODES = (("tight=True", {"tight": True}), ("the default", {}), ("loose=True", {"loose": True}))
+MODES: tuple[tuple[str, dict[str, bool]], ...] = (
+    ("tight=True", {"tight": True}),
+    ("the default", {}),
+    ("loose=True", {"loose": True}),
+)
 NEAR = 1.1  # modes whose errors differ by less suit alike, and then the default is meant
 
 
