@@ -17,6 +17,8 @@ def test_nan_is_missing_in_a_parquet_file(tmp_path, missing):
     path = tmp_path / "t.parquet"
     pyarrow.parquet.write_table(pa.table({"y": column}), path)
     request = Request("y", RowLattice(0, 10, step=1, missing=missing))
-    (here,), (there,) = (source.summary(request) for source in (Memory({"y": column}), open_source(str(path))))
+    (here,), (there,) = (
+        source.summary(request) for source in (Memory({"y": column}), open_source(str(path)))
+    )
     assert (here.rows, here.total) == (there.rows, there.total)
     assert here.rows == (150 if missing == "drop" else 250)

@@ -16,7 +16,7 @@ import shlex
 import tempfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.data.home import Home
@@ -133,7 +133,10 @@ def _parquet(
 
     # What does not fit into memory is spilled; by default into the working directory.
     # The statistics of a Parquet file leave NaN out, and DuckDB concludes from them that no row is NaN.
-    settings = {"temp_directory": tempfile.gettempdir(), "disabled_optimizers": "statistics_propagation"}
+    settings: dict[str, Any] = {
+        "temp_directory": tempfile.gettempdir(),
+        "disabled_optimizers": "statistics_propagation",
+    }
     connection = duckdb.connect(config=settings)
     connection.execute(
         "set enable_progress_bar = false"
