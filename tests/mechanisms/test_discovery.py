@@ -118,10 +118,11 @@ def people_with_keys(lists):
     "price", [Approx(1, Fraction(1, 1000)), ApproxConcentrated(Fraction(1, 2), Fraction(1, 1000))]
 )
 @pytest.mark.parametrize("most", [2, 3])
+@pytest.mark.parametrize("counted", [False, True])
 @pytest.mark.parametrize("relation", [Neighbors.ADD_REMOVE_ONE, Neighbors.REPLACE_ONE])
-def test_people_with_several_keys_by_replay(price, most, relation):
+def test_people_with_several_keys_by_replay(price, most, counted, relation):
     """A person with keys of their own, shared ones and both; passes that depend on what was found."""
-    mechanism, unit = Discovery(price=price), Unit("who", max_rows=most)
+    mechanism, unit = Discovery(price=price, counted=counted), Unit("who", max_rows=most)
     statistic = Keys(("x",), max_keys=most, neighbors=relation)
     crowd = [["a", "b"]] * 3 + [["b", "c"]] * 2 + [["a"]]
     alone, shared, none = ["d", "e", "f"][:most], ["a", "b", "c"][:most], ["b"]

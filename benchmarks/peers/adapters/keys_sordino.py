@@ -1,4 +1,4 @@
-"""Sordino: `Keys` for keys, `release_by` with `discover` for counts."""
+"""Sordino: `Keys` for keys, and with `counted` for the number of people of each."""
 
 import sys
 from pathlib import Path
@@ -23,11 +23,10 @@ def select(people, keys, epsilon, delta, most):
 
 
 def ask(people, keys, epsilon, delta, most):
-    """Keys and counts at one price: the defaults: one draw for one key per person, else a quarter for keys."""
-    answer = session(people, keys, most).release_by(
-        "key", sd.discover(max_keys=most), sd.Count("one"), sd.Approx(epsilon, delta)
-    )
-    return {int(key): float(value) for key, value in answer.groups.items()}
+    """Keys and the number of people of each, in one draw."""
+    asked = sd.Keys("key", max_keys=most, counted=True)
+    answer = session(people, keys, most).release(asked, sd.Approx(epsilon, delta))
+    return {int(key): float(value) for key, value in zip(answer.public["keys"], answer.value, strict=True)}
 
 
 if __name__ == "__main__":

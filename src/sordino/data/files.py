@@ -16,7 +16,7 @@ import shlex
 import tempfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.data.home import Home
@@ -132,7 +132,12 @@ def _parquet(
             raise changed("open")
 
     # What does not fit into memory is spilled; by default into the working directory.
-    connection = duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
+    # The statistics of a Parquet file leave NaN out, and DuckDB concludes from them that no row is NaN.
+    settings: dict[str, Any] = {
+        "temp_directory": tempfile.gettempdir(),
+        "disabled_optimizers": "statistics_propagation",
+    }
+    connection = duckdb.connect(config=settings)
     connection.execute(
         "set enable_progress_bar = false"
     )  # it would be drawn into the output of long commands

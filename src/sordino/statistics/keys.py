@@ -35,6 +35,7 @@ class Keys(Statistic):
         max_keys: Of each person at most so many keys count.
         passes: One or two draws over the keys where people have more than two; two by default.
         present: A column in which a row must have a number to be counted.
+        counted: Count the people of each key also where they have more than two keys; finds fewer keys then.
         neighbors: Which two datasets are neighbours.
 
     Example:
@@ -49,6 +50,7 @@ class Keys(Statistic):
     max_keys: int = 10
     passes: int | None = None
     present: str | None = None
+    counted: bool = False
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from sordino.mechanisms.discovery.threshold import (
     WeightThreshold,
     for_approx,
     for_concentrated,
+    for_counts,
     weights,
 )
 from sordino.mechanisms.parts.draws import Draws
@@ -65,6 +66,7 @@ class Discovery(Mechanism):
         price: Approx or ApproxConcentrated: showing a key that one person alone may have needs a delta.
         passes: One or two; two find more where many people share popular keys.
         level: Probability of a bar for every count; None for none.
+        counted: Whether people are counted even where they have more than two keys each.
 
     Example:
         >>> Discovery(price=Approx(1, 1e-6)).steps(1, replaced=False)[0].law.even
@@ -74,6 +76,7 @@ class Discovery(Mechanism):
     price: Approx | ApproxConcentrated
     passes: int = 2
     level: float | None = None
+    counted: bool = False
 
     name: ClassVar[str] = "discovery"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.KEYS,)
@@ -106,7 +109,7 @@ class Discovery(Mechanism):
         interval = Coverage.of(hints.interval)
         level = None if interval is None else interval.level
         asked: Any = price  # whatever it is: the constructor says why it will not do
-        yield cls(price=asked, passes=statistic.passes or 2, level=level)
+        yield cls(price=asked, passes=statistic.passes or 2, level=level, counted=statistic.counted)
 
     @classmethod
     def cases(cls) -> Iterable[MechanismCase]:
@@ -160,7 +163,7 @@ class Discovery(Mechanism):
                 "said, not even how many there are; how long the release took may depend on it."
             ),
         ]
-        if statistic.max_keys <= GEOMETRIC:
+        if statistic.max_keys <= GEOMETRIC or self.counted:
             said.append(
                 "Numbers of rare keys are too high on average: such a key is shown only where noise was high."
             )
@@ -171,6 +174,8 @@ class Discovery(Mechanism):
     def steps(self, most: int, *, replaced: bool) -> tuple[KeyDraw, ...]:
         """The draws for people with at most so many keys each, who may come and go or be replaced; public."""
         price = self.price
+        if isinstance(price, ApproxConcentrated) and self.counted:
+            return (KeyDraw(for_counts(price.rho, price.delta, most, replaced=replaced), price),)
         if isinstance(price, ApproxConcentrated):
             shares = SHARES if most > 1 and self.passes == 2 else (Fraction(1),)
             parts = [(price.rho * share, price.delta * share) for share in shares]
@@ -179,7 +184,7 @@ class Discovery(Mechanism):
                 for rho, delta in parts
             )
         assert isinstance(price, Approx)
-        if most <= GEOMETRIC:
+        if most <= GEOMETRIC or self.counted:
             moved = most * (2 if replaced else 1)
             each = price.delta
             if moved > 1:  # independent keys: 1 - (1 - delta)^(1/moved), rounded down

@@ -135,6 +135,14 @@ def for_concentrated(rho: Fraction, delta: Fraction, most: int, *, replaced: boo
     return with_noise(sigma, delta, most)
 
 
+@lru_cache(maxsize=256)
+def for_counts(rho: Fraction, delta: Fraction, most: int, *, replaced: bool) -> WeightThreshold:
+    """Counts of people with up to so many keys each: one person moves them by ``sqrt(most)`` in the Euclidean norm."""
+    longer = (2 if replaced else 1) * most
+    sigma = upper(evaluate(lambda: 1 / (2 * ball(rho) / longer).sqrt()))
+    return WeightThreshold(sigma, _above(sigma, delta, (1,) * most), counts=True)
+
+
 def with_noise(sigma: Fraction, delta: Fraction, most: int) -> WeightThreshold:
     """The lowest threshold above which keys of one person alone are shown with probability at most delta in all."""
     if most == 1:
