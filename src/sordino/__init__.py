@@ -53,6 +53,7 @@ _HOMES = {
     ),
     "reading.bound_check": ("check_bound", "smooth_bound"),
     "reading.condition": ("Condition",),
+    "reading.formula": ("col",),
     "reading.profile": ("Profile",),
     "session": ("Session", "open"),
     "session.oneline": (

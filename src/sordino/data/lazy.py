@@ -6,20 +6,32 @@ Which rows count, and what is asked of the engine; the group-bys are in `sordino
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
 from sordino.data import grouped
 from sordino.data.bounding import hashed
+from sordino.data.derived_frame import with_formulas
 from sordino.data.expressions import code, fulfils, key, number, present
 from sordino.data.home import Caller, Home
 from sordino.data.kernel import groups_in_order, key_index, summarise_groups
 from sordino.data.memory import Memory
 from sordino.data.passes import CODE, ROWS, collected, summarise_frame
-from sordino.data.schema import by_column, check_condition, check_requests, drops, needed, parts
+from sordino.data.schema import (
+    by_column,
+    check_condition,
+    check_requests,
+    drops,
+    formula_of,
+    key_places,
+    needed,
+    parts,
+)
 from sordino.data.table import column_of, kind_in_engine
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
@@ -37,6 +49,7 @@ from sordino.reading.requests import (
 from sordino.reading.split import Split
 
 if TYPE_CHECKING:
+    from sordino.data.schema import Part
     from sordino.reading.requests import Ask
 
     Frame = nw.LazyFrame[Any]
@@ -93,6 +106,7 @@ class Lazy:
         self._name, self._nearby, self._guard = name, nearby, guard
         with self._home():
             self._frame: Frame = nw.from_native(frame).lazy()
+            self._opened = self._frame
             self._schema = dict(self._frame.collect_schema())
             self._shape = self._columns()
         self._declared = dict(kinds or {})
@@ -101,6 +115,7 @@ class Lazy:
             for column, dtype in self._schema.items()
             if column != ROW
         }
+        self._derived: dict[str, str] = {}
         self._split: nw.Expr | None = None
         self._counted: int | None = None
 
@@ -138,9 +153,9 @@ class Lazy:
 
     def _columns(self) -> dict[str, Any]:
         """What a query would find now, from an engine that plans it without reading a row."""
-        if not self._frame.implementation.is_duckdb():
+        if not self._opened.implementation.is_duckdb():
             return {}
-        return dict(self._frame.head(0).collect(backend="pyarrow").schema)
+        return dict(self._opened.head(0).collect(backend="pyarrow").schema)
 
     def check(self, *requests: Ask) -> None:
         """Refuse what the schema cannot answer, before anything is spent."""
@@ -176,13 +191,14 @@ class Lazy:
     def summary(self, *requests: Ask) -> tuple[Summary, ...]:
         """Answer all requests: two or three scans per column and grid, whatever the number of windows."""
         self._check(requests)
+        source = self._deriving(name for part in parts(requests) for name in _named(part))
         with self.snapshot():
             self._unchanged()
             shared: dict[Request, Summary] = {}
             for (column, grid), together in by_column(requests).items():
-                codes = self._counting(drops(together[0])).select(self._code(column, grid).alias(CODE))
+                codes = source._counting(drops(together[0])).select(source._code(column, grid).alias(CODE))
                 shared |= summarise_frame(codes, together, self._name)
-            answers = tuple(self._answer(request, shared) for request in requests)
+            answers = tuple(source._answer(request, shared) for request in requests)
             self._unchanged()
         return answers
 
@@ -199,25 +215,64 @@ class Lazy:
         """
         split = Split.plain(by, keys)
         self._check((*(Cells(name, ()) for name in split.columns), *requests))
+        source = self._deriving(
+            [*split.columns, *(name for part in parts(requests) for name in _named(part))]
+        )
+        pairs = zip(split.columns, split.levels, strict=True)
+        split = replace(split, levels=tuple(key_places(self._name, self._kinds, *one) for one in pairs))
         plain = tuple(request for request in requests if isinstance(request, Request))
         if len(plain) == len(requests) and (self._nearby or grouped.numbered(plain)):
             for some in split.chunks(grouped.NEAR if self._nearby else grouped.FAR):
-                yield from self._grouped(some, plain)
+                yield from source._grouped(some, plain)
             return
         for one in split.chunks(1):
-            narrow = self._copy(self._frame)
-            narrow._split = self._among(one)
+            narrow = copy.copy(source)
+            narrow._split = source._among(one)
             yield narrow.summary(*requests)
 
     def where(self, *conditions: Condition) -> Lazy:
         """The rows that fulfil all conditions; missing values fulfil none."""
-        frame = self._frame
         with self.snapshot():
-            for condition in conditions:
-                text = check_condition(self._name, self._kinds, condition) == "text"
-                self._no_text(condition.column, number=not text)
-                frame = frame.filter(fulfils(condition, self._schema[condition.column], text=text))
-            return self._copy(frame)
+            asked = [
+                (one, check_condition(self._name, self._kinds, one, self._numbers) == "text")
+                for one in conditions
+            ]
+            source = self._deriving(condition.column for condition in conditions)
+            frame = source._frame
+            for condition, text in asked:
+                frame = frame.filter(source._fulfils(condition, text=text))
+            return self._copy(frame if source is self else frame.select(*self._schema))
+
+    def _fulfils(self, condition: Condition, *, text: bool) -> nw.Expr:
+        """Whether a row fulfils a condition; groups of a derived column are compared by their places."""
+        column, several = condition.column, isinstance(condition.value, tuple | list)
+        values: Any = condition.value if several else (condition.value,)
+        places = key_places(self._name, self._kinds, column, tuple(values)) if text else values
+        if places != values:
+            text, condition = False, replace(condition, value=places if several else places[0])
+        self._no_text(column, number=not text)
+        return fulfils(condition, self._at(column), self._schema[column], text=text)
+
+    def _deriving(self, names: Iterable[str]) -> Lazy:
+        """This source with the derived columns among some names in its frame; engines compute what is read of them."""
+        wanted = {name: formula_of(self._kinds, name) for name in names}
+        found = {name: formula for name, formula in wanted.items() if formula is not None}
+        if all(name in self._derived for name in found):
+            return self
+        source = copy.copy(self)
+        source._derived = {name: f"sordino_derived{place}" for place, name in enumerate(found)}
+        with self.snapshot():
+            source._frame = with_formulas(
+                self._frame, self._schema, {source._derived[name]: formula for name, formula in found.items()}
+            )
+        source._schema = self._schema | {
+            name: nw.Float64() if formula.labels is None else nw.Int64() for name, formula in found.items()
+        }
+        return source
+
+    def _at(self, name: str) -> str:
+        """What a column is called in the frame."""
+        return self._derived.get(name, name)
 
     def counts(self, column: str, keys: tuple[str | int, ...]) -> tuple[int, ...]:
         """How often each public key occurs."""
@@ -226,7 +281,7 @@ class Lazy:
 
     def _no_text(self, column: str, *, number: bool) -> None:
         """Refuse to read text as numbers in an engine elsewhere."""
-        if number and not self._nearby and self._kinds[column] == "text":
+        if number and not self._nearby and self._kinds.get(column) == "text":
             raise DataError(
                 self._name, "text is not read as numbers in this engine", got={"column": column},
                 why="It raises where a number is too large, after the debit.",
@@ -255,13 +310,13 @@ class Lazy:
 
     def _code(self, column: str, grid: Grid) -> nw.Expr:
         missing = grid.low if grid.drops else float(grid.missing or 0)
-        return code(number(column, self._schema[column], missing), grid)
+        return code(number(self._at(column), self._schema[column], missing), grid)
 
     def _counting(self, dropping: tuple[str, ...]) -> Frame:
         """The rows that count: missing ones dropped, units bounded, split."""
         frame = self._frame
         for name in dropping:
-            frame = frame.filter(present(name, self._schema[name]))
+            frame = frame.filter(present(self._at(name), self._schema[name]))
         if self.unit.column is not None:
             frame = self._bounded(frame, self.unit.column)
         return frame if self._split is None else frame.filter(self._split)
@@ -285,7 +340,7 @@ class Lazy:
         text = isinstance(keys[0], str)
         if text and self._kinds[by] != "text":
             return nw.col(by).is_null() & ~nw.col(by).is_null()  # no number is a text
-        value, there = key(by, self._schema[by], text=text)
+        value, there = key(self._at(by), self._schema[by], text=text)
         if not text and self._schema[by].is_integer():
             low, high = min(keys), max(keys)
             if (
@@ -302,7 +357,7 @@ class Lazy:
             if most is None or len(level) <= most:
                 one = self._matches(name, level)
             else:
-                _, one = key(name, self._schema[name], text=isinstance(level[0], str))
+                _, one = key(self._at(name), self._schema[name], text=isinstance(level[0], str))
             found = one if found is None else found & one
         return found
 
@@ -310,7 +365,7 @@ class Lazy:
         """The key columns, under the names of `grouped.key_names`."""
         names = grouped.key_names(split)
         return [
-            key(name, self._schema[name], text=isinstance(level[0], str))[0].alias(alias)
+            key(self._at(name), self._schema[name], text=isinstance(level[0], str))[0].alias(alias)
             for name, level, alias in zip(split.columns, split.levels, names, strict=True)
         ]
 
@@ -345,7 +400,7 @@ class Lazy:
             return self._plain(request)
         names = dict.fromkeys(needed(request))
         gathered = self._counting(drops(request)).select(
-            *(number(name, self._schema[name], float("nan")).alias(name) for name in names)
+            *(number(self._at(name), self._schema[name], float("nan")).alias(name) for name in names)
         )
         (summary,) = Memory(collected(gathered)).summary(request)
         return summary
@@ -357,9 +412,9 @@ class Lazy:
         if request.whole and unit is not None:
             frame = self._frame if self._split is None else self._frame.filter(self._split)
         names = dict.fromkeys((*request.columns, *(() if unit is None else (unit,))))
-        numeric = [name for name in request.columns if self._kinds[name] not in {"text", "object"}]
+        numeric = [name for name in request.columns if self._kinds.get(name) not in {"text", "object"}]
         chosen = [
-            number(name, self._schema[name], float("nan")).alias(name)
+            number(self._at(name), self._schema[name], float("nan")).alias(name)
             if name in numeric and name != unit
             else nw.col(name)
             for name in names
@@ -375,12 +430,22 @@ class Lazy:
         rows = self._count(frame)
         if not request.keys:
             return Summary(request, rows)
-        value, _ = key(request.column, self._schema[request.column], text=isinstance(request.keys[0], str))
-        listed = frame.filter(self._matches(request.column, request.keys)).select(value.alias(_KEY))
+        wanted = key_places(self._name, self._kinds, request.column, request.keys)
+        value, _ = key(
+            self._at(request.column), self._schema[request.column], text=isinstance(wanted[0], str)
+        )
+        listed = frame.filter(self._matches(request.column, wanted)).select(value.alias(_KEY))
         found = collected(listed.group_by(_KEY).agg(nw.len().alias(ROWS)))
-        places = key_index(column_of(found[_KEY]), request.keys)
+        places = key_index(column_of(found[_KEY]), wanted)
         counts = [0] * len(request.keys)
         for place, many in zip(places.tolist(), found[ROWS].tolist(), strict=True):
             if place >= 0:
                 counts[place] += int(many)  # 0.0 and -0.0, which engines group apart, have one place
         return Summary(request, rows, counts=tuple(counts))
+
+
+def _named(part: Part) -> list[str]:
+    """The columns that a request names."""
+    if isinstance(part, Cells):
+        return [part.column]
+    return list(part.columns) if isinstance(part, Blocks) else needed(part)

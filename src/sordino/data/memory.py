@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.data.bounding import bounded
+from sordino.data.derived import derived_column
 from sordino.data.kernel import (
     coded,
     divided,
@@ -24,7 +25,16 @@ from sordino.data.kernel import (
     summarise_together,
 )
 from sordino.data.objects import text_of
-from sordino.data.schema import FLOATS, Unlisted, by_column, check_condition, check_requests, drops
+from sordino.data.schema import (
+    FLOATS,
+    Unlisted,
+    by_column,
+    check_condition,
+    check_requests,
+    drops,
+    formula_of,
+    key_places,
+)
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
 from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
@@ -83,6 +93,7 @@ class Memory:
         self._name, self.assumptions = name, assumptions
         self._filters: tuple[tuple[Condition, str], ...] = ()
         self._passing: Rows | None = None
+        self._derived: dict[str, Column] = {}
         self._kept: dict[tuple[str, ...], Rows | None] = {}
 
     def __repr__(self) -> str:
@@ -164,7 +175,13 @@ class Memory:
         """The group of each row, -1 where it is in none."""
         self._check(tuple(Cells(name, ()) for name in split.columns))
         pairs = zip(split.columns, split.levels, strict=True)
-        return split.places([key_index(self._column(name), level) for name, level in pairs])
+        return split.places([self._places(name, level, None) for name, level in pairs])
+
+    def _places(self, name: str, keys: tuple[str | int, ...], rows: Rows | None) -> Rows:
+        """The place of each row's key in a public list, -1 where it is not in it."""
+        column = self._column(name)
+        wanted = key_places(self._name, self._table.kinds, name, keys)
+        return key_index(column if rows is None else column[rows], wanted)
 
     def conversation(self, by: str | tuple[str, ...], keys: tuple[Any, ...]) -> Callable[[int, Ask], Summary]:
         """Answer one request of one group at a time, as `summaries` would: the table is split once for all of them.
@@ -204,7 +221,9 @@ class Memory:
 
     def where(self, *conditions: Condition) -> Memory:
         """The rows that fulfil all conditions; missing values fulfil none. Nothing is looked at before it is read."""
-        asked = [(one, check_condition(self._name, self._table.kinds, one)) for one in conditions]
+        asked = [
+            (one, check_condition(self._name, self._table.kinds, one, self._numbers)) for one in conditions
+        ]
         chosen = Memory(
             self._table,
             unit=self.unit,
@@ -214,6 +233,7 @@ class Memory:
             assumptions=self.assumptions,
         )
         chosen._filters = (*self._filters, *asked)
+        chosen._derived = self._derived
         return chosen
 
     @property
@@ -222,10 +242,14 @@ class Memory:
         if self._filters and self._passing is None:
             keep = np.ones(self._table.rows, bool)
             for condition, kind in self._filters:
+                column = self._whole(condition.column)
                 if kind == "text":
-                    keep &= _same_text(self._table[condition.column], condition)
-                else:
+                    wanted = key_places(self._name, self._table.kinds, condition.column, _wanted(condition))
+                    keep &= _same(column, condition.op, wanted)
+                elif condition.column in self._table.kinds:
                     keep &= _compared(self._table.numeric(condition.column, text=True), condition)
+                else:
+                    keep &= _compared(column.numeric(), condition)
             self._passing = np.flatnonzero(keep)
         return self._passing
 
@@ -236,12 +260,29 @@ class Memory:
 
     def _column(self, name: str) -> Column:
         """A column of the rows that `where` has left."""
-        column = self._table[name]
+        column = self._whole(name)
         return column if self._chosen is None else column[self._chosen]
+
+    def _whole(self, name: str) -> Column:
+        """A column of all rows, its own or derived."""
+        if name in self._table.kinds:
+            return self._table[name]
+        if name not in self._derived:
+            formula = formula_of(self._table.kinds, name)
+            assert formula is not None
+            self._derived[name] = derived_column(
+                formula,
+                self._table.__getitem__,
+                lambda one: self._table.numeric(one, text=one in self._numbers),
+            )
+        return self._derived[name]
 
     def _numeric(self, name: str, rows: Rows | None) -> NDArray[Any]:
         if self._chosen is not None:
             rows = self._chosen if rows is None else self._chosen[rows]
+        if name not in self._table.kinds:
+            column = self._whole(name)
+            return (column if rows is None else column[rows]).numeric()
         return self._table.numeric(name, rows, text=name in self._numbers)
 
     def _rows_of(self, dropping: tuple[str, ...]) -> Rows | None:
@@ -282,8 +323,7 @@ class Memory:
             return self._plain(request, rows_of)
         rows = rows_of(drops(request))
         if isinstance(request, Cells):
-            column = self._column(request.column)
-            group = key_index(column if rows is None else column[rows], request.keys)
+            group = self._places(request.column, request.keys, rows)
             counts = np.bincount(group[group >= 0], minlength=len(request.keys))
             return Summary(request, self._count(rows), counts=tuple(counts.tolist()))
         if isinstance(request, Links):
@@ -360,10 +400,13 @@ def _wanted(condition: Condition) -> tuple[Any, ...]:
     return tuple(condition.value) if isinstance(condition.value, tuple | list) else (condition.value,)
 
 
-def _same_text(column: Column, condition: Condition) -> NDArray[np.bool_]:
-    """Which rows fulfil a condition on text; what is no text never does."""
-    found = key_index(column, _wanted(condition)) >= 0
-    return column.texts() & ~found if condition.op == "!=" else found
+def _same(column: Column, op: str, wanted: tuple[Any, ...]) -> NDArray[np.bool_]:
+    """Which rows fulfil a condition on text or on groups; what is neither never does."""
+    found = key_index(column, wanted) >= 0
+    if op != "!=":
+        return found
+    there = column.texts() if column.kind != "number" else np.ones(len(column), bool)
+    return (there if column.absent is None else there & ~column.absent) & ~found
 
 
 def _compared(values: NDArray[Any], condition: Condition) -> NDArray[np.bool_]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError
+from sordino.reading.formula import Formula, column_name, formula_like
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,19 +67,26 @@ class Split:
         Args:
             columns: A column, or several.
             keys: Of one column a list of keys. Of several a list of combinations, or a mapping from each column to its
-                keys, which stands for all combinations. A split of the same columns is taken as it is.
+                keys, which stands for all combinations. None for the own groups of derived columns
+                (`Formula.labels`), which a mapping may leave out too. A split of the same columns is taken as it is.
         """
-        names = (columns,) if isinstance(columns, str) else columns
+        columns = column_name(columns)
         several = not isinstance(columns, str)
-        if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) for name in names):
+        names = tuple(map(column_name, columns)) if several and isinstance(columns, Sequence) else (columns,)
+        if not names or not all(isinstance(name, str) for name in names):
             raise _refused("the groups are of a column or of several", {"by": columns}, hint=_SEVERAL)
-        names = tuple(names)
         if isinstance(keys, Split) and keys.columns == names:
             return keys
         checks.texts("groups", names)
         if len(set(names)) < len(names) or len(names) > COLUMNS:
             raise _refused(f"key columns are different, and at most {COLUMNS}", {"by": list(names)})
+        own = {name: _own(name) for name in names}
+        if keys is None and all(own.values()):
+            keys = own
         if isinstance(keys, Mapping):
+            keys = {name: keys_of for name, keys_of in own.items() if keys_of} | {
+                column_name(name): keys_of for name, keys_of in keys.items()
+            }
             if set(keys) != set(names):
                 raise _refused(
                     "a product has keys for every key column and for no other",
@@ -220,6 +228,11 @@ class Split:
         order[known] = np.arange(len(listed))
         order[-1] = -1
         return order[group]
+
+
+def _own(name: str) -> tuple[str, ...]:
+    """The groups that a derived column names itself."""
+    return (Formula.read(name).labels or ()) if formula_like(name) else ()
 
 
 def _level(column: str, keys: Any) -> tuple[Key, ...]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sordino.ledger import Entry, Ledger
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
+    from sordino.reading.formula import Formula
     from sordino.statistics import Statistic
 
 
@@ -173,8 +174,8 @@ class Session:
     @explained("people.release_by")
     def release_by(
         self,
-        column: str | Sequence[str],
-        keys: Split | Iterable[Key] | Iterable[tuple[Key, ...]] | Mapping[str, Iterable[Key]],
+        column: str | Formula | Sequence[str | Formula],
+        keys: Split | Iterable[Key] | Iterable[tuple[Key, ...]] | Mapping[str, Iterable[Key]] | None,
         statistic: Statistic | Sequence[Statistic],
         price: Guarantee | Sequence[Guarantee],
         *,
@@ -193,6 +194,7 @@ class Session:
             column: The column to split by, or several.
             keys: The groups, known before the data are seen; rows with other keys are left out. Of several columns a
                 list of combinations, or a mapping from each column to its keys, which stands for all combinations.
+                Derived columns of bins and mappings have keys of their own: None takes them.
             statistic: What is asked of every group.
             price: What it may cost one person in all.
             interval: As for `release`: one error bar per group.
