@@ -129,7 +129,7 @@ def _parts(value: Any) -> tuple[float, float, float]:
     """Year, month and day of a text or of an object; year 0, which no date has, where it is none."""
     kind = type(value)
     if issubclass(kind, dt.date) and value is not getattr(sys.modules.get("pandas"), "NaT", None):
-        zoned = issubclass(kind, dt.datetime) and dt.datetime.tzinfo.__get__(value) is not None  # type: ignore[attr-defined]
+        zoned = issubclass(kind, dt.datetime) and dt.datetime.tzinfo.__get__(value) is not None
         ordinal = 0 if zoned else dt.date.toordinal(value)
         day = dt.date.fromordinal(max(ordinal, 1))
         return (float(day.year) if ordinal else 0.0, float(day.month), float(day.day))

@@ -1,12 +1,14 @@
 """Derived columns in engines: the program of `sordino.data.steps`, written as expressions of a lazy frame.
 
-What is used more than once becomes a column of the frame. PostgreSQL and its bridge would write such columns out again
-wherever they are used; a limit that no table reaches keeps each level apart.
+What is used more than once becomes a column of the frame. Optimisers of PostgreSQL, of its bridge and of Spark would
+write such columns out again wherever they are used; a limit that no table reaches, or a list of one element, keeps each level
+apart.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -138,10 +140,22 @@ class FrameSteps:
     def added_to(self, frame: Frame) -> Frame:
         """The frame with all columns that were kept."""
         for level in self._levels:
-            frame = frame.with_columns(*level)
-            if frame.implementation.is_ibis():
-                frame = frame.head(BARRIER)
+            frame = _apart(frame.with_columns(*level))
         return frame
+
+
+def _apart(frame: Frame) -> Frame:
+    """The same rows, behind what an optimiser does not look through."""
+    if frame.implementation.is_ibis():
+        return frame.head(BARRIER)
+    if frame.implementation.is_pyspark():
+        from pyspark.sql import functions
+
+        native: Any = nw.to_native(frame)
+        one = functions.explode(functions.array(functions.lit(0))).alias(f"{STEP}_apart")
+        rows = native.select(*(name for name in native.columns if name != f"{STEP}_apart"), one)
+        return nw.from_native(rows).lazy()
+    return frame
 
 
 def with_formulas(frame: Frame, schema: Mapping[str, Any], formulas: Mapping[str, Formula]) -> Frame:
@@ -210,7 +224,7 @@ def _days(run: FrameSteps, name: str, dtype: Any, *, server: bool) -> Term:
         digits = [
             safe.of(lambda one, at=at: one.str.slice(*at).cast(nw.Float64)) for at in ((0, 4), (5, 2), (8, 2))
         ]
-        return steps.day_number(run, *digits, Leveled(reads))
+        return steps.day_number(run, digits[0], digits[1], digits[2], Leveled(reads))
     there = ~column.is_null()
     kept = Leveled(column)
     if server:  # PostgreSQL's infinite dates have no year
@@ -222,7 +236,12 @@ def _days(run: FrameSteps, name: str, dtype: Any, *, server: bool) -> Term:
         kept = run.keep(Leveled(nw.when(there).then(column).otherwise(nw.lit(ends[0]))))
     found, parts = Leveled(there), []
     for part in ("year", "month", "day"):
-        value = run.keep(kept.of(lambda one, part=part: getattr(one.dt, part)().cast(nw.Float64)))
+        value = run.keep(kept.of(functools.partial(_part, part)))
         found = found & value.of(lambda one: ~one.is_null())
         parts.append(value.of(lambda one: nw.when(~one.is_null()).then(one).otherwise(nw.lit(0.0))))
-    return steps.day_number(run, *parts, found)
+    return steps.day_number(run, parts[0], parts[1], parts[2], found)
+
+
+def _part(name: str, dates: Any) -> Any:
+    """The year, month or day of dates."""
+    return getattr(dates.dt, name)().cast(nw.Float64)

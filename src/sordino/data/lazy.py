@@ -7,7 +7,8 @@ Which rows count, and what is asked of the engine; the group-bys are in `sordino
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,10 @@ import narwhals as nw
 from sordino.data import grouped
 from sordino.data.bounding import hashed
 from sordino.data.derived_frame import with_formulas
+from sordino.data.engine_groups import FarGroups, NearGroups
 from sordino.data.expressions import code, fulfils, key, number, present
 from sordino.data.home import Caller, Home
-from sordino.data.kernel import groups_in_order, key_index, summarise_groups
+from sordino.data.kernel import key_index
 from sordino.data.memory import Memory
 from sordino.data.passes import CODE, ROWS, collected, summarise_frame
 from sordino.data.schema import (
@@ -49,7 +51,9 @@ from sordino.reading.requests import (
 from sordino.reading.split import Split
 
 if TYPE_CHECKING:
+    from sordino.data.memory_groups import MemoryGroups
     from sordino.data.schema import Part
+    from sordino.data.sorted_groups import SortedGroups
     from sordino.reading.requests import Ask
 
     Frame = nw.LazyFrame[Any]
@@ -182,7 +186,7 @@ class Lazy:
                     why="This statistic needs every row in memory, and this engine is elsewhere. Nothing was spent.",
                     hint="write the columns to a Parquet file and open that",
                 )  # fmt: skip
-            if isinstance(part, Request) and part.squares and part.grid.top > 2**32:
+            if isinstance(part, Request) and part.squares and part.width > 2**32:
                 raise Unsupported(
                     self._name, "sums of squares need at most 32 bits", got={"column": part.column},
                     why="Engines sum in 64 bits.", hint="bits=31",
@@ -213,22 +217,34 @@ class Lazy:
 
         Numbers are asked for many keys at once; whatever else a request needs, key by key.
         """
+        self._check(requests)
+        for some in Split.plain(by, keys).chunks(self.together):
+            yield from self.conversation(some.by, some.keys).first(*requests)
+
+    @property
+    def together(self) -> int:
+        """How many groups are read at a time; public."""
+        return grouped.NEAR if self._nearby else grouped.FAR
+
+    def conversation(self, by: str | tuple[str, ...], keys: tuple[Any, ...]) -> NearGroups | FarGroups:
+        """Groups, in the order of the keys, with all that mechanisms ask again about them.
+
+        Args:
+            by: The key columns.
+            keys: At most `together` keys.
+        """
         split = Split.plain(by, keys)
-        self._check((*(Cells(name, ()) for name in split.columns), *requests))
-        source = self._deriving(
-            [*split.columns, *(name for part in parts(requests) for name in _named(part))]
-        )
+        self._check(tuple(Cells(name, ()) for name in split.columns))
         pairs = zip(split.columns, split.levels, strict=True)
-        split = replace(split, levels=tuple(key_places(self._name, self._kinds, *one) for one in pairs))
-        plain = tuple(request for request in requests if isinstance(request, Request))
-        if len(plain) == len(requests) and (self._nearby or grouped.numbered(plain)):
-            for some in split.chunks(grouped.NEAR if self._nearby else grouped.FAR):
-                yield from source._grouped(some, plain)
-            return
-        for one in split.chunks(1):
-            narrow = copy.copy(source)
-            narrow._split = source._among(one)
-            yield narrow.summary(*requests)
+        coded = replace(split, levels=tuple(key_places(self._name, self._kinds, *one) for one in pairs))
+        if not self._nearby:
+            return FarGroups(coded, ask=self._asked, count=self._counted_cells, check=self._check)
+        return NearGroups(
+            len(coded),
+            scan=functools.partial(self._scanned, coded),
+            fetch=functools.partial(self._fetched, split),
+            check=self._check,
+        )
 
     def where(self, *conditions: Condition) -> Lazy:
         """The rows that fulfil all conditions; missing values fulfil none."""
@@ -369,24 +385,78 @@ class Lazy:
             for name, level, alias in zip(split.columns, split.levels, names, strict=True)
         ]
 
-    def _grouped(self, split: Split, requests: tuple[Request, ...]) -> Iterator[tuple[Summary, ...]]:
-        """Answer some keys at once: here from their rows, or in an engine elsewhere."""
-        answers: list[tuple[tuple[Request, ...], Iterator[tuple[Summary, ...]]]] = []
+    def _scanned(self, split: Split, asked: Sequence[tuple[str, Grid]]) -> list[SortedGroups]:
+        """Keys and codes of some columns, fetched in one scan, or in one for each column that drops rows of units."""
+        if self.unit.column is not None and len(asked) > 1:
+            return [found for one in asked for found in self._scanned(split, [one])]
+        source = self._deriving([*split.columns, *(column for column, _ in asked)])
+        dropping = tuple(dict.fromkeys(column for column, grid in asked if grid.drops))
+        codes = []
+        for place, (column, grid) in enumerate(asked):
+            code_of = source._code(column, grid).cast(nw.Int64)
+            if grid.drops and len(asked) > 1:  # marked here, left out by whoever sorts
+                there = present(source._at(column), source._schema[column])
+                code_of = nw.when(there).then(code_of).otherwise(nw.lit(-1).cast(nw.Int64))
+            codes.append(code_of.alias(f"{CODE}{place}"))
         with self.snapshot():
             self._unchanged()
-            for (column, grid), together in by_column(requests).items():
-                frame = self._counting(drops(together[0]))
-                frame = frame.filter(self._among(split, _LISTED if self._nearby else None))
-                codes = self._code(column, grid)
-                if self._nearby:
-                    frame = frame.select(*self._keys(split), codes.cast(nw.Int64).alias(CODE))
-                    groups = summarise_groups(*grouped.sorted_codes(frame, split, grid.top), together)
-                else:
-                    frame = frame.select(*self._keys(split), codes.alias(CODE))
-                    groups = iter(list(grouped.summaries(frame, split, together, self._name)))
-                answers.append((together, groups))
+            frame = source._counting(dropping if len(asked) == 1 else ())
+            frame = frame.filter(source._among(split, _LISTED)).select(*source._keys(split), *codes)
+            found = grouped.sorted_codes(frame, split, [grid.top for _, grid in asked])
             self._unchanged()
-        yield from groups_in_order(requests, answers)
+        return found
+
+    def _fetched(self, split: Split, requests: tuple[Ask, ...]) -> MemoryGroups:
+        """The columns of some requests, fetched in one scan, as a table in memory."""
+        named = [*split.columns, *(name for part in parts(requests) for name in _named(part))]
+        formulas = {name: formula_of(self._kinds, name) for name in named}
+        columns = [
+            column for name, one in formulas.items() for column in ((name,) if one is None else one.columns)
+        ]
+        columns += [name for name in (self.unit.column, self._row) if name is not None]
+        with self.snapshot():
+            self._unchanged()
+            fetched = self._frame.select(*dict.fromkeys(columns)).collect(backend="pyarrow").to_native()
+            self._unchanged()
+        inner = Memory(fetched, unit=self.unit, row=self._row, numbers=self._numbers, name=self._name)
+        return inner.conversation(split.by, split.keys)
+
+    def _asked(self, split: Split, requests: tuple[Request, ...]) -> Iterator[tuple[Summary, ...]]:
+        """Answer requests about numbers for some groups, in an engine elsewhere: two queries per column and grid."""
+        found: dict[Request, list[Summary]] = {}
+        source = self._deriving([*split.columns, *(request.column for request in requests)])
+        with self.snapshot():
+            for (column, grid), together in by_column(requests).items():
+                if grouped.numbered(together):
+                    frame = source._counting(drops(together[0])).filter(source._among(split))
+                    frame = frame.select(*source._keys(split), source._code(column, grid).alias(CODE))
+                    answers = list(grouped.summaries(frame, split, together, self._name))
+                else:  # ranks that doubles do not hold: group by group
+                    answers = [source._narrow(one).summary(*together) for one in split.chunks(1)]
+                found |= zip(together, map(list, zip(*answers, strict=True)), strict=True)
+        return zip(*(found[request] for request in requests), strict=True)
+
+    def _counted_cells(self, split: Split, request: Cells) -> Iterator[Summary]:
+        """Counts of public categories in some groups, and rows of each group, in an engine elsewhere."""
+        with self.snapshot():
+            source = self._deriving([*split.columns, *([request.column] if request.keys else [])])
+            frame = source._counting(()).filter(source._among(split))
+            rows = grouped.counted(frame.select(*source._keys(split)), split)
+            counts = {}
+            if request.keys:
+                wanted = key_places(self._name, self._kinds, request.column, request.keys)
+                inner = Split((*split.columns, request.column), (*split.levels, wanted))
+                frame = frame.filter(source._matches(request.column, wanted)).select(*source._keys(inner))
+                counts = grouped.counted(frame, inner)
+        for one in split.combinations:
+            each = [counts.get((*one, key), 0) for key in wanted] if request.keys else []
+            yield Summary(request, rows.get(one, 0), counts=tuple(each))
+
+    def _narrow(self, split: Split) -> Lazy:
+        """The rows of one group."""
+        source = copy.copy(self)
+        source._split = self._among(split)
+        return source
 
     def _answer(self, request: Ask, shared: Mapping[Request, Summary]) -> Summary:
         if isinstance(request, Request):

@@ -17,13 +17,10 @@ from sordino.data.bounding import bounded
 from sordino.data.derived import derived_column
 from sordino.data.kernel import (
     coded,
-    divided,
-    groups_in_order,
     key_index,
-    sorted_by_group,
-    summarise_groups,
     summarise_together,
 )
+from sordino.data.memory_groups import MemoryGroups
 from sordino.data.objects import text_of
 from sordino.data.schema import (
     FLOATS,
@@ -149,27 +146,7 @@ class Memory:
     ) -> Iterator[tuple[Summary, ...]]:
         """Answer per public key, in the order of the keys; units are bounded over all keys together."""
         self._check(requests)
-        group = self._group(Split.plain(by, keys))
-        split = self._splitter(group, len(keys))
-        answers = []
-        for (column, grid), together in by_column(requests).items():
-            kept = self._rows_of(drops(together[0]))
-            codes = coded(self._numeric(column, kept), grid)
-            ordered = sorted_by_group(group if kept is None else group[kept], codes, len(keys), grid.top)
-            answers.append((together, summarise_groups(*ordered, together)))
-        if all(isinstance(request, Request) for request in requests):
-            yield from groups_in_order(requests, answers)
-            return
-        for place in range(len(keys)):
-            shared: dict[Request, Summary] = {}
-            for together, groups in answers:
-                shared |= zip(together, next(groups), strict=True)
-
-            def rows_of(dropping: tuple[str, ...], place: int = place) -> Rows:
-                rows, starts = split(dropping)
-                return rows[starts[place] : starts[place + 1]]
-
-            yield tuple(self._answer(request, shared, rows_of) for request in requests)
+        return self.conversation(by, keys).first(*requests)
 
     def _group(self, split: Split) -> Rows:
         """The group of each row, -1 where it is in none."""
@@ -183,41 +160,16 @@ class Memory:
         wanted = key_places(self._name, self._table.kinds, name, keys)
         return key_index(column if rows is None else column[rows], wanted)
 
-    def conversation(self, by: str | tuple[str, ...], keys: tuple[Any, ...]) -> Callable[[int, Ask], Summary]:
-        """Answer one request of one group at a time, as `summaries` would: the table is split once for all of them.
-
-        For mechanisms whose next question depends on what was released; groups are counted in the order of the keys.
-        """
-        split = self._splitter(self._group(Split.plain(by, keys)), len(keys))
-
-        def ask(place: int, request: Ask) -> Summary:
-            def rows_of(dropping: tuple[str, ...]) -> Rows:
-                rows, starts = split(dropping)
-                return rows[starts[place] : starts[place + 1]]
-
-            self._check((request,))
-            shared: dict[Request, Summary] = {}
-            for (column, grid), together in by_column((request,)).items():
-                codes = coded(self._numeric(column, rows_of(drops(together[0]))), grid)
-                shared |= summarise_together(codes, together)
-            return self._answer(request, shared, rows_of)
-
-        return ask
-
-    def _splitter(
-        self, group: NDArray[np.intp], groups: int
-    ) -> Callable[[tuple[str, ...]], tuple[Rows, list[int]]]:
-        """Rows in the order of their groups and where each group starts, by the columns whose missing rows drop."""
-        splits: dict[tuple[str, ...], tuple[Rows, list[int]]] = {}
-
-        def split(dropping: tuple[str, ...]) -> tuple[Rows, list[int]]:
-            if dropping not in splits:
-                rows = self._rows_of(dropping)
-                order, starts = divided(group if rows is None else group[rows], groups)
-                splits[dropping] = (order if rows is None else rows[order], starts)
-            return splits[dropping]
-
-        return split
+    def conversation(self, by: str | tuple[str, ...], keys: tuple[Any, ...]) -> MemoryGroups:
+        """Groups, in the order of the keys, for mechanisms whose next question depends on what was released."""
+        return MemoryGroups(
+            self._group(Split.plain(by, keys)),
+            len(keys),
+            rows_of=self._rows_of,
+            numeric=self._numeric,
+            answer=self._answer,
+            check=self._check,
+        )
 
     def where(self, *conditions: Condition) -> Memory:
         """The rows that fulfil all conditions; missing values fulfil none. Nothing is looked at before it is read."""

@@ -266,5 +266,6 @@ def day_numbers(year: NDArray[Any], month: NDArray[Any], day: NDArray[Any]) -> N
     from sordino.data.steps import day_number
 
     there = ~np.isnan(year) & ~np.isnan(month) & ~np.isnan(day)
-    term = day_number(ArraySteps(), *(np.where(there, one, 0.0) for one in (year, month, day)), there)
+    year, month, day = (np.where(there, one, 0.0) for one in (year, month, day))
+    term = day_number(ArraySteps(), year, month, day, there)
     return np.where(term.there, term.value, np.nan)

@@ -198,16 +198,19 @@ class Split:
             None if listed is None else tuple(map(tuple, listed)),
         )
 
+    def some(self, places: Sequence[int]) -> Split:
+        """Some of the groups, by their places; a group may come twice."""
+        chosen = [self.combinations[place] for place in places]
+        if len(self.columns) == 1:
+            return Split.plain(self.columns[0], [one for (one,) in chosen])
+        return Split.plain(self.columns, chosen)
+
     def chunks(self, size: int) -> list[Split]:
         """The same groups, at most so many at a time and in the same order."""
         if len(self) <= size:
             return [self]
-        found = []
-        for start in range(0, len(self), size):
-            some = self.combinations[start : start + size]
-            found.append(Split.plain(self.columns, some) if len(self.columns) > 1 else
-                         Split(self.columns, (tuple(one for (one,) in some),)))  # fmt: skip
-        return found
+        starts = range(0, len(self), size)
+        return [self.some(range(start, min(start + size, len(self)))) for start in starts]
 
     def places(self, found: Sequence[Places]) -> Places:
         """The group of each row, -1 where it is in none, from the place of its key in the levels of each column."""

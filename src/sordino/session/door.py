@@ -6,8 +6,6 @@ value may come out but the answer.
 
 from __future__ import annotations
 
-import functools
-import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +20,7 @@ from sordino.reading.condition import Condition
 from sordino.reading.requests import Cells, Source
 from sordino.reading.room import inside, unreadable
 from sordino.reading.split import Key, Split
-from sordino.session.groups import converse, follow_up, groups_together
+from sordino.session.groups import answers_by_group, converse
 from sordino.session.provenance import provenance
 from sordino.session.quote import Question, prepare
 from sordino.session.record import real
@@ -315,19 +313,7 @@ class Session:
         if question.event.by is None:
             read = source.summary(*requests)
             return converse(question.parts, [read], [lambda request: source.summary(request)[0]])
-        split = Split.from_record(question.event.by)
-        column, keys = split.by, split.keys
-        reads = source.summaries(column, keys, *requests)
-        groups: list[list[Answer]] = []
-        together = groups_together(requests)
-
-        again = follow_up(source, column, keys)
-        for start in range(0, len(keys), together):
-            some = keys[start : start + together]
-            these = list(itertools.islice(reads, len(some)))
-            agains = [functools.partial(again, start + place) for place in range(len(some))]
-            groups += converse(question.parts, these, agains)
-        return groups
+        return answers_by_group(source, Split.from_record(question.event.by), question.parts)
 
     def __repr__(self) -> str:
         return f"<Session on {self.ledger!r}, {self.neighbors.value}>"
