@@ -16,7 +16,8 @@ from sordino.data.derived import derived_column
 from sordino.errors import DataError, ParameterError
 from sordino.privacy import Unit
 from sordino.reading.formula import Formula, col
-from sordino.reading.requests import Cells, Condition, Grid, Request
+from sordino.reading.requests import Cells, Condition, Request
+from sordino.reading.row_lattice import RowLattice
 from tests.data.test_law import SOURCES, csv_file
 from tests.support.data_columns import shown
 from tests.support.derived_columns import FORMULAS, GROUPS, TABLE, asked, defined, table
@@ -62,7 +63,7 @@ def test_every_source_derives_alike(source, text, tmp_path):
     one, two = open_source(table()), open_source(SOURCES[source](table(), tmp_path))
     two.check(*asked(text))
     assert list(map(shown, one.summary(*asked(text)))) == list(map(shown, two.summary(*asked(text))))
-    plain = Request("x", Grid(0, 10))
+    plain = Request("x", RowLattice(0, 10))
     assert shown(one.summary(plain)[0]) == shown(two.summary(plain)[0])
 
 
@@ -250,7 +251,7 @@ def test_a_rate_and_a_geometric_mean_are_one_line():
 
 def test_a_column_of_that_very_name_comes_first():
     source = open_source({"(a / b)": np.array([3.0]), "a": np.array([1.0]), "b": np.array([2.0])})
-    assert source.summary(Request("(a / b)", Grid(0, 10, step=1)))[0].total == 3
+    assert source.summary(Request("(a / b)", RowLattice(0, 10, step=1)))[0].total == 3
     assert col("(a / b)").text == "(col('(a / b)'))"
-    assert source.summary(Request("(col('(a / b)') * 2)", Grid(0, 10, step=1)))[0].total == 6
+    assert source.summary(Request("(col('(a / b)') * 2)", RowLattice(0, 10, step=1)))[0].total == 6
     source.check(Cells("bin(a, 0, 5)", ("0 to 5",)))

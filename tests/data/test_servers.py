@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,7 +15,8 @@ from sordino.data.lazy import Lazy
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
 from sordino.reading.formula import Formula
-from sordino.reading.requests import Cells, Columns, Condition, Grid, Rank, Request, Window
+from sordino.reading.requests import Cells, Columns, Condition, Rank, Request, Window
+from sordino.reading.row_lattice import RowLattice
 from tests.support import derived_columns
 from tests.support.data_columns import COLUMNS, arrow, asked, defined, fine, shown
 
@@ -31,7 +33,7 @@ TYPES = {
     pa.uint64(): "numeric(20, 0)",
     pa.string(): "text",
 }
-GRIDS = (Grid(0, 10, missing="drop"), Grid(0, 10, step=1, missing=2))
+GRIDS = (RowLattice(0, 10, missing="drop"), RowLattice(0, 10, step=1, missing=2))
 PEOPLE = {
     "x": [None if i % 11 == 0 else i * 37 % 101 / 10 for i in range(200)],
     "g": [[None, "a", "b", "c é"][i * 7 % 4] for i in range(200)],
@@ -118,7 +120,7 @@ def test_postgres_decimals_that_no_double_holds_are_missing(postgres):
     """An unbounded numeric may be NaN, infinite, or have thousands of digits; none of them may raise."""
     values = ["NaN", "Infinity", "-Infinity", "1e400", "1e-400", "5", "7.25", None]
     source = open_source(postgres({"x": ("numeric", values)}))
-    (summary,) = source.summary(Request("x", Grid(0, 10, step=0.25, missing="drop")))
+    (summary,) = source.summary(Request("x", RowLattice(0, 10, step=0.25, missing="drop")))
     assert (summary.rows, summary.total) == (2, 20 + 29)
 
 
@@ -138,7 +140,7 @@ def test_one_release_reads_one_state_of_a_postgres_table(by, postgres, postgres_
     address = postgres(
         {"x": ("float8", [i / 10 for i in range(100)]), "k": ("int4", [i % 2 for i in range(100)])}
     )
-    asked = Request("x", Grid(0, 10), (Window(Rank(1, 2), 3),), squares=True, cuts=(5,))
+    asked = Request("x", RowLattice(0, 10), (Window(Rank(1, 2), 3),), squares=True, cuts=(5,))
     table = address.rpartition("=")[2]
     source, honest, queries = open_source(address), passes.collected, []
 
@@ -206,10 +208,10 @@ def test_many_keys_are_asked_of_postgres_at_once(keys, reach, postgres, monkeypa
             "x",
             grid,
             tuple(Window(rank, reach) for rank in ranks),
-            squares=grid.top < 2**32,
+            squares=grid.last < 2**32,
             cuts=(0, 7, 10**6),
         )
-        for grid in (Grid(0, 10, step=1), Grid(0, 10), Grid(0, 10, bits=48))
+        for grid in (RowLattice(0, 10, step=1), RowLattice(0, 10), RowLattice(0, 10, bits=48))
     )
     queries, honest = [], grouped.collected
     monkeypatch.setattr(grouped, "collected", lambda frame: queries.append(1) or honest(frame))
@@ -246,12 +248,12 @@ def test_postgres_derives_alike(postgres):
     days = open_source(
         postgres({"d": ("date", ["infinity", "-infinity", "1970-01-02", "4000-01-01 BC", None])})
     )
-    (summary,) = days.summary(Request("days(d)", Grid(0, 10, step=1, missing="drop")))
+    (summary,) = days.summary(Request("days(d)", RowLattice(0, 10, step=1, missing="drop")))
     assert (summary.rows, summary.total) == (1, 1)
     times = open_source(
         postgres({"d": ("timestamp", ["infinity", "1970-01-02 23:59:59.9", "1969-12-31 00:00"])})
     )
-    (summary,) = times.summary(Request("days(d)", Grid(-5, 10, step=1, missing="drop")))
+    (summary,) = times.summary(Request("days(d)", RowLattice(-5, 10, step=1, missing="drop")))
     assert (summary.rows, summary.total) == (2, 6 + 4)
 
 
@@ -268,16 +270,20 @@ def test_a_postgres_table_that_is_not_there(postgres_server):
 def spark():
     """Spark in local mode."""
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'sordino[spark]'")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("PYSPARK_PYTHON", sys.executable)
     session = (
         sql.SparkSession.builder.master("local[1]")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .getOrCreate()
     )
     yield session
     session.stop()
+    patch.undo()
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ def test_one_person_costs_the_price_whatever_they_have(relation, several, filter
         people = people.where(("region", "==", "north"))
     function = asked(block_rows=5)
     event = people.quote(function, sd.Pure(1), rows=1500)
-    assert event.rows_moved == 1
+    assert event.contribution == 1
     assert event.guarantee == sd.Pure(1)
     assert event.mechanism["price"] == sd.Pure(1).to_dict()
 
@@ -80,7 +80,7 @@ def test_groups_share_the_price_by_the_rows_that_one_person_may_have(relation, m
         asked(), sd.Pure(8), neighbors=relation, unit=Unit("person", max_rows=4), rows=40_000,
         by=("region", ("north", "south")),
     )  # fmt: skip
-    assert asking.event.rows_moved == moved
+    assert asking.event.contribution == moved
     assert asking.parts[0].mechanism.guarantee == sd.Pure(8).share(sd.Pure(1).per_row(moved).epsilon)
     assert asking.parts[0].first == Blocks(("x",), whole=False)
 
@@ -143,7 +143,7 @@ def test_an_engine_elsewhere_refuses_before_the_debit():
     people = sd.open(
         Lazy(polars.LazyFrame({"x": np.arange(400.0)}), nearby=False, name="far"), budget=sd.Pure(3)
     )
-    with pytest.raises(Unsupported, match="cannot hand out whole columns"):
+    with pytest.raises(Unsupported, match="cannot cut rows into blocks"):
         people.release(asked(blocks=10), sd.Pure(1))
     assert people.remaining == sd.Pure(3)
 
@@ -211,6 +211,25 @@ def test_a_plan_says_how_many_blocks_and_what_they_cost():
     with pytest.raises(ParameterError, match="2,000 rows would do"):
         sd.plan(asked(), sd.Pure(1), rows=1500)
     json.dumps(found.to_dict())
+
+
+@pytest.mark.parametrize("price", [sd.Pure(20), sd.Concentrated(200)])
+def test_the_number_of_failed_blocks_can_be_bought(price):
+    def fails(block):
+        if block["x"].min() < 3.5:
+            raise ValueError
+        return middle(block)
+
+    people = sd.open(rows(), budget=price.scaled(3))
+    bought = people.release(asked(fails, failures=True, blocks=100), price)
+    assert 30 < bought.public["failed_blocks"] <= 100  # some 90 of 100
+    assert "how many there were is said with noise" in " ".join(bought.explain().split())
+    assert sd.Release.from_json(bought.to_json()) == bought
+    free = people.release(asked(fails, blocks=100), price)
+    assert "failed_blocks" not in free.public
+    assert people.remaining == price  # it was paid from the same price
+    event = people.quote(asked(failures=True), sd.Pure(1))
+    assert event.mechanism["failures"] is True
 
 
 def test_progress_counts_all_blocks():

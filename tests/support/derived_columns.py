@@ -10,7 +10,8 @@ from itertools import pairwise, product
 
 import pyarrow as pa
 
-from sordino.reading.requests import Grid, Rank, Request, Window
+from sordino.reading.requests import Rank, Request, Window
+from sordino.reading.row_lattice import RowLattice
 
 NUMBERS = [
     None, math.nan, 0.0, -0.0, 1.0, -1.0, 3.0, 0.1, 1e-160, -1e-160, 5e-324, 1e160, -1e308, math.inf, -math.inf,
@@ -79,7 +80,11 @@ GROUPS = [
     "map(s, {'CA': 'west', 'é': 'accent'}, 'elsewhere')",
     "bin(days(d), -1e9, 0, 11016, 1e9)",
 ]
-GRIDS = (Grid(-100, 100, missing="drop"), Grid(-1e6, 3e6, missing=7), Grid(-1e160, 1e160, bits=44))
+GRIDS = (
+    RowLattice(-100, 100, missing="drop"),
+    RowLattice(-1e6, 3e6, missing=7),
+    RowLattice(-1e160, 1e160, bits=44),
+)
 
 
 def table():
@@ -95,7 +100,7 @@ def table():
 
 def asked(formula):
     """What is compared."""
-    return [Request(formula, grid, (Window(Rank(1, 2), 4),), cuts=(3, grid.top // 2)) for grid in GRIDS]
+    return [Request(formula, grid, (Window(Rank(1, 2), 4),), cuts=(3, grid.last // 2)) for grid in GRIDS]
 
 
 def ordinary(value):

@@ -1,8 +1,8 @@
 """Derived columns in engines: the program of `sordino.data.steps`, written as expressions of a lazy frame.
 
 What is used more than once becomes a column of the frame. Optimisers of PostgreSQL, of its bridge and of Spark would
-write such columns out again wherever they are used; a limit that no table reaches, or a list of one element, keeps each level
-apart.
+write such columns out again wherever they are used; a limit that no table reaches, or a list of one element, keeps each
+level apart.
 """
 
 from __future__ import annotations

@@ -15,10 +15,11 @@ from sordino.reading.requests import Bundle, Cells, Request, Summary
 if TYPE_CHECKING:
     from sordino.data.memory_groups import MemoryGroups
     from sordino.data.sorted_groups import SortedGroups
-    from sordino.reading.requests import Ask, Grid
+    from sordino.reading.requests import Ask
+    from sordino.reading.row_lattice import RowLattice
     from sordino.reading.split import Split
 
-    Coded = tuple[str, Grid]
+    Coded = tuple[str, RowLattice]
 
 DIFFERENT = 64
 """Different questions that one query puts to all its groups, though each group has its own; a public number."""
@@ -80,6 +81,8 @@ class FarGroups:
         split: The groups.
         ask: Answers requests about a column of numbers for some groups at once.
         count: Answers a request about categories for some groups at once.
+        alone: Answers any request about one group.
+        check: Refuses what the schema cannot answer.
     """
 
     def __init__(
@@ -88,9 +91,10 @@ class FarGroups:
         *,
         ask: Callable[[Split, tuple[Request, ...]], Iterable[tuple[Summary, ...]]],
         count: Callable[[Split, Cells], Iterable[Summary]],
+        alone: Callable[[Split, Ask], Summary],
         check: Callable[[tuple[Ask, ...]], None],
     ) -> None:
-        self._split, self._ask, self._count, self._check = split, ask, count, check
+        self._split, self._ask, self._count, self._alone, self._check = split, ask, count, alone, check
 
     def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
         """Answer some requests for every group in turn."""
@@ -126,6 +130,8 @@ class FarGroups:
         for part in dict.fromkeys(plain):
             if isinstance(part, Cells):
                 found[part] = list(self._count(split, part))
+            elif not isinstance(part, Request):
+                found[part] = [self._alone(one, part) for one in split.chunks(1)]
         for request in requests:
             if isinstance(request, Bundle):
                 rows = [one.rows for one in self._count(split, Cells("", ()))]

@@ -130,13 +130,15 @@ def summaries(
         for place, window in enumerate(windows):
             first, last = window.ranks(rows)
             if first > last:
-                runs[window] = Run(1, nothing, 0, rows, grid.top)
+                runs[window] = Run(1, nothing, 0, rows, grid.last)
                 continue
             assert found is not None
             value, count = codes.get(key, {}).get(place, (nothing, nothing))
             if int(count.sum()) != last - first + 1:
                 raise changed(subject)
-            runs[window] = Run(first, np.repeat(value, count), _whole(found, f"below{place}"), rows, grid.top)
+            runs[window] = Run(
+                first, np.repeat(value, count), _whole(found, f"below{place}"), rows, grid.last
+            )
         yield tuple(
             Summary(
                 request,
@@ -183,7 +185,7 @@ def _sums(
     """Per key: rows, the sum of all codes, of those below each window, of squares, and the counts below cuts."""
     high = (nw.col(CODE) * (1 / _HALF)).floor()
     low = nw.col(CODE) - high * _HALF
-    columns = {}
+    columns: dict[str, nw.Expr] = {}
     for place, (within, squares) in enumerate(cutting):
         code: nw.Expr = nw.col(CODE)
         if within is not None:

@@ -6,22 +6,18 @@ Which rows count, and what is asked of the engine; the group-bys are in `sordino
 
 from __future__ import annotations
 
-import copy
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from sordino.data import grouped
-from sordino.data.bounding import hashed
-from sordino.data.derived_frame import with_formulas
+from sordino.data import far_blocks, grouped
 from sordino.data.engine_groups import FarGroups, NearGroups
-from sordino.data.expressions import code, fulfils, key, number, present
-from sordino.data.home import Caller, Home
+from sordino.data.expressions import key, number, present
 from sordino.data.kernel import key_index
+from sordino.data.lazy_rows import ROW, LazyRows
 from sordino.data.memory import Memory
 from sordino.data.passes import CODE, ROWS, collected, summarise_frame
 from sordino.data.schema import (
@@ -34,20 +30,9 @@ from sordino.data.schema import (
     needed,
     parts,
 )
-from sordino.data.table import column_of, kind_in_engine
+from sordino.data.table import column_of
 from sordino.errors import DataError, Unsupported
-from sordino.privacy import Unit
-from sordino.reading.requests import (
-    Blocks,
-    Bundle,
-    Cells,
-    Columns,
-    Condition,
-    Grid,
-    Links,
-    Request,
-    Summary,
-)
+from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
 from sordino.reading.split import Split
 
 if TYPE_CHECKING:
@@ -55,11 +40,9 @@ if TYPE_CHECKING:
     from sordino.data.schema import Part
     from sordino.data.sorted_groups import SortedGroups
     from sordino.reading.requests import Ask
+    from sordino.reading.row_lattice import RowLattice
 
     Frame = nw.LazyFrame[Any]
-
-ROW = "sordino_row"
-"""The row number that file readers add."""
 
 _LISTED = 100
 """Public keys that are sent to the engine as a list; longer lists are matched here."""
@@ -67,7 +50,7 @@ _LISTED = 100
 _KEY, _ONE, _PLACE, _HASH, _RUN = (f"sordino_{word}" for word in ("key", "one", "place", "hash", "run"))
 
 
-class Lazy:
+class Lazy(LazyRows):
     """A table in an engine.
 
     Args:
@@ -90,80 +73,11 @@ class Lazy:
         3
     """
 
-    def __init__(
-        self,
-        frame: Any,
-        *,
-        unit: Unit | None = None,
-        row: str | None = None,
-        numbers: tuple[str, ...] = (),
-        name: str = "table",
-        nearby: bool = True,
-        guard: Callable[[], None] | None = None,
-        kinds: Mapping[str, str] | None = None,
-        home: Home | None = None,
-    ) -> None:
-        self._home = home or Caller(name)
-        self.assumptions: tuple[str, ...] = ()
-        self.unit, self._row = unit or Unit(), row
-        self._numbers = numbers if nearby else ()  # servers raise where a text is too large a number
-        self._name, self._nearby, self._guard = name, nearby, guard
-        with self._home():
-            self._frame: Frame = nw.from_native(frame).lazy()
-            self._opened = self._frame
-            self._schema = dict(self._frame.collect_schema())
-            self._shape = self._columns()
-        self._declared = dict(kinds or {})
-        self._kinds = {
-            column: self._declared.get(column) or kind_in_engine(dtype)
-            for column, dtype in self._schema.items()
-            if column != ROW
-        }
-        self._derived: dict[str, str] = {}
-        self._split: nw.Expr | None = None
-        self._counted: int | None = None
-
-    def __repr__(self) -> str:
-        return f"<{self._name} with columns {', '.join(self._kinds)}>"
-
-    @property
-    def kinds(self) -> Mapping[str, str]:
-        """What each column holds, by its declared type."""
-        return self._kinds
-
-    @property
-    def rows(self) -> int:
-        """The number of rows, before missing ones are dropped and units bounded; counted once."""
-        if self._counted is None:
-            with self.snapshot():
-                self._counted = self._count(self._frame)
-        return self._counted
-
-    def ready(self) -> None:
-        """Refuse when no answer can come: in another process, from a lost server, from files that have changed."""
-        self._home.ready()
-        self._unchanged()
-        try:
-            with self.snapshot():
-                there = self._columns() == self._shape
-        except Exception:  # noqa: BLE001  engines raise what they like
-            there = False
-        if not there:
-            raise DataError(
-                self._name, "the table must be there as it was opened",
-                why="Its connection is closed, or it was dropped or altered; nothing was spent.",
-                hint="open it again",
-            )  # fmt: skip
-
-    def _columns(self) -> dict[str, Any]:
-        """What a query would find now, from an engine that plans it without reading a row."""
-        if not self._opened.implementation.is_duckdb():
-            return {}
-        return dict(self._opened.head(0).collect(backend="pyarrow").schema)
-
     def check(self, *requests: Ask) -> None:
         """Refuse what the schema cannot answer, before anything is spent."""
         self._check(requests, keys=True)
+        if not self._nearby and any(isinstance(part, Blocks) for part in parts(requests)):
+            far_blocks.probe(self._frame)
 
     def _check(self, requests: tuple[Ask, ...], *, keys: bool = False) -> None:
         row = None if self._row == ROW else self._row
@@ -179,10 +93,11 @@ class Lazy:
         for part in parts(requests):
             if isinstance(part, Cells) and not any(isinstance(one, str) for one in part.keys):
                 self._no_text(part.column, number=bool(part.keys))
-            if isinstance(part, Columns | Links | Blocks) and not self._nearby:
-                named = list(part.columns) if isinstance(part, Blocks) else needed(part)
+            if isinstance(part, Blocks) and not self._nearby:
+                far_blocks.check(self._name, self._frame, self._home, part, row=self._row)
+            if isinstance(part, Columns | Links) and not self._nearby:
                 raise Unsupported(
-                    self._name, "cannot hand out whole columns", got={"columns": named},
+                    self._name, "cannot hand out whole columns", got={"columns": needed(part)},
                     why="This statistic needs every row in memory, and this engine is elsewhere. Nothing was spent.",
                     hint="write the columns to a Parquet file and open that",
                 )  # fmt: skip
@@ -205,10 +120,6 @@ class Lazy:
             answers = tuple(source._answer(request, shared) for request in requests)
             self._unchanged()
         return answers
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """Within it this thread alone reads, and one state of the table in engines that can promise it."""
-        return self._home()
 
     def summaries(
         self, by: str | tuple[str, ...], keys: tuple[Any, ...], *requests: Ask
@@ -238,7 +149,9 @@ class Lazy:
         pairs = zip(split.columns, split.levels, strict=True)
         coded = replace(split, levels=tuple(key_places(self._name, self._kinds, *one) for one in pairs))
         if not self._nearby:
-            return FarGroups(coded, ask=self._asked, count=self._counted_cells, check=self._check)
+            return FarGroups(
+                coded, ask=self._asked, count=self._counted_cells, alone=self._alone, check=self._check
+            )
         return NearGroups(
             len(coded),
             scan=functools.partial(self._scanned, coded),
@@ -259,133 +172,12 @@ class Lazy:
                 frame = frame.filter(source._fulfils(condition, text=text))
             return self._copy(frame if source is self else frame.select(*self._schema))
 
-    def _fulfils(self, condition: Condition, *, text: bool) -> nw.Expr:
-        """Whether a row fulfils a condition; groups of a derived column are compared by their places."""
-        column, several = condition.column, isinstance(condition.value, tuple | list)
-        values: Any = condition.value if several else (condition.value,)
-        places = key_places(self._name, self._kinds, column, tuple(values)) if text else values
-        if places != values:
-            text, condition = False, replace(condition, value=places if several else places[0])
-        self._no_text(column, number=not text)
-        return fulfils(condition, self._at(column), self._schema[column], text=text)
-
-    def _deriving(self, names: Iterable[str]) -> Lazy:
-        """This source with the derived columns among some names in its frame; engines compute what is read of them."""
-        wanted = {name: formula_of(self._kinds, name) for name in names}
-        found = {name: formula for name, formula in wanted.items() if formula is not None}
-        if all(name in self._derived for name in found):
-            return self
-        source = copy.copy(self)
-        source._derived = {name: f"sordino_derived{place}" for place, name in enumerate(found)}
-        with self.snapshot():
-            source._frame = with_formulas(
-                self._frame, self._schema, {source._derived[name]: formula for name, formula in found.items()}
-            )
-        source._schema = self._schema | {
-            name: nw.Float64() if formula.labels is None else nw.Int64() for name, formula in found.items()
-        }
-        return source
-
-    def _at(self, name: str) -> str:
-        """What a column is called in the frame."""
-        return self._derived.get(name, name)
-
     def counts(self, column: str, keys: tuple[str | int, ...]) -> tuple[int, ...]:
         """How often each public key occurs."""
         (summary,) = self.summary(Cells(column, keys))
         return summary.counts
 
-    def _no_text(self, column: str, *, number: bool) -> None:
-        """Refuse to read text as numbers in an engine elsewhere."""
-        if number and not self._nearby and self._kinds.get(column) == "text":
-            raise DataError(
-                self._name, "text is not read as numbers in this engine", got={"column": column},
-                why="It raises where a number is too large, after the debit.",
-                hint="convert the column in a view, or compare it with texts",
-            )  # fmt: skip
-
-    def _copy(self, frame: Frame) -> Lazy:
-        return Lazy(
-            frame,
-            unit=self.unit,
-            row=self._row,
-            numbers=self._numbers,
-            name=self._name,
-            nearby=self._nearby,
-            guard=self._guard,
-            kinds=self._declared,
-            home=self._home,
-        )
-
-    def _unchanged(self) -> None:
-        if self._guard is not None:
-            self._guard()
-
-    def _count(self, frame: Frame) -> int:
-        return int(collected(frame.select(nw.len().alias(ROWS)))[ROWS][0])
-
-    def _code(self, column: str, grid: Grid) -> nw.Expr:
-        missing = grid.low if grid.drops else float(grid.missing or 0)
-        return code(number(self._at(column), self._schema[column], missing), grid)
-
-    def _counting(self, dropping: tuple[str, ...]) -> Frame:
-        """The rows that count: missing ones dropped, units bounded, split."""
-        frame = self._frame
-        for name in dropping:
-            frame = frame.filter(present(self._at(name), self._schema[name]))
-        if self.unit.column is not None:
-            frame = self._bounded(frame, self.unit.column)
-        return frame if self._split is None else frame.filter(self._split)
-
-    def _bounded(self, frame: Frame, unit: str) -> Frame:
-        """At most so many rows of each unit, by the rule of `sordino.data.bounding`."""
-        there = ~nw.col(unit).is_null()
-        count = nw.col(_ONE).cum_sum()  # cum_count forgets the order in some engines
-        assert self._row is not None
-        return (
-            frame.filter(there)
-            .with_columns(nw.lit(1).cast(nw.Int64).alias(_ONE))
-            .with_columns(count.over(unit, order_by=self._row).cast(nw.Int64).alias(_PLACE))
-            .with_columns(hashed(nw.col(_PLACE)).alias(_HASH))
-            .with_columns(count.over(unit, order_by=[_HASH, _PLACE]).cast(nw.Int64).alias(_RUN))
-            .filter(nw.col(_RUN) <= self.unit.max_rows)
-        )
-
-    def _matches(self, by: str, keys: tuple[str | int, ...]) -> nw.Expr:
-        """Whether a row has one of the keys."""
-        text = isinstance(keys[0], str)
-        if text and self._kinds[by] != "text":
-            return nw.col(by).is_null() & ~nw.col(by).is_null()  # no number is a text
-        value, there = key(self._at(by), self._schema[by], text=text)
-        if not text and self._schema[by].is_integer():
-            low, high = min(keys), max(keys)
-            if (
-                len(keys) > 2 and int(high) - int(low) == len(keys) - 1
-            ):  # no gap: engines are slow on long lists
-                return there & (value >= low) & (value <= high)
-        wanted = list(keys) if text or self._schema[by].is_integer() else [float(one) for one in keys]
-        return there & value.is_in(wanted)
-
-    def _among(self, split: Split, most: int | None = None) -> nw.Expr:
-        """Whether a row has a key of every column; lists of more than so many keys are matched elsewhere."""
-        found: Any = None
-        for name, level in zip(split.columns, split.levels, strict=True):
-            if most is None or len(level) <= most:
-                one = self._matches(name, level)
-            else:
-                _, one = key(self._at(name), self._schema[name], text=isinstance(level[0], str))
-            found = one if found is None else found & one
-        return found
-
-    def _keys(self, split: Split) -> list[nw.Expr]:
-        """The key columns, under the names of `grouped.key_names`."""
-        names = grouped.key_names(split)
-        return [
-            key(self._at(name), self._schema[name], text=isinstance(level[0], str))[0].alias(alias)
-            for name, level, alias in zip(split.columns, split.levels, names, strict=True)
-        ]
-
-    def _scanned(self, split: Split, asked: Sequence[tuple[str, Grid]]) -> list[SortedGroups]:
+    def _scanned(self, split: Split, asked: Sequence[tuple[str, RowLattice]]) -> list[SortedGroups]:
         """Keys and codes of some columns, fetched in one scan, or in one for each column that drops rows of units."""
         if self.unit.column is not None and len(asked) > 1:
             return [found for one in asked for found in self._scanned(split, [one])]
@@ -402,7 +194,7 @@ class Lazy:
             self._unchanged()
             frame = source._counting(dropping if len(asked) == 1 else ())
             frame = frame.filter(source._among(split, _LISTED)).select(*source._keys(split), *codes)
-            found = grouped.sorted_codes(frame, split, [grid.top for _, grid in asked])
+            found = grouped.sorted_codes(frame, split, [grid.last for _, grid in asked])
             self._unchanged()
         return found
 
@@ -452,11 +244,9 @@ class Lazy:
             each = [counts.get((*one, key), 0) for key in wanted] if request.keys else []
             yield Summary(request, rows.get(one, 0), counts=tuple(each))
 
-    def _narrow(self, split: Split) -> Lazy:
-        """The rows of one group."""
-        source = copy.copy(self)
-        source._split = self._among(split)
-        return source
+    def _alone(self, split: Split, request: Ask) -> Summary:
+        """Any request about one group."""
+        return self._deriving(split.columns)._narrow(split).summary(request)[0]
 
     def _answer(self, request: Ask, shared: Mapping[Request, Summary]) -> Summary:
         if isinstance(request, Request):
@@ -489,6 +279,10 @@ class Lazy:
             else nw.col(name)
             for name in names
         ]
+        if not self._nearby:
+            holds = {name: name in numeric for name in request.columns}
+            rows = far_blocks.rows(frame, chosen, holds, home=self._home, unit=unit, row=self._row)
+            return Summary(request, 0, table=rows)  # how many there are is not asked
         fetched = frame.select(*chosen).collect(backend="pyarrow").to_native()
         inner = Memory(fetched, unit=self.unit, numbers=self._numbers)
         (summary,) = inner.summary(Blocks(request.columns))

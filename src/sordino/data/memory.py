@@ -1,7 +1,8 @@
 """Data in memory: every request is answered in exact integers by the numpy kernel.
 
 Arrays and frames come in as a `Table`; files and engines live elsewhere. The order is fixed: where, missing,
-contribution bounding, split, summary. Nothing here raises for a value: what is no number follows the grid's policy.
+contribution bounding, split, summary. Nothing here raises for a value: what is not a number follows the grid's
+policy.
 """
 
 from __future__ import annotations
@@ -338,7 +339,7 @@ class Memory:
         numbers = self._numeric(request.weight, rows).astype(np.float64)[fine]
         weights = request.grid.codes(np.where(np.isnan(numbers), request.grid.high, numbers))
         public = [min(a, b) * request.vertices + max(a, b) for a, b in request.topology]
-        codes = np.full(len(public), request.grid.top, np.int64)
+        codes = np.full(len(public), request.grid.last, np.int64)
         order = np.lexsort((weights, keys))
         keys, weights = keys[order], weights[order]
         places = np.searchsorted(keys, public)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sordino.reading.requests import Ask, Grid
+    from sordino.reading.requests import Ask
+    from sordino.reading.row_lattice import RowLattice
 
     Rows = NDArray[np.intp]
     RowsOf = Callable[[tuple[str, ...]], Rows | None]
@@ -47,7 +48,7 @@ class MemoryGroups:
     ) -> None:
         self._group, self._groups = group, groups
         self._rows_of, self._numeric, self._answer, self._check = rows_of, numeric, answer, check
-        self._sorted: dict[tuple[str, Grid], SortedGroups] = {}
+        self._sorted: dict[tuple[str, RowLattice], SortedGroups] = {}
         self._splits: dict[tuple[str, ...], tuple[Rows, list[int]]] = {}
 
     def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
@@ -77,7 +78,7 @@ class MemoryGroups:
             kept = self._rows_of(drops(request))
             codes = coded(self._numeric(request.column, kept), request.grid)
             index = self._group if kept is None else self._group[kept]
-            self._sorted[asked] = SortedGroups(index, codes, self._groups, request.grid.top)
+            self._sorted[asked] = SortedGroups(index, codes, self._groups, request.grid.last)
         return self._sorted[asked]
 
     def _split(self, dropping: tuple[str, ...]) -> tuple[Rows, list[int]]:

@@ -115,11 +115,11 @@ def summarise_frame(
     cuts = tuple(dict.fromkeys(cut for request in requests for cut in request.cuts))
     first, squares = _by_bucket(
         codes,
-        shifts(grid.top)[0],
+        shifts(grid.last)[0],
         squares=any(request.squares and request.within is None for request in requests),
     )
     rows = int(first.rows.sum())
-    runs = _runs(codes, first, windows, rows, grid.top, subject)
+    runs = _runs(codes, first, windows, rows, grid.last, subject)
     below = _below(codes, first, cuts, rows, subject)
     total = first.total(len(first.bucket))
     within = {request: _within(codes, request, rows, subject) for request in requests if request.within}

@@ -30,7 +30,7 @@ def open_postgres(
         address: A libpq address with the name of the table beside its other options.
         unit: Whom to protect.
         row: Column that identifies and orders the rows of a unit.
-        numbers: Has no use here: text is no number in a server that raises where a number is too large.
+        numbers: Has no use here: text is not a number in a server that raises where a number is too large.
     """
     place, table = split_address(address)
     try:
@@ -122,6 +122,15 @@ class Server(Home):
                     yield
                 finally:
                     self._within = False
+
+    @property
+    def connection(self) -> Any:
+        """The connection, inside of a snapshot."""
+        return self._backend.con
+
+    def compiled(self, query: Any) -> str:
+        """The SQL of an expression."""
+        return str(self._backend.compile(query))
 
     def forked(self) -> None:
         """In a new process: no transaction of the parent's is under way here."""

@@ -30,9 +30,10 @@ class SortedGroups:
         top: The largest code of the grid.
 
     Example:
-        >>> from sordino.reading.requests import Grid, Rank, Window
+        >>> from sordino.reading.requests import Rank, Window
+        >>> from sordino.reading.row_lattice import RowLattice
         >>> some = SortedGroups(np.array([0, 1, 0, -1]), np.array([7, 2, 5, 9]), 2, 10)
-        >>> found = some.summary(0, Request("x", Grid(0, 10, step=1), (Window(Rank(1, 2), 1),), cuts=(6,)))
+        >>> found = some.summary(0, Request("x", RowLattice(0, 10, step=1), (Window(Rank(1, 2), 1),), cuts=(6,)))
         >>> found.rows, found.total, found.runs[0].codes.tolist(), found.below
         (2, 12, [5, 7], (1,))
     """

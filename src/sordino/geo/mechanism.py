@@ -16,12 +16,13 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.exact.grid import Grid, ceil_log2
 from sordino.geo.head import REPORT, VERSION, identity
 from sordino.geo.kernel_density import KernelDensity
 from sordino.geo.lattice import PointLattice
+from sordino.geo.logarithm import Logarithmic
 from sordino.geo.query import Query
 from sordino.geo.reference import Sphere, reference_from
+from sordino.lattice import Lattice, ceil_log2
 from sordino.noise import Calibration
 from sordino.privacy import Geo
 
@@ -62,11 +63,11 @@ class QueryMechanism:
     delta: Fraction
     calibration: Calibration
     scope: str
-    grid: Grid
+    grid: Lattice
     lattice: PointLattice
     margin: Fraction
     asked: Fraction | None = None
-    reference: Sphere | None = None
+    reference: Sphere | Logarithmic | None = None
 
     @classmethod
     def choose(
@@ -78,7 +79,7 @@ class QueryMechanism:
         smoothing: Any = None,
         scope: str | None = None,
         delta: Any = 0,
-        reference: Sphere | None = None,
+        reference: Sphere | Logarithmic | None = None,
     ) -> QueryMechanism:
         """Fit noise to a query and a promise, from public numbers alone.
 
@@ -138,7 +139,7 @@ class QueryMechanism:
             Fraction(query.curve.extremes[1]) - Fraction(query.curve.extremes[0]),
             Fraction(query.lipschitz) / price.rate,
         )
-        grid = Grid(ceil_log2(widest) - _OUTPUT_BITS)
+        grid = Lattice.dyadic(ceil_log2(widest) - _OUTPUT_BITS)
         return cls(query, price, left_out, made, scope, grid, lattice, margin, asked, reference)
 
     @property
@@ -249,19 +250,26 @@ class QueryMechanism:
         return f"Mechanism({self.query!r}, {self.price!r}, noise={self.noise!r}, scope={self.scope!r})"
 
 
-def sphere_from(record: Any) -> Sphere | None:
+def sphere_from(record: Any) -> Sphere | Logarithmic | None:
     """Read the reference of a mechanism's record."""
     if record is None:
         return None
     found = reference_from(record)
-    assert isinstance(found, Sphere)
+    assert isinstance(found, Sphere | Logarithmic)
     return found
 
 
-def stretch_for(query: Query, reference: Sphere | None) -> Fraction:
+def stretch_for(query: Query, reference: Sphere | Logarithmic | None) -> Fraction:
     """What the map may stretch distances by, and refuse a query that lies off the map."""
     if reference is None:
         return Fraction(1)
+    if isinstance(reference, Logarithmic):
+        if query.dimension != 1:
+            raise ParameterError(
+                "geo", "ratios belong to a query on a line", got={"dimension": query.dimension},
+                hint="geo.Threshold(at=reference.coordinate(100_000), width=1)",
+            )  # fmt: skip
+        return reference.stretch
     if not isinstance(reference, Sphere) or query.dimension != 2:
         raise ParameterError(
             "geo",
@@ -324,7 +332,7 @@ def _scope(scope: str | None, name: str, query: Query, delta: Fraction) -> str:
 
 
 def _logarithm(delta: Fraction) -> Fraction:
-    """max(1, log(1/delta)), rounded up a little; paper 002, Lemma 3.6, with the maximum its proof needs."""
+    """max(1, log(1/delta)), rounded up a little; Liang and Yi 2024, Lemma 3.6, with the maximum its proof needs."""
     return Fraction(f"{max(1.0, -log(float(delta))) * (1 + 1e-12):.15g}")
 
 

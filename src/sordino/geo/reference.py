@@ -145,7 +145,7 @@ class Sphere(Reference):
         return (-half, -half), (half, half)
 
     def to_metres(self, degrees: ArrayLike) -> Floats:
-        """East and north of the centre, from (longitude, latitude) rows. What is no place on Earth becomes NaN."""
+        """East and north of the centre, from (longitude, latitude) rows. What is not a place on Earth becomes NaN."""
         at = _rows(degrees)
         with np.errstate(all="ignore"):
             turn = at[:, 0] - self.longitude
@@ -215,7 +215,7 @@ class Flat(Reference):
         if self.unit.lower().startswith("degree"):
             raise ParameterError(
                 "reference",
-                "degrees are no distances",
+                "degrees are not distances",
                 got={"unit": self.unit},
                 why="A degree of longitude is 111 km at the equator and nothing at the pole.",
                 hint="Reference.around(longitude=..., latitude=..., radius=50_000)",
@@ -252,6 +252,10 @@ def reference_from(record: Any, *, low: Any = None, high: Any = None) -> Referen
             made = Flat(tuple(map(float, low)), tuple(map(float, high)), record["unit"])
             if made.to_dict() == record:
                 return made
+        elif kind == "logarithm" and set(record) == {"kind", "least", "most", "base"}:
+            from sordino.geo.logarithm import Logarithmic
+
+            return Logarithmic(*(float(record[name]) for name in ("least", "most", "base")))
     except (TypeError, ValueError):
         pass
     raise DataError("reference", "the coordinate reference is not known", got={"kind": kind})

@@ -97,36 +97,43 @@ def _in_step(
     answers: list[list[Answer]] = []
     for place, part in enumerate(parts):
         firsts = [read[place] for read in reads]
-        mechanism, given = part.mechanism, {"contribution": part.contribution}
+        mechanism = part.mechanism
         if mechanism.reads_once or type(mechanism).answers is not Mechanism.answers:
             asks = [
-                _Asked(part.first, first, lambda request, at=at: many([(start + at, request)])[0])
+                _Asked(part.first, first, functools.partial(_one, many, start + at))
                 for at, first in enumerate(firsts)
             ]
-            answers.append(mechanism.answers(part.statistic, asks, part.grid, **given))
+            answers.append(mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution))
             continue
         found: list[Answer] = []
         for begin in range(0, len(firsts), TALKS):
-
-            def work(ask: Callable[[Ask], Summary], first: Summary, part: Part = part) -> Answer:
-                asked = _Asked(part.first, first, ask)
-                return part.mechanism.answer(part.statistic, asked, part.grid, contribution=part.contribution)
-
-            works = [functools.partial(work, first=first) for first in firsts[begin : begin + TALKS]]
-            found += in_step(
-                works,
-                lambda asked, begin=begin: many([(start + begin + at, request) for at, request in asked]),
-            )
+            works = [functools.partial(_work, part, first) for first in firsts[begin : begin + TALKS]]
+            found += in_step(works, functools.partial(_shifted, many, start + begin))
         answers.append(found)
     return [list(group) for group in zip(*answers, strict=True)]
+
+
+def _one(many: Callable[..., list[Summary]], place: int, request: Ask) -> Summary:
+    return many([(place, request)])[0]
+
+
+def _shifted(many: Callable[..., list[Summary]], first: int, asked: list[tuple[int, Ask]]) -> list[Summary]:
+    return many([(first + place, request) for place, request in asked])
+
+
+def _work(part: Part, first: Summary, ask: Callable[[Ask], Summary]) -> Answer:
+    """One mechanism's whole conversation about one group."""
+    asked = _Asked(part.first, first, ask)
+    return part.mechanism.answer(part.statistic, asked, part.grid, contribution=part.contribution)
 
 
 def groups_together(requests: Sequence[Ask]) -> int:
     """How many groups are read before they are answered; public.
 
     Example:
-        >>> from sordino.reading.requests import Grid, Rank, Request, Window
-        >>> groups_together([Request("x", Grid(0, 1), (Window(Rank(1, 2), 1000),))])
+        >>> from sordino.reading.requests import Rank, Request, Window
+        >>> from sordino.reading.row_lattice import RowLattice
+        >>> groups_together([Request("x", RowLattice(0, 1), (Window(Rank(1, 2), 1000),))])
         1015
     """
     return max(1, CODES // sum(_width(request) for request in requests))

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
-from sordino.reading.requests import FINE_BITS, Blocks, Grid
+from sordino.reading.requests import Blocks
+from sordino.reading.row_lattice import FINE_BITS, RowLattice
 from sordino.reading.traits import Trait
 from sordino.running.block import FRAMES, check_frame
-from sordino.running.pool import Limits
+from sordino.running.worker import ProcessLimits
 from sordino.statistics import DEPTH, Case, Statistic
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Function(Statistic):
         block_rows: Rows that it needs at least.
         debias: Parts of a jackknife inside each block; by default 5 where a block has 60 rows or more, else 0.
         otherwise: The public number that stands for a block without a number; by default the bounds in turn.
+        failures: Buy the number of blocks without a number, with noise, for a twentieth of the price.
         unbiased: You vouch that it is unbiased on small blocks, so that an interval may be had there.
         aggregate: ``"trimmed"``, ``"median"`` or ``"mean"``; by default as the price and the interval need.
         frame: What it gets: ``"pandas"``, ``"polars"``, ``"pyarrow"``, or ``"numpy"`` for a dict of arrays.
@@ -90,6 +92,7 @@ class Function(Statistic):
     block_rows: int = 20
     debias: int | None = None
     otherwise: float | None = None
+    failures: bool = False
     unbiased: bool = False
     aggregate: str | None = None
     frame: str = "pandas"
@@ -124,7 +127,7 @@ class Function(Statistic):
                 hint='outputs=("intercept", "slope"), or none for a single number',
             )  # fmt: skip
         for grid in self.grids:
-            assert grid.top
+            assert grid.last
         for name, words in (("frame", FRAMES), ("isolation", ISOLATIONS), ("aggregate", AGGREGATES)):
             value = getattr(self, name)
             if value not in words and not (name == "aggregate" and value is None):
@@ -156,7 +159,7 @@ class Function(Statistic):
             assign(self, "label", label)
 
     @property
-    def grids(self) -> tuple[Grid, ...]:
+    def grids(self) -> tuple[RowLattice, ...]:
         """The public lattice of each output."""
         width = max(1, len(self.outputs))
         ends = []
@@ -170,16 +173,16 @@ class Function(Statistic):
                 )  # fmt: skip
             ends.append(several)
         try:
-            return tuple(Grid(low, high, bits=FINE_BITS) for low, high in zip(*ends, strict=True))
+            return tuple(RowLattice(low, high, bits=FINE_BITS) for low, high in zip(*ends, strict=True))
         except ParameterError as error:
             raise ParameterError(
                 self.name, error.rule, got=error.got, why=error.why, hint=error.hint
             ) from None
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> ProcessLimits:
         """How it runs."""
-        return Limits(self.isolation, float(self.seconds), self.memory, self.workers)
+        return ProcessLimits(self.isolation, float(self.seconds), self.memory, self.workers)
 
     @property
     def runnable(self) -> bool:
