@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sordino.mechanisms import Mechanism
 from sordino.reading.requests import Bundle, Request
 from sordino.session.rounds import in_step
 
@@ -98,7 +97,7 @@ def _in_step(
     for place, part in enumerate(parts):
         firsts = [read[place] for read in reads]
         mechanism = part.mechanism
-        if mechanism.reads_once or type(mechanism).answers is not Mechanism.answers:
+        if not mechanism.asks_again:
             asks = [
                 _Asked(part.first, first, functools.partial(_one, many, start + at))
                 for at, first in enumerate(firsts)
