@@ -55,8 +55,12 @@ def sorted_codes(frame: Frame, split: Split, tops: Sequence[int]) -> list[Sorted
         for column, kind in enumerate(kinds):
             code = table[f"{CODE}{column}"].to_numpy()
             mine = (place >= 0) & (code >= 0)
-            places[column].append(place[mine])
-            codes[column].append(code[mine].astype(kind))
+            here, some = place[mine], code[mine].astype(kind)
+            if ROWS in table.column_names:  # counted by the engine
+                many = integers(table[ROWS].to_numpy())[mine]
+                here, some = np.repeat(here, many), np.repeat(some, many)
+            places[column].append(here)
+            codes[column].append(some)
     found = []
     for column, top in enumerate(tops):
         found.append(

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
     Frame = nw.LazyFrame[Any]
 
+_COUNTED = 1 << 16
+"""Up to so many codes of all groups together an engine counts rows itself; a public number."""
+
 _LISTED = 100
 """Public keys that are sent to the engine as a list; longer lists are matched here."""
 
@@ -194,6 +197,8 @@ class Lazy(LazyRows):
             self._unchanged()
             frame = source._counting(dropping if len(asked) == 1 else ())
             frame = frame.filter(source._among(split, _LISTED)).select(*source._keys(split), *codes)
+            if len(asked) == 1 and asked[0][1].last * len(split) <= _COUNTED:
+                frame = frame.group_by(*grouped.key_names(split), f"{CODE}0").agg(nw.len().alias(ROWS))
             found = grouped.sorted_codes(frame, split, [grid.last for _, grid in asked])
             self._unchanged()
         return found
