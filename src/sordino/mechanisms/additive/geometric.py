@@ -210,7 +210,8 @@ def two_sided_each(scale: Fraction, count: int, *, bits: Bits | None = None) -> 
     from sordino.exact.sampler import draw_many
     from sordino.noise.laplace.sampler import LaplaceRecipe
 
-    source, found = bits or Bits(), []
+    source = bits or Bits()
+    found: list[int] = []
     while len(found) < count:
         points = draw_many(
             LaplaceRecipe(), locations=Fraction(1, 2), scales=scale, grid=Lattice.dyadic(0), size=count - len(found),
