@@ -5,10 +5,13 @@ Processor seconds of all threads. PyDP is measured where it is installed, from t
 """
 
 import resource
+import tempfile
+from pathlib import Path
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import sordino as sd
 from benchmarks.data.clock import seconds
@@ -51,8 +54,44 @@ def pydp(table, groups):
     return work
 
 
+LINES = (
+    ("median", MEDIAN, "median(x)", 2),
+    ("count", sd.Count("x"), "count(x)", 2),
+    ("mean, default", sd.Mean("x", low=0, high=500_000), "avg(x)", 8),
+    (
+        "histogram",
+        sd.Histogram("x", edges=(0, 1e4, 2e4, 4e4, 8e4, 5e5)),
+        "histogram(x, [1e4, 2e4, 4e4, 8e4])",
+        6,
+    ),
+)
+
+
+def parquet_lines():
+    """Statistics of a thousand groups of a Parquet file: reading and draws, and the whole release, beside DuckDB."""
+    from sordino.reading.split import Split
+    from sordino.session.groups import answers_by_group
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "people.parquet"
+        pq.write_table(pa.table(columns(1000, 1000)), path, row_group_size=122_880)
+        for name, statistic, sql, bar in LINES:
+            people = sd.open(path, budget=sd.Pure(10**6), neighbors="add-remove-one", rows=10**6)
+            question = people.question(statistic, PRICE, by=("g", range(1000)))
+            split = Split.from_record(question.event.by)
+            theirs = seconds(lambda: duckdb.sql(f"select g, {sql} from '{path}' group by g").fetchall())
+            drawn = seconds(lambda: answers_by_group(people._source, split, question.parts))
+            whole = seconds(lambda: people.release_by("g", range(1000), statistic, PRICE))
+            yield name, drawn, whole, theirs, drawn / theirs, whole / theirs, bar
+
+
 def tables():
     """A thousand large groups, a hundred thousand small ones, and single answers."""
+    yield (
+        "1,000 groups of 1,000 rows from Parquet, processor seconds",
+        ("statistic", "read and drawn", "whole release", "DuckDB", "ratio drawn", "ratio whole", "bar"),
+        list(parquet_lines()),
+    )
     rows = []
     for groups, each, repeats in ((1000, 1000, 7), (100_000, 10, 2)):
         table, keys = columns(groups, each), list(range(groups))

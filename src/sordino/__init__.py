@@ -55,6 +55,7 @@ _HOMES = {
     "reading.bound_check": ("check_bound", "smooth_bound"),
     "reading.condition": ("Condition",),
     "reading.discover": ("Discover", "discover"),
+    "reading.formula": ("col",),
     "reading.profile": ("Profile",),
     "session": ("Session", "open"),
     "session.oneline": (

@@ -245,6 +245,11 @@ def ask(told, data, folder, number=iter(range(10**6))):  # noqa: B008  one count
         told.attempt(lambda: people.release(sd.Categories("g", keys=("1", "2")), PRICE))
         told.attempt(lambda: people.release_by("g", ["1", "2"], MEDIAN, PRICE))
         told.attempt(lambda: people.release_by("g", [1, 2], sd.Count("x"), PRICE))
+        told.attempt(lambda: people.release_by(["g", "x"], [("1", 1), ("2", 2)], sd.Count("x"), PRICE))
+        told.attempt(lambda: people.release(sd.Median(sd.col("x").log() / sd.col("x"), low=0, high=9), PRICE))
+        told.attempt(lambda: people.release(sd.Count("(days(g) - days(x))"), PRICE))
+        by = [sd.col("g").mapped({"1": "one"}, otherwise="other"), sd.col("x").bins(0, 5, 10)]
+        told.attempt(lambda: people.release_by(by, None, sd.Mean("x", low=0, high=9), PRICE))
         people.ledger.close()
     column = data()
     if isinstance(column, dict):
@@ -259,6 +264,7 @@ def command_line(told, path, ledger):
         "release count x --where x>=0",
         "release median x --low 0 --high 9 --by g --by-keys 1,2",
         "release categories g --keys 1,2",
+        "release median log(x) --low 0 --high 9 --by g,x --by-keys 1,2 --by-keys 3,4",
         "release median t --low 0 --high 9",
         "release mean nobody --low 0 --high 9",
     ):

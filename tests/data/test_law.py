@@ -96,7 +96,7 @@ def test_the_law_notices_a_planted_error(monkeypatch, tmp_path):
     def half_up(value, grid):
         return ((value.clip(grid.low, grid.high) - grid.low) / float(grid.step) + 0.5).floor()
 
-    monkeypatch.setattr("sordino.data.lazy.code", half_up)
+    monkeypatch.setattr("sordino.data.lazy_rows.code", half_up)
     _, values, grid = COLUMNS["halves"]
     (summary,) = open_source(parquet(arrow("halves"), tmp_path)).summary(asked(grid))
     assert shown(summary) != defined(values, asked(grid))

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from sordino.data import lazy, table
+from sordino.data import lazy_rows, table
 from tests.support.data_rows import (
     FAMILIES,
     TYPES,
@@ -141,7 +141,7 @@ def test_one_row_moves_that_row_alone_in_spark(spark):
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_a_cluster_that_looks_at_other_rows_is_noticed(spark, monkeypatch):
-    monkeypatch.setattr(lazy, "number", shifted_in_the_engine(lazy.number))
+    monkeypatch.setattr(lazy_rows, "number", shifted_in_the_engine(lazy_rows.number))
     assert noticed(spark)
 
 
@@ -238,12 +238,12 @@ def test_an_array_that_is_filled_from_other_rows_is_noticed(monkeypatch):
 
 @pytest.mark.parametrize("name", ["polars lazy", "duckdb", "parquet"])
 def test_an_engine_that_looks_at_other_rows_is_noticed(name, monkeypatch):
-    monkeypatch.setattr(lazy, "number", shifted_in_the_engine(lazy.number))
+    monkeypatch.setattr(lazy_rows, "number", shifted_in_the_engine(lazy_rows.number))
     assert noticed(FAMILIES[name])
 
 
 def test_a_server_that_looks_at_other_rows_is_noticed(postgres, monkeypatch):
-    monkeypatch.setattr(lazy, "number", shifted_in_the_engine(lazy.number))
+    monkeypatch.setattr(lazy_rows, "number", shifted_in_the_engine(lazy_rows.number))
     assert noticed(postgres)
 
 

@@ -14,8 +14,10 @@ from sordino.data import grouped, open_source, passes
 from sordino.data.lazy import Lazy
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
+from sordino.reading.formula import Formula
 from sordino.reading.requests import Cells, Columns, Condition, Rank, Request, Window
 from sordino.reading.row_lattice import RowLattice
+from tests.support import derived_columns
 from tests.support.data_columns import COLUMNS, arrow, asked, defined, fine, shown
 
 NUMBERS = [name for name in COLUMNS if not name.startswith("text")]
@@ -219,6 +221,42 @@ def test_many_keys_are_asked_of_postgres_at_once(keys, reach, postgres, monkeypa
     assert len(queries) == 2 * len(asked) * -(-len(keys) // grouped.FAR)
 
 
+def derives_alike(other, formulas, groups):
+    """Derived columns as the memory kernel has them: summaries, groups, counts, conditions."""
+    one, two = open_source(derived_columns.table()), open_source(other)
+    for text in formulas:
+        asked = derived_columns.asked(text)[::2]
+        two.check(*asked)
+        assert list(map(shown, one.summary(*asked))) == list(map(shown, two.summary(*asked))), text
+    request = derived_columns.asked("(x / y)")[0]
+    for text in groups:
+        labels = Formula.read(text).labels
+        pairs = zip(one.summaries(text, labels, request), two.summaries(text, labels, request), strict=True)
+        assert all(shown(left) == shown(right) for (left,), (right,) in pairs), text
+        assert one.counts(text, labels) == two.counts(text, labels)
+        condition = Condition(text, "!=", labels[0])
+        left, right = one.where(condition), two.where(condition)
+        assert shown(left.summary(request)[0]) == shown(right.summary(request)[0]), text
+
+
+def test_postgres_derives_alike(postgres):
+    """To the bit, though it raises on division by zero, on overflow and on infinite dates."""
+    types = {"x": "float8", "y": "float8", "k": "int4", "s": "text", "d": "date", "e": "text"}
+    address = postgres({name: (kind, derived_columns.TABLE[name]) for name, kind in types.items()})
+    formulas = ["(x / y)", "(x * y / (x + y) - 3)", "(1 / k)", "log(x / y)", "(days(d) - days(e))"]
+    derives_alike(address, formulas, derived_columns.GROUPS[1:4])
+    days = open_source(
+        postgres({"d": ("date", ["infinity", "-infinity", "1970-01-02", "4000-01-01 BC", None])})
+    )
+    (summary,) = days.summary(Request("days(d)", RowLattice(0, 10, step=1, missing="drop")))
+    assert (summary.rows, summary.total) == (1, 1)
+    times = open_source(
+        postgres({"d": ("timestamp", ["infinity", "1970-01-02 23:59:59.9", "1969-12-31 00:00"])})
+    )
+    (summary,) = times.summary(Request("days(d)", RowLattice(-5, 10, step=1, missing="drop")))
+    assert (summary.rows, summary.total) == (2, 6 + 4)
+
+
 def test_a_postgres_table_that_is_not_there(postgres_server):
     """A message without the address, which may hold a password."""
     pytest.importorskip("ibis")
@@ -270,3 +308,12 @@ def test_spark_bounds_filters_and_groups_alike(spark, tmp_path):
     frame = spark.read.parquet(str(tmp_path / "people.parquet"))
     refused(frame)
     same(frame)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_spark_derives_alike(spark, tmp_path):
+    """To the bit, by the same expressions."""
+    pq.write_table(derived_columns.table(), tmp_path / "derived.parquet")
+    frame = spark.read.parquet(str(tmp_path / "derived.parquet"))
+    derives_alike(frame, derived_columns.FORMULAS, derived_columns.GROUPS)

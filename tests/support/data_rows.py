@@ -130,6 +130,18 @@ TYPES = {
 }
 """Typed columns: Arrow type, base rows, hostile values, and a strategy for more of them."""
 
+DERIVED = ("(f / i)", "(d * f + 3)", "log(f)", "(b - 1e300 * f)", "days(t)")
+DERIVED_GROUPS = {
+    "bin(f, 0, 1, 3)": ("0 to 1", "1 to 3"),
+    "map(t, {'a': 'first', '1': 'second', '?': 'first'})": ("first", "second"),
+    "map(v, {'p': 'p'}, 'other')": ("other", "p"),
+}
+COMBINED = {
+    ("i", "v"): ((1, "p"), (2, "q"), (2**60, "r"), (0, "s"), (1, "s")),
+    ("u", "bin(f, 0, 1, 3)"): ((12, "0 to 1"), (15, "1 to 3"), (11, "1 to 3")),
+}
+"""Derived columns of numbers and of groups, and combinations of keys."""
+
 MIXED = {
     "f": ([1.0, 0.5, None, 2.0, 2.0**60, -3.0], st.floats()),
     "i": ([1, 2, 2**60, 2**60 + 1, 0, None], st.integers()),
@@ -198,6 +210,11 @@ class Family:
         found += [("units", name, most) for name in TYPES for most in (1, 2)]
         found += [("ordered", "u", name) for name in TYPES]
         found += [("where", name, condition) for name in TYPES for condition in CONDITIONS]
+        found += [("numbers", name, grid) for name in DERIVED for grid in range(len(GRIDS))]
+        found += [("where", name, condition) for name in DERIVED for condition in CONDITIONS]
+        found += [("counts", name, keys) for name, keys in DERIVED_GROUPS.items()]
+        found += [("groups", name, keys) for name, keys in (DERIVED_GROUPS | COMBINED).items()]
+        found += [("where", name, ("!=", keys[0])) for name, keys in DERIVED_GROUPS.items()]
         return found + ([] if self.far else [("aligned", name, 0) for name in TYPES])
 
     def ask(self, data, questions):
@@ -238,7 +255,11 @@ class Family:
             return Counter(dict(zip(detail, source.counts(name, detail), strict=True)))
         if kind == "groups":
             source = opened()
-            source.check(Cells(name, detail), counted)
+            names = (name,) if isinstance(name, str) else name
+            levels = (detail,) if isinstance(name, str) else zip(*detail, strict=True)
+            source.check(
+                *(Cells(one, tuple(set(keys))) for one, keys in zip(names, levels, strict=True)), counted
+            )
             groups = source.summaries(name, detail, counted)
             return Counter({(key, n): many for key, (group,) in zip(detail, groups, strict=True)
                             for n, many in _codes(group).items()})  # fmt: skip

@@ -58,24 +58,52 @@ def split(options: dict[str, Any]) -> Split | None:
         named = [name.strip() for name in columns.split(",")]
         sought = discover(share=options.get("discover_share"), max_keys=found)
         return Split.of(named if len(named) > 1 else named[0], sought)
-    if not columns or bool(keys) == (file is not None):
+    named = _columns(columns or "")
+    own = [bool(_own(name)) for name in named]
+    if not columns or (keys and file is not None) or (not keys and file is None and not all(own)):
         raise ParameterError(
             "release", "--by and --by-keys go together", why="Keys are public: they never come from the data.",
             hint="--by region --by-keys north,south",
         )  # fmt: skip
-    named = [name.strip() for name in columns.split(",")]
     if file is not None:
         return Split.of(named if len(named) > 1 else named[0], _listed(file, named))
-    if len(keys) != len(named):
+    given = len(named) if len(keys) == len(named) else len(named) - sum(own)
+    if len(keys) != given:
         raise ParameterError(
             "release", "--by-keys is given once for every column of --by",
             got={"columns": len(named), "--by-keys": len(keys)},
             hint="--by region,sex --by-keys north,south --by-keys f,m",
         )  # fmt: skip
+    keyed = named if given == len(named) else [name for name, has in zip(named, own, strict=True) if not has]
     levels = [_numbers([key.strip() for key in some.split(",")]) for some in keys]
     if len(named) == 1:
-        return Split.of(named[0], levels[0])
-    return Split.of(named, dict(zip(named, levels, strict=True)))
+        return Split.of(named[0], levels[0] if levels else None)
+    return Split.of(named, dict(zip(keyed, levels, strict=True)))
+
+
+def _columns(text: str) -> list[str]:
+    """The columns of ``region,bin(age, 0, 18, 65)``: commas in brackets and quotes separate nothing.
+
+    Example:
+        >>> _columns("region,bin(age, 0, 18, 65)")
+        ['region', 'bin(age, 0, 18, 65)']
+    """
+    found, depth, quote = [""], 0, ""
+    for sign in text:
+        quote = ("" if sign == quote else quote) if quote else sign if depth and sign in "'\"" else ""
+        depth += (sign in "([{") - (sign in ")]}") if not quote else 0
+        if sign == "," and depth <= 0 and not quote:
+            found.append("")
+        else:
+            found[-1] += sign
+    return [name.strip() for name in found]
+
+
+def _own(name: str) -> tuple[str, ...]:
+    """The groups that a derived column names itself."""
+    from sordino.reading.formula import Formula, formula_like
+
+    return (Formula.read(name).labels or ()) if formula_like(name) else ()
 
 
 def _listed(file: str, named: list[str]) -> list[Any]:

@@ -86,15 +86,15 @@ def key(name: str, dtype: Any, *, text: bool) -> tuple[Expr, Expr]:
     return number(name, dtype, 0.0), present(name, dtype)
 
 
-def fulfils(condition: Condition, dtype: Any, *, text: bool) -> Expr:
-    """Whether a row fulfils a condition; missing values never do. Numbers are compared as doubles."""
+def fulfils(condition: Condition, name: str, dtype: Any, *, text: bool) -> Expr:
+    """Whether a row fulfils a condition on a column of the frame; missing values never do. Numbers are doubles."""
     values = condition.value if isinstance(condition.value, tuple | list) else (condition.value,)
-    column = nw.col(condition.column)
+    column = nw.col(name)
     if text:
         compared, there = column.cast(nw.String), ~column.is_null()
         wanted: list[Any] = [str(value) for value in values]
     else:
-        compared, there = number(condition.column, dtype, 0.0), present(condition.column, dtype)
+        compared, there = number(name, dtype, 0.0), present(name, dtype)
         wanted = [float(value) for value in values]
     if condition.op == "in":
         return there & compared.is_in(wanted)

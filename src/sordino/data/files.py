@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import checks
 from sordino.data.home import Home
-from sordino.data.lazy import ROW, Lazy
+from sordino.data.lazy import Lazy
+from sordino.data.lazy_rows import ROW
 from sordino.data.memory import Memory
 from sordino.data.parquet import declared
 from sordino.data.passes import changed

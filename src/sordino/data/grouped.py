@@ -6,15 +6,16 @@ numbers the codes of each key itself, by window functions, and sends sums and co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 
-from sordino.data.kernel import key_index, sorted_by_group
+from sordino.data.kernel import key_index
 from sordino.data.passes import CODE, ROWS, changed, collected, integers
+from sordino.data.sorted_groups import SortedGroups
 from sordino.data.table import column_of
 from sordino.reading.requests import Rank, Request, Run, Summary, Window
 
@@ -43,17 +44,40 @@ def key_names(split: Split) -> list[str]:
     return [f"{KEY}{place}" for place in range(len(split.columns))]
 
 
-def sorted_codes(frame: Frame, split: Split, top: int) -> tuple[NDArray[Any], list[int]]:
-    """Codes in the order of key and code, and where each key starts; rows with other keys are left out."""
-    places: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
-    codes: list[NDArray[Any]] = [np.zeros(0, np.uint32 if top < 2**32 else np.int64)]
+def sorted_codes(frame: Frame, split: Split, tops: Sequence[int]) -> list[SortedGroups]:
+    """Codes of some columns in the order of key and code; rows with other keys, and codes below 0, are left out."""
+    kinds = [np.uint32 if top < 2**32 else np.int64 for top in tops]
+    places: list[list[NDArray[Any]]] = [[np.zeros(0, np.int32)] for _ in tops]
+    codes: list[list[NDArray[Any]]] = [[np.zeros(0, kind)] for kind in kinds]
     for table in _stretches(frame):
         pairs = zip(key_names(split), split.levels, strict=True)
-        place = split.places([_places(table[name], level) for name, level in pairs])
-        mine = place >= 0
-        places.append(place[mine].astype(np.int32))
-        codes.append(table[CODE].to_numpy()[mine].astype(codes[0].dtype))
-    return sorted_by_group(np.concatenate(places), np.concatenate(codes), len(split), top)
+        place = split.places([_places(table[name], level) for name, level in pairs]).astype(np.int32)
+        for column, kind in enumerate(kinds):
+            code = table[f"{CODE}{column}"].to_numpy()
+            mine = (place >= 0) & (code >= 0)
+            here, some = place[mine], code[mine].astype(kind)
+            if ROWS in table.column_names:  # counted by the engine
+                many = integers(table[ROWS].to_numpy())[mine]
+                here, some = np.repeat(here, many), np.repeat(some, many)
+            places[column].append(here)
+            codes[column].append(some)
+    found = []
+    for column, top in enumerate(tops):
+        found.append(
+            SortedGroups(np.concatenate(places[column]), np.concatenate(codes[column]), len(split), top)
+        )
+        places[column] = codes[column] = []
+    return found
+
+
+def counted(frame: Frame, split: Split) -> dict[tuple[Any, ...], int]:
+    """How many rows of a frame of keys are in each group."""
+    keys = key_names(split)
+    found = collected(frame.group_by(*keys).agg(nw.len().alias(ROWS)))
+    known: dict[tuple[Any, ...], int] = {}
+    for key, many in zip(_combinations(found, keys), integers(found[ROWS]).tolist(), strict=True):
+        known[key] = known.get(key, 0) + many
+    return {one: known.get(tuple(map(_plain, one)), 0) for one in split.combinations}
 
 
 def _stretches(frame: Frame) -> Iterator[Any]:
@@ -97,9 +121,9 @@ def summaries(
     grid = requests[0].grid
     windows = tuple(dict.fromkeys(window for request in requests for window in request.windows))
     cuts = tuple(dict.fromkeys(cut for request in requests for cut in request.cuts))
-    squares = any(request.squares for request in requests)
+    cutting = tuple(dict.fromkeys((request.within, request.squares) for request in requests))
     keys = key_names(split)
-    sums = _sums(_ranked(frame, keys, windows), keys, windows, cuts, squares=squares)
+    sums = _sums(_ranked(frame, keys, windows), keys, windows, cuts, cutting)
     codes = _windows(_ranked(frame, keys, windows), keys, windows) if windows else {}
     nothing = np.zeros(0, np.int64)
     for combination in split.combinations:
@@ -123,8 +147,7 @@ def summaries(
             Summary(
                 request,
                 rows,
-                0 if found is None else _whole(found, "total"),
-                _squares(found) if request.squares and found is not None else 0,
+                *_totals(found, cutting.index((request.within, request.squares)), squares=request.squares),
                 tuple(runs[window] for window in request.windows),
                 tuple(0 if found is None else found[f"cut{cuts.index(cut)}"] for cut in request.cuts),
             )
@@ -157,20 +180,35 @@ def _ends(window: Window) -> tuple[nw.Expr, nw.Expr]:
 
 
 def _sums(
-    frame: Frame, keys: list[str], windows: tuple[Window, ...], cuts: tuple[int, ...], *, squares: bool
+    frame: Frame,
+    keys: list[str],
+    windows: tuple[Window, ...],
+    cuts: tuple[int, ...],
+    cutting: tuple[tuple[tuple[int, int] | None, bool], ...],
 ) -> dict[tuple[Any, ...], dict[str, int]]:
     """Per key: rows, the sum of all codes, of those below each window, of squares, and the counts below cuts."""
     high = (nw.col(CODE) * (1 / _HALF)).floor()
     low = nw.col(CODE) - high * _HALF
-    columns = {"total_high": high, "total_low": low}
+    columns: dict[str, nw.Expr] = {}
+    for place, (within, squares) in enumerate(cutting):
+        code: nw.Expr = nw.col(CODE)
+        if within is not None:
+            code = code.clip(float(within[0]), float(within[1])) - float(within[0])
+        upper = (code * (1 / _HALF)).floor()
+        lower = code - upper * _HALF
+        columns |= {f"total{place}_high": upper, f"total{place}_low": lower}
+        if squares:  # codes of at most 32 bits: 12 above the cut, so every product stays below 2^40
+            columns |= {
+                f"high_high{place}": upper * upper,
+                f"high_low{place}": upper * lower,
+                f"low_low{place}": lower * lower,
+            }
     for place, window in enumerate(windows):
         below = nw.col(RANK) < _ends(window)[0]
         columns[f"below{place}_high"] = nw.when(below).then(high).otherwise(nw.lit(0.0))
         columns[f"below{place}_low"] = nw.when(below).then(low).otherwise(nw.lit(0.0))
     for place, cut in enumerate(cuts):
         columns[f"cut{place}"] = nw.when(nw.col(CODE) < float(cut)).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
-    if squares:  # codes of at most 32 bits: 12 above the cut, so every product stays below 2^40
-        columns |= {"high_high": high * high, "high_low": high * low, "low_low": low * low}
     frame = frame.select(
         *map(nw.col, keys), *(one.cast(nw.Int64).alias(name) for name, one in columns.items())
     )
@@ -230,6 +268,12 @@ def _whole(found: dict[str, int], name: str) -> int:
     return (found[f"{name}_high"] << 20) + found[f"{name}_low"]
 
 
-def _squares(found: dict[str, int]) -> int:
-    """(h 2^20 + l)^2 = h^2 2^40 + 2 h l 2^20 + l^2."""
-    return (found["high_high"] << 40) + (found["high_low"] << 21) + found["low_low"]
+def _totals(found: dict[str, int] | None, place: int, *, squares: bool) -> tuple[int, int]:
+    """A sum, and a sum of squares where asked: (h 2^20 + l)^2 = h^2 2^40 + 2 h l 2^20 + l^2."""
+    if found is None:
+        return 0, 0
+    total = _whole(found, f"total{place}")
+    if not squares:
+        return total, 0
+    high, mixed, low = (found[f"{name}{place}"] for name in ("high_high", "high_low", "low_low"))
+    return total, (high << 40) + (mixed << 21) + low

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.data.table import Column
-    from sordino.reading.requests import Ask
 
 BLOCK = 1 << 16
 """Rows per block: codes of a block stay in the cache."""
@@ -130,28 +129,6 @@ def sorted_by_group(
     return inner[places[0] :], (places - places[0]).tolist()
 
 
-def summarise_groups(
-    codes: NDArray[Any], starts: list[int], requests: tuple[Request, ...]
-) -> Iterator[tuple[Summary, ...]]:
-    """Answer requests on one grid for each group of codes that `sorted_by_group` has put in order."""
-    top = requests[0].grid.last
-    between = running_sums(codes, top, max((b - a for a, b in pairwise(starts)), default=0))
-    for start, stop in pairwise(starts):
-        group, rows, total = codes[start:stop], stop - start, between(start, stop)
-        answers = []
-        for request in requests:
-            runs = []
-            for window in request.windows:
-                first, last = window.ranks(rows)
-                below = between(start, start + first - 1) if first <= last else 0
-                some = group[first - 1 : last].astype(np.int64) if first <= last else np.zeros(0, np.int64)
-                runs.append(Run(first if first <= last else 1, some, below, rows, top))
-            cuts = tuple(np.searchsorted(group, request.cuts).tolist()) if request.cuts else ()
-            squares = exact_squares(group, top) if request.squares else 0
-            answers.append(Summary(request, rows, total, squares, tuple(runs), cuts))
-        yield tuple(answers)
-
-
 def running_sums(codes: NDArray[Any], top: int, longest: int) -> Callable[[int, int], int]:
     """A function that gives the exact sum of the codes from one place to another, at most ``longest`` rows apart.
 
@@ -171,25 +148,12 @@ def running_sums(codes: NDArray[Any], top: int, longest: int) -> Callable[[int, 
     return between
 
 
-def groups_in_order(
-    requests: tuple[Ask, ...], answered: list[tuple[tuple[Request, ...], Iterator[tuple[Summary, ...]]]]
-) -> Iterator[tuple[Summary, ...]]:
-    """Per group the answers in the order of the requests, from the columns that `summarise_groups` went through."""
-    places = {
-        request: (column, place)
-        for column, (together, _) in enumerate(answered)
-        for place, request in enumerate(together)
-    }
-    wanted = [places[request] for request in requests if isinstance(request, Request)]
-    for groups in zip(*(groups for _, groups in answered), strict=True):
-        yield tuple(groups[column][place] for column, place in wanted)
-
-
 def summarise_together(codes: NDArray[Any], requests: tuple[Request, ...]) -> dict[Request, Summary]:
     """Answer several requests on one grid from one pass: ask for everything at once and hand out the parts."""
     windows = tuple(dict.fromkeys(window for request in requests for window in request.windows))
     cuts = tuple(dict.fromkeys(cut for request in requests for cut in request.cuts))
-    squares = any(request.squares for request in requests)
+    squares = any(request.squares and request.within is None for request in requests)
+    within = {request: _sums_within(codes, request) for request in requests if request.within is not None}
     whole = summarise(codes, Request(requests[0].column, requests[0].grid, windows, squares, cuts))
     runs = dict(zip(windows, whole.runs, strict=True))
     below = dict(zip(cuts, whole.below, strict=True))
@@ -197,13 +161,24 @@ def summarise_together(codes: NDArray[Any], requests: tuple[Request, ...]) -> di
         request: Summary(
             request,
             whole.rows,
-            whole.total,
-            whole.squares if request.squares else 0,
+            *within.get(request, (whole.total, whole.squares if request.squares else 0)),
             tuple(runs[window] for window in request.windows),
             tuple(below[cut] for cut in request.cuts),
         )
         for request in requests
     }
+
+
+def _sums_within(codes: NDArray[Any], request: Request) -> tuple[int, int]:
+    """The sum of the codes cut to an interval and counted from its first code, and of their squares where asked."""
+    assert request.within is not None
+    low, high = request.within
+    total = squares = 0
+    for start in range(0, len(codes), BLOCK):
+        cut = np.clip(codes[start : start + BLOCK].astype(np.int64), low, high) - low
+        total += exact_sum(cut, high - low)
+        squares += exact_squares(cut, high - low) if request.squares else 0
+    return total, squares
 
 
 def summarise(codes: NDArray[Any], request: Request) -> Summary:

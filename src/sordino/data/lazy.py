@@ -6,8 +6,8 @@ Which rows count, and what is asked of the engine; the group-bys are in `sordino
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,17 +15,25 @@ import narwhals as nw
 import numpy as np
 
 from sordino.data import far_blocks, grouped
-from sordino.data.bounding import hashed
 from sordino.data.combinations import cell_counts, key_weights
-from sordino.data.expressions import code, fulfils, key, number, present
-from sordino.data.home import Caller, Home
-from sordino.data.kernel import groups_in_order, key_index, summarise_groups
+from sordino.data.engine_groups import FarGroups, NearGroups
+from sordino.data.expressions import key, number, present
+from sordino.data.kernel import key_index
+from sordino.data.lazy_rows import ROW, LazyRows
 from sordino.data.memory import Memory
 from sordino.data.passes import CODE, ROWS, collected, integers, summarise_frame
-from sordino.data.schema import by_column, check_condition, check_requests, drops, needed, parts
-from sordino.data.table import column_of, kind_in_engine
+from sordino.data.schema import (
+    by_column,
+    check_condition,
+    check_requests,
+    drops,
+    formula_of,
+    key_places,
+    needed,
+    parts,
+)
+from sordino.data.table import column_of
 from sordino.errors import DataError, Unsupported
-from sordino.privacy import Unit
 from sordino.reading.requests import (
     Blocks,
     Bundle,
@@ -40,21 +48,24 @@ from sordino.reading.requests import (
 from sordino.reading.split import Split
 
 if TYPE_CHECKING:
+    from sordino.data.memory_groups import MemoryGroups
+    from sordino.data.schema import Part
+    from sordino.data.sorted_groups import SortedGroups
     from sordino.reading.requests import Ask
     from sordino.reading.row_lattice import RowLattice
 
     Frame = nw.LazyFrame[Any]
 
-ROW = "sordino_row"
-"""The row number that file readers add."""
+_COUNTED = 1 << 16
+"""Up to so many codes of all groups together an engine counts rows itself; a public number."""
 
 _LISTED = 100
 """Public keys that are sent to the engine as a list; longer lists are matched here."""
 
-_KEY, _ONE, _PLACE, _HASH, _RUN = (f"sordino_{word}" for word in ("key", "one", "place", "hash", "run"))
+_KEY, _RUN = (f"sordino_{word}" for word in ("key", "run"))
 
 
-class Lazy:
+class Lazy(LazyRows):
     """A table in an engine.
 
     Args:
@@ -76,75 +87,6 @@ class Lazy:
         >>> median.read(*source.summary(median.request(depth=1))).open().value
         3
     """
-
-    def __init__(
-        self,
-        frame: Any,
-        *,
-        unit: Unit | None = None,
-        row: str | None = None,
-        numbers: tuple[str, ...] = (),
-        name: str = "table",
-        nearby: bool = True,
-        guard: Callable[[], None] | None = None,
-        kinds: Mapping[str, str] | None = None,
-        home: Home | None = None,
-    ) -> None:
-        self._home = home or Caller(name)
-        self.assumptions: tuple[str, ...] = ()
-        self.unit, self._row = unit or Unit(), row
-        self._numbers = numbers if nearby else ()  # servers raise where a text is too large a number
-        self._name, self._nearby, self._guard = name, nearby, guard
-        with self._home():
-            self._frame: Frame = nw.from_native(frame).lazy()
-            self._schema = dict(self._frame.collect_schema())
-            self._shape = self._columns()
-        self._declared = dict(kinds or {})
-        self._kinds = {
-            column: self._declared.get(column) or kind_in_engine(dtype)
-            for column, dtype in self._schema.items()
-            if column != ROW
-        }
-        self._split: nw.Expr | None = None
-        self._counted: int | None = None
-
-    def __repr__(self) -> str:
-        return f"<{self._name} with columns {', '.join(self._kinds)}>"
-
-    @property
-    def kinds(self) -> Mapping[str, str]:
-        """What each column holds, by its declared type."""
-        return self._kinds
-
-    @property
-    def rows(self) -> int:
-        """The number of rows, before missing ones are dropped and units bounded; counted once."""
-        if self._counted is None:
-            with self.snapshot():
-                self._counted = self._count(self._frame)
-        return self._counted
-
-    def ready(self) -> None:
-        """Refuse when no answer can come: in another process, from a lost server, from files that have changed."""
-        self._home.ready()
-        self._unchanged()
-        try:
-            with self.snapshot():
-                there = self._columns() == self._shape
-        except Exception:  # noqa: BLE001  engines raise what they like
-            there = False
-        if not there:
-            raise DataError(
-                self._name, "the table must be there as it was opened",
-                why="Its connection is closed, or it was dropped or altered; nothing was spent.",
-                hint="open it again",
-            )  # fmt: skip
-
-    def _columns(self) -> dict[str, Any]:
-        """What a query would find now, from an engine that plans it without reading a row."""
-        if not self._frame.implementation.is_duckdb():
-            return {}
-        return dict(self._frame.head(0).collect(backend="pyarrow").schema)
 
     def check(self, *requests: Ask) -> None:
         """Refuse what the schema cannot answer, before anything is spent."""
@@ -176,7 +118,7 @@ class Lazy:
                 )  # fmt: skip
             if isinstance(part, Combinations) and not self._nearby:
                 self._counted_elsewhere(part)
-            if isinstance(part, Request) and part.squares and part.grid.last > 2**32:
+            if isinstance(part, Request) and part.squares and part.width > 2**32:
                 raise Unsupported(
                     self._name, "sums of squares need at most 32 bits", got={"column": part.column},
                     why="Engines sum in 64 bits.", hint="bits=31",
@@ -185,19 +127,16 @@ class Lazy:
     def summary(self, *requests: Ask) -> tuple[Summary, ...]:
         """Answer all requests: two or three scans per column and grid, whatever the number of windows."""
         self._check(requests)
+        source = self._deriving(name for part in parts(requests) for name in _named(part))
         with self.snapshot():
             self._unchanged()
             shared: dict[Request, Summary] = {}
             for (column, grid), together in by_column(requests).items():
-                codes = self._counting(drops(together[0])).select(self._code(column, grid).alias(CODE))
+                codes = source._counting(drops(together[0])).select(source._code(column, grid).alias(CODE))
                 shared |= summarise_frame(codes, together, self._name)
-            answers = tuple(self._answer(request, shared) for request in requests)
+            answers = tuple(source._answer(request, shared) for request in requests)
             self._unchanged()
         return answers
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """Within it this thread alone reads, and one state of the table in engines that can promise it."""
-        return self._home()
 
     def summaries(
         self, by: str | tuple[str, ...], keys: tuple[Any, ...], *requests: Ask
@@ -206,41 +145,54 @@ class Lazy:
 
         Numbers are asked for many keys at once; whatever else a request needs, key by key.
         """
+        self._check(requests)
+        for some in Split.plain(by, keys).chunks(self.together):
+            yield from self.conversation(some.by, some.keys).first(*requests)
+
+    @property
+    def together(self) -> int:
+        """How many groups are read at a time; public."""
+        return grouped.NEAR if self._nearby else grouped.FAR
+
+    def conversation(self, by: str | tuple[str, ...], keys: tuple[Any, ...]) -> NearGroups | FarGroups:
+        """Groups, in the order of the keys, with all that mechanisms ask again about them.
+
+        Args:
+            by: The key columns.
+            keys: At most `together` keys.
+        """
         split = Split.plain(by, keys)
-        self._check((*(Cells(name, ()) for name in split.columns), *requests))
-        plain = tuple(request for request in requests if isinstance(request, Request))
-        if len(plain) == len(requests) and (self._nearby or grouped.numbered(plain)):
-            for some in split.chunks(grouped.NEAR if self._nearby else grouped.FAR):
-                yield from self._grouped(some, plain)
-            return
-        for one in split.chunks(1):
-            narrow = self._copy(self._frame)
-            narrow._split = self._among(one)
-            yield narrow.summary(*requests)
+        self._check(tuple(Cells(name, ()) for name in split.columns))
+        pairs = zip(split.columns, split.levels, strict=True)
+        coded = replace(split, levels=tuple(key_places(self._name, self._kinds, *one) for one in pairs))
+        if not self._nearby:
+            return FarGroups(
+                coded, ask=self._asked, count=self._counted_cells, alone=self._alone, check=self._check
+            )
+        return NearGroups(
+            len(coded),
+            scan=functools.partial(self._scanned, coded),
+            fetch=functools.partial(self._fetched, split),
+            check=self._check,
+        )
 
     def where(self, *conditions: Condition) -> Lazy:
         """The rows that fulfil all conditions; missing values fulfil none."""
-        frame = self._frame
         with self.snapshot():
-            for condition in conditions:
-                text = check_condition(self._name, self._kinds, condition) == "text"
-                self._no_text(condition.column, number=not text)
-                frame = frame.filter(fulfils(condition, self._schema[condition.column], text=text))
-            return self._copy(frame)
+            asked = [
+                (one, check_condition(self._name, self._kinds, one, self._numbers) == "text")
+                for one in conditions
+            ]
+            source = self._deriving(condition.column for condition in conditions)
+            frame = source._frame
+            for condition, text in asked:
+                frame = frame.filter(source._fulfils(condition, text=text))
+            return self._copy(frame if source is self else frame.select(*self._schema))
 
     def counts(self, column: str, keys: tuple[str | int, ...]) -> tuple[int, ...]:
         """How often each public key occurs."""
         (summary,) = self.summary(Cells(column, keys))
         return summary.counts
-
-    def _no_text(self, column: str, *, number: bool) -> None:
-        """Refuse to read text as numbers in an engine elsewhere."""
-        if number and not self._nearby and self._kinds[column] == "text":
-            raise DataError(
-                self._name, "text is not read as numbers in this engine", got={"column": column},
-                why="It raises where a number is too large, after the debit.",
-                hint="convert the column in a view, or compare it with texts",
-            )  # fmt: skip
 
     def _counted_elsewhere(self, part: Combinations) -> None:
         """Refuse what an engine elsewhere cannot count without handing out rows."""
@@ -256,105 +208,78 @@ class Lazy:
                 hint=f"sd.discover(max_keys={self.unit.max_rows}, passes=1), or open a Parquet file of the columns",
             )  # fmt: skip
 
-    def _copy(self, frame: Frame) -> Lazy:
-        return Lazy(
-            frame,
-            unit=self.unit,
-            row=self._row,
-            numbers=self._numbers,
-            name=self._name,
-            nearby=self._nearby,
-            guard=self._guard,
-            kinds=self._declared,
-            home=self._home,
-        )
-
-    def _unchanged(self) -> None:
-        if self._guard is not None:
-            self._guard()
-
-    def _count(self, frame: Frame) -> int:
-        return int(collected(frame.select(nw.len().alias(ROWS)))[ROWS][0])
-
-    def _code(self, column: str, grid: RowLattice) -> nw.Expr:
-        missing = grid.low if grid.drops else float(grid.missing or 0)
-        return code(number(column, self._schema[column], missing), grid)
-
-    def _counting(self, dropping: tuple[str, ...]) -> Frame:
-        """The rows that count: missing ones dropped, units bounded, split."""
-        frame = self._frame
-        for name in dropping:
-            frame = frame.filter(present(name, self._schema[name]))
-        if self.unit.column is not None:
-            frame = self._bounded(frame, self.unit.column)
-        return frame if self._split is None else frame.filter(self._split)
-
-    def _bounded(self, frame: Frame, unit: str) -> Frame:
-        """At most so many rows of each unit, by the rule of `sordino.data.bounding`."""
-        there = ~nw.col(unit).is_null()
-        count = nw.col(_ONE).cum_sum()  # cum_count forgets the order in some engines
-        assert self._row is not None
-        return (
-            frame.filter(there)
-            .with_columns(nw.lit(1).cast(nw.Int64).alias(_ONE))
-            .with_columns(count.over(unit, order_by=self._row).cast(nw.Int64).alias(_PLACE))
-            .with_columns(hashed(nw.col(_PLACE)).alias(_HASH))
-            .with_columns(count.over(unit, order_by=[_HASH, _PLACE]).cast(nw.Int64).alias(_RUN))
-            .filter(nw.col(_RUN) <= self.unit.max_rows)
-        )
-
-    def _matches(self, by: str, keys: tuple[str | int, ...]) -> nw.Expr:
-        """Whether a row has one of the keys."""
-        text = isinstance(keys[0], str)
-        if text and self._kinds[by] != "text":
-            return nw.col(by).is_null() & ~nw.col(by).is_null()  # no number is a text
-        value, there = key(by, self._schema[by], text=text)
-        if not text and self._schema[by].is_integer():
-            low, high = min(keys), max(keys)
-            if (
-                len(keys) > 2 and int(high) - int(low) == len(keys) - 1
-            ):  # no gap: engines are slow on long lists
-                return there & (value >= low) & (value <= high)
-        wanted = list(keys) if text or self._schema[by].is_integer() else [float(one) for one in keys]
-        return there & value.is_in(wanted)
-
-    def _among(self, split: Split, most: int | None = None) -> nw.Expr:
-        """Whether a row has a key of every column; lists of more than so many keys are matched elsewhere."""
-        found: Any = None
-        for name, level in zip(split.columns, split.levels, strict=True):
-            if most is None or len(level) <= most:
-                one = self._matches(name, level)
-            else:
-                _, one = key(name, self._schema[name], text=isinstance(level[0], str))
-            found = one if found is None else found & one
-        return found
-
-    def _keys(self, split: Split) -> list[nw.Expr]:
-        """The key columns, under the names of `grouped.key_names`."""
-        names = grouped.key_names(split)
-        return [
-            key(name, self._schema[name], text=isinstance(level[0], str))[0].alias(alias)
-            for name, level, alias in zip(split.columns, split.levels, names, strict=True)
-        ]
-
-    def _grouped(self, split: Split, requests: tuple[Request, ...]) -> Iterator[tuple[Summary, ...]]:
-        """Answer some keys at once: here from their rows, or in an engine elsewhere."""
-        answers: list[tuple[tuple[Request, ...], Iterator[tuple[Summary, ...]]]] = []
+    def _scanned(self, split: Split, asked: Sequence[tuple[str, RowLattice]]) -> list[SortedGroups]:
+        """Keys and codes of some columns, fetched in one scan, or in one for each column that drops rows of units."""
+        if self.unit.column is not None and len(asked) > 1:
+            return [found for one in asked for found in self._scanned(split, [one])]
+        source = self._deriving([*split.columns, *(column for column, _ in asked)])
+        dropping = tuple(dict.fromkeys(column for column, grid in asked if grid.drops))
+        codes = []
+        for place, (column, grid) in enumerate(asked):
+            code_of = source._code(column, grid).cast(nw.Int64)
+            if grid.drops and len(asked) > 1:  # marked here, left out by whoever sorts
+                there = present(source._at(column), source._schema[column])
+                code_of = nw.when(there).then(code_of).otherwise(nw.lit(-1).cast(nw.Int64))
+            codes.append(code_of.alias(f"{CODE}{place}"))
         with self.snapshot():
             self._unchanged()
-            for (column, grid), together in by_column(requests).items():
-                frame = self._counting(drops(together[0]))
-                frame = frame.filter(self._among(split, _LISTED if self._nearby else None))
-                codes = self._code(column, grid)
-                if self._nearby:
-                    frame = frame.select(*self._keys(split), codes.cast(nw.Int64).alias(CODE))
-                    groups = summarise_groups(*grouped.sorted_codes(frame, split, grid.last), together)
-                else:
-                    frame = frame.select(*self._keys(split), codes.alias(CODE))
-                    groups = iter(list(grouped.summaries(frame, split, together, self._name)))
-                answers.append((together, groups))
+            frame = source._counting(dropping if len(asked) == 1 else ())
+            frame = frame.filter(source._among(split, _LISTED)).select(*source._keys(split), *codes)
+            if len(asked) == 1 and asked[0][1].last * len(split) <= _COUNTED:
+                frame = frame.group_by(*grouped.key_names(split), f"{CODE}0").agg(nw.len().alias(ROWS))
+            found = grouped.sorted_codes(frame, split, [grid.last for _, grid in asked])
             self._unchanged()
-        yield from groups_in_order(requests, answers)
+        return found
+
+    def _fetched(self, split: Split, requests: tuple[Ask, ...]) -> MemoryGroups:
+        """The columns of some requests, fetched in one scan, as a table in memory."""
+        named = [*split.columns, *(name for part in parts(requests) for name in _named(part))]
+        formulas = {name: formula_of(self._kinds, name) for name in named}
+        columns = [
+            column for name, one in formulas.items() for column in ((name,) if one is None else one.columns)
+        ]
+        columns += [name for name in (self.unit.column, self._row) if name is not None]
+        with self.snapshot():
+            self._unchanged()
+            fetched = self._frame.select(*dict.fromkeys(columns)).collect(backend="pyarrow").to_native()
+            self._unchanged()
+        inner = Memory(fetched, unit=self.unit, row=self._row, numbers=self._numbers, name=self._name)
+        return inner.conversation(split.by, split.keys)
+
+    def _asked(self, split: Split, requests: tuple[Request, ...]) -> Iterator[tuple[Summary, ...]]:
+        """Answer requests about numbers for some groups, in an engine elsewhere: two queries per column and grid."""
+        found: dict[Request, list[Summary]] = {}
+        source = self._deriving([*split.columns, *(request.column for request in requests)])
+        with self.snapshot():
+            for (column, grid), together in by_column(requests).items():
+                if grouped.numbered(together):
+                    frame = source._counting(drops(together[0])).filter(source._among(split))
+                    frame = frame.select(*source._keys(split), source._code(column, grid).alias(CODE))
+                    answers = list(grouped.summaries(frame, split, together, self._name))
+                else:  # ranks that doubles do not hold: group by group
+                    answers = [source._narrow(one).summary(*together) for one in split.chunks(1)]
+                found |= zip(together, map(list, zip(*answers, strict=True)), strict=True)
+        return zip(*(found[request] for request in requests), strict=True)
+
+    def _counted_cells(self, split: Split, request: Cells) -> Iterator[Summary]:
+        """Counts of public categories in some groups, and rows of each group, in an engine elsewhere."""
+        with self.snapshot():
+            source = self._deriving([*split.columns, *([request.column] if request.keys else [])])
+            frame = source._counting(()).filter(source._among(split))
+            rows = grouped.counted(frame.select(*source._keys(split)), split)
+            counts = {}
+            if request.keys:
+                wanted = key_places(self._name, self._kinds, request.column, request.keys)
+                inner = Split((*split.columns, request.column), (*split.levels, wanted))
+                frame = frame.filter(source._matches(request.column, wanted)).select(*source._keys(inner))
+                counts = grouped.counted(frame, inner)
+        for one in split.combinations:
+            each = [counts.get((*one, key), 0) for key in wanted] if request.keys else []
+            yield Summary(request, rows.get(one, 0), counts=tuple(each))
+
+    def _alone(self, split: Split, request: Ask) -> Summary:
+        """Any request about one group."""
+        return self._deriving(split.columns)._narrow(split).summary(request)[0]
 
     def _answer(self, request: Ask, shared: Mapping[Request, Summary]) -> Summary:
         if isinstance(request, Request):
@@ -370,7 +295,7 @@ class Lazy:
             return self._combinations(request)
         names = dict.fromkeys(needed(request))
         gathered = self._counting(drops(request)).select(
-            *(number(name, self._schema[name], float("nan")).alias(name) for name in names)
+            *(number(self._at(name), self._schema[name], float("nan")).alias(name) for name in names)
         )
         (summary,) = Memory(collected(gathered)).summary(request)
         return summary
@@ -412,9 +337,9 @@ class Lazy:
         if request.whole and unit is not None:
             frame = self._frame if self._split is None else self._frame.filter(self._split)
         names = dict.fromkeys((*request.columns, *(() if unit is None else (unit,))))
-        numeric = [name for name in request.columns if self._kinds[name] not in {"text", "object"}]
+        numeric = [name for name in request.columns if self._kinds.get(name) not in {"text", "object"}]
         chosen = [
-            number(name, self._schema[name], float("nan")).alias(name)
+            number(self._at(name), self._schema[name], float("nan")).alias(name)
             if name in numeric and name != unit
             else nw.col(name)
             for name in names
@@ -434,12 +359,22 @@ class Lazy:
         rows = self._count(frame)
         if not request.keys:
             return Summary(request, rows)
-        value, _ = key(request.column, self._schema[request.column], text=isinstance(request.keys[0], str))
-        listed = frame.filter(self._matches(request.column, request.keys)).select(value.alias(_KEY))
+        wanted = key_places(self._name, self._kinds, request.column, request.keys)
+        value, _ = key(
+            self._at(request.column), self._schema[request.column], text=isinstance(wanted[0], str)
+        )
+        listed = frame.filter(self._matches(request.column, wanted)).select(value.alias(_KEY))
         found = collected(listed.group_by(_KEY).agg(nw.len().alias(ROWS)))
-        places = key_index(column_of(found[_KEY]), request.keys)
+        places = key_index(column_of(found[_KEY]), wanted)
         counts = [0] * len(request.keys)
         for place, many in zip(places.tolist(), found[ROWS].tolist(), strict=True):
             if place >= 0:
                 counts[place] += int(many)  # 0.0 and -0.0, which engines group apart, have one place
         return Summary(request, rows, counts=tuple(counts))
+
+
+def _named(part: Part) -> list[str]:
+    """The columns that a request names."""
+    if isinstance(part, Cells):
+        return [part.column]
+    return list(part.columns) if isinstance(part, Blocks) else needed(part)

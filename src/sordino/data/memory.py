@@ -16,17 +16,24 @@ import numpy as np
 
 from sordino.data.bounding import bounded
 from sordino.data.combinations import cell_counts, key_weights
+from sordino.data.derived import derived_column
 from sordino.data.kernel import (
     coded,
-    divided,
-    groups_in_order,
     key_index,
-    sorted_by_group,
-    summarise_groups,
     summarise_together,
 )
+from sordino.data.memory_groups import MemoryGroups
 from sordino.data.objects import text_of
-from sordino.data.schema import FLOATS, Unlisted, by_column, check_condition, check_requests, drops
+from sordino.data.schema import (
+    FLOATS,
+    Unlisted,
+    by_column,
+    check_condition,
+    check_requests,
+    drops,
+    formula_of,
+    key_places,
+)
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
 from sordino.reading.requests import (
@@ -95,6 +102,7 @@ class Memory:
         self._name, self.assumptions = name, assumptions
         self._filters: tuple[tuple[Condition, str], ...] = ()
         self._passing: Rows | None = None
+        self._derived: dict[str, Column] = {}
         self._kept: dict[tuple[str, ...], Rows | None] = {}
 
     def __repr__(self) -> str:
@@ -150,73 +158,36 @@ class Memory:
     ) -> Iterator[tuple[Summary, ...]]:
         """Answer per public key, in the order of the keys; units are bounded over all keys together."""
         self._check(requests)
-        group = self._group(Split.plain(by, keys))
-        split = self._splitter(group, len(keys))
-        answers = []
-        for (column, grid), together in by_column(requests).items():
-            kept = self._rows_of(drops(together[0]))
-            codes = coded(self._numeric(column, kept), grid)
-            ordered = sorted_by_group(group if kept is None else group[kept], codes, len(keys), grid.last)
-            answers.append((together, summarise_groups(*ordered, together)))
-        if all(isinstance(request, Request) for request in requests):
-            yield from groups_in_order(requests, answers)
-            return
-        for place in range(len(keys)):
-            shared: dict[Request, Summary] = {}
-            for together, groups in answers:
-                shared |= zip(together, next(groups), strict=True)
-
-            def rows_of(dropping: tuple[str, ...], place: int = place) -> Rows:
-                rows, starts = split(dropping)
-                return rows[starts[place] : starts[place + 1]]
-
-            yield tuple(self._answer(request, shared, rows_of) for request in requests)
+        return self.conversation(by, keys).first(*requests)
 
     def _group(self, split: Split) -> Rows:
         """The group of each row, -1 where it is in none."""
         self._check(tuple(Cells(name, ()) for name in split.columns))
         pairs = zip(split.columns, split.levels, strict=True)
-        return split.places([key_index(self._column(name), level) for name, level in pairs])
+        return split.places([self._places(name, level, None) for name, level in pairs])
 
-    def conversation(self, by: str | tuple[str, ...], keys: tuple[Any, ...]) -> Callable[[int, Ask], Summary]:
-        """Answer one request of one group at a time, as `summaries` would: the table is split once for all of them.
+    def _places(self, name: str, keys: tuple[str | int, ...], rows: Rows | None) -> Rows:
+        """The place of each row's key in a public list, -1 where it is not in it."""
+        column = self._column(name)
+        wanted = key_places(self._name, self._table.kinds, name, keys)
+        return key_index(column if rows is None else column[rows], wanted)
 
-        For mechanisms whose next question depends on what was released; groups are counted in the order of the keys.
-        """
-        split = self._splitter(self._group(Split.plain(by, keys)), len(keys))
-
-        def ask(place: int, request: Ask) -> Summary:
-            def rows_of(dropping: tuple[str, ...]) -> Rows:
-                rows, starts = split(dropping)
-                return rows[starts[place] : starts[place + 1]]
-
-            self._check((request,))
-            shared: dict[Request, Summary] = {}
-            for (column, grid), together in by_column((request,)).items():
-                codes = coded(self._numeric(column, rows_of(drops(together[0]))), grid)
-                shared |= summarise_together(codes, together)
-            return self._answer(request, shared, rows_of)
-
-        return ask
-
-    def _splitter(
-        self, group: NDArray[np.intp], groups: int
-    ) -> Callable[[tuple[str, ...]], tuple[Rows, list[int]]]:
-        """Rows in the order of their groups and where each group starts, by the columns whose missing rows drop."""
-        splits: dict[tuple[str, ...], tuple[Rows, list[int]]] = {}
-
-        def split(dropping: tuple[str, ...]) -> tuple[Rows, list[int]]:
-            if dropping not in splits:
-                rows = self._rows_of(dropping)
-                order, starts = divided(group if rows is None else group[rows], groups)
-                splits[dropping] = (order if rows is None else rows[order], starts)
-            return splits[dropping]
-
-        return split
+    def conversation(self, by: str | tuple[str, ...], keys: tuple[Any, ...]) -> MemoryGroups:
+        """Groups, in the order of the keys, for mechanisms whose next question depends on what was released."""
+        return MemoryGroups(
+            self._group(Split.plain(by, keys)),
+            len(keys),
+            rows_of=self._rows_of,
+            numeric=self._numeric,
+            answer=self._answer,
+            check=self._check,
+        )
 
     def where(self, *conditions: Condition) -> Memory:
         """The rows that fulfil all conditions; missing values fulfil none. Nothing is looked at before it is read."""
-        asked = [(one, check_condition(self._name, self._table.kinds, one)) for one in conditions]
+        asked = [
+            (one, check_condition(self._name, self._table.kinds, one, self._numbers)) for one in conditions
+        ]
         chosen = Memory(
             self._table,
             unit=self.unit,
@@ -226,6 +197,7 @@ class Memory:
             assumptions=self.assumptions,
         )
         chosen._filters = (*self._filters, *asked)
+        chosen._derived = self._derived
         return chosen
 
     @property
@@ -234,10 +206,14 @@ class Memory:
         if self._filters and self._passing is None:
             keep = np.ones(self._table.rows, bool)
             for condition, kind in self._filters:
+                column = self._whole(condition.column)
                 if kind == "text":
-                    keep &= _same_text(self._table[condition.column], condition)
-                else:
+                    wanted = key_places(self._name, self._table.kinds, condition.column, _wanted(condition))
+                    keep &= _same(column, condition.op, wanted)
+                elif condition.column in self._table.kinds:
                     keep &= _compared(self._table.numeric(condition.column, text=True), condition)
+                else:
+                    keep &= _compared(column.numeric(), condition)
             self._passing = np.flatnonzero(keep)
         return self._passing
 
@@ -248,12 +224,29 @@ class Memory:
 
     def _column(self, name: str) -> Column:
         """A column of the rows that `where` has left."""
-        column = self._table[name]
+        column = self._whole(name)
         return column if self._chosen is None else column[self._chosen]
+
+    def _whole(self, name: str) -> Column:
+        """A column of all rows, its own or derived."""
+        if name in self._table.kinds:
+            return self._table[name]
+        if name not in self._derived:
+            formula = formula_of(self._table.kinds, name)
+            assert formula is not None
+            self._derived[name] = derived_column(
+                formula,
+                self._table.__getitem__,
+                lambda one: self._table.numeric(one, text=one in self._numbers),
+            )
+        return self._derived[name]
 
     def _numeric(self, name: str, rows: Rows | None) -> NDArray[Any]:
         if self._chosen is not None:
             rows = self._chosen if rows is None else self._chosen[rows]
+        if name not in self._table.kinds:
+            column = self._whole(name)
+            return (column if rows is None else column[rows]).numeric()
         return self._table.numeric(name, rows, text=name in self._numbers)
 
     def _rows_of(self, dropping: tuple[str, ...]) -> Rows | None:
@@ -296,8 +289,7 @@ class Memory:
         if isinstance(request, Combinations):
             return self._combinations(request, rows)
         if isinstance(request, Cells):
-            column = self._column(request.column)
-            group = key_index(column if rows is None else column[rows], request.keys)
+            group = self._places(request.column, request.keys, rows)
             counts = np.bincount(group[group >= 0], minlength=len(request.keys))
             return Summary(request, self._count(rows), counts=tuple(counts.tolist()))
         if isinstance(request, Links):
@@ -385,10 +377,13 @@ def _wanted(condition: Condition) -> tuple[Any, ...]:
     return tuple(condition.value) if isinstance(condition.value, tuple | list) else (condition.value,)
 
 
-def _same_text(column: Column, condition: Condition) -> NDArray[np.bool_]:
-    """Which rows fulfil a condition on text; anything that is not text never does."""
-    found = key_index(column, _wanted(condition)) >= 0
-    return column.texts() & ~found if condition.op == "!=" else found
+def _same(column: Column, op: str, wanted: tuple[Any, ...]) -> NDArray[np.bool_]:
+    """Which rows fulfil a condition on text or on groups; what is neither never does."""
+    found = key_index(column, wanted) >= 0
+    if op != "!=":
+        return found
+    there = column.texts() if column.kind != "number" else np.ones(len(column), bool)
+    return (there if column.absent is None else there & ~column.absent) & ~found
 
 
 def _compared(values: NDArray[Any], condition: Condition) -> NDArray[np.bool_]:

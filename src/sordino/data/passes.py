@@ -114,23 +114,36 @@ def summarise_frame(
     windows = tuple(dict.fromkeys(window for request in requests for window in request.windows))
     cuts = tuple(dict.fromkeys(cut for request in requests for cut in request.cuts))
     first, squares = _by_bucket(
-        codes, shifts(grid.last)[0], squares=any(request.squares for request in requests)
+        codes,
+        shifts(grid.last)[0],
+        squares=any(request.squares and request.within is None for request in requests),
     )
     rows = int(first.rows.sum())
     runs = _runs(codes, first, windows, rows, grid.last, subject)
     below = _below(codes, first, cuts, rows, subject)
     total = first.total(len(first.bucket))
+    within = {request: _within(codes, request, rows, subject) for request in requests if request.within}
     return {
         request: Summary(
             request,
             rows,
-            total,
-            squares if request.squares else 0,
+            *within.get(request, (total, squares if request.squares else 0)),
             tuple(runs[window] for window in request.windows),
             tuple(below[cut] for cut in request.cuts),
         )
         for request in requests
     }
+
+
+def _within(codes: nw.LazyFrame[Any], request: Request, rows: int, subject: str) -> tuple[int, int]:
+    """The sum of the codes cut to an interval and counted from its first code, and of their squares where asked."""
+    assert request.within is not None
+    low, high = map(float, request.within)
+    cut = codes.select((nw.col(CODE).clip(low, high) - low).alias(CODE))
+    found, squares = _by_bucket(cut, shifts(request.width)[0], squares=request.squares)
+    if int(found.rows.sum()) != rows:
+        raise changed(subject)
+    return found.total(len(found.bucket)), squares
 
 
 def _by_bucket(codes: nw.LazyFrame[Any], shift: int, *, squares: bool = False) -> tuple[_Buckets, int]:

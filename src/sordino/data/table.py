@@ -209,7 +209,8 @@ def kind_of(dtype: Any) -> str:
     if dtype in {nw.String, nw.Categorical, nw.Enum} or isinstance(dtype, nw.Enum):
         return "text"
     if dtype.is_temporal():
-        return "durations" if dtype == nw.Duration else "dates"
+        zoned = getattr(dtype, "time_zone", None) is not None
+        return "durations" if dtype == nw.Duration else "times" if dtype == nw.Time or zoned else "dates"
     return "object" if dtype == nw.Object else "other things"
 
 
@@ -245,6 +246,10 @@ def _series(series: Any, kind: str) -> Column:
         return Column(kind, gathered(series.to_list()))
     if kind == FLOATS:
         return Column(kind, series.cast(nw.Float64).fill_null(float("nan")).to_numpy())
+    if kind == "dates":
+        parts = [getattr(series.dt, part)() for part in ("year", "month", "day")]
+        year, month, day = (one.cast(nw.Float64).fill_null(float("nan")).to_numpy() for one in parts)
+        return Column(kind, day_numbers(year, month, day))
     if kind != "number":
         return Column(kind, np.empty(len(series), object))
     absent = series.is_null().to_numpy().astype(np.bool_)
@@ -253,3 +258,14 @@ def _series(series: Any, kind: str) -> Column:
     if series.dtype == nw.Boolean:
         values = values.astype(np.bool_)
     return Column(kind, values, absent if absent.any() else None)
+
+
+def day_numbers(year: NDArray[Any], month: NDArray[Any], day: NDArray[Any]) -> NDArray[np.float64]:
+    """Days since 1970-01-01 of dates in parts, NaN where a part is, and for dates that do not exist."""
+    from sordino.data.derived import ArraySteps
+    from sordino.data.steps import day_number
+
+    there = ~np.isnan(year) & ~np.isnan(month) & ~np.isnan(day)
+    year, month, day = (np.where(there, one, 0.0) for one in (year, month, day))
+    term = day_number(ArraySteps(), year, month, day, there)
+    return np.where(term.there, term.value, np.nan)

@@ -255,6 +255,11 @@ class Mechanism(ABC):
         """Whether an answer is one draw from one reading, so that a simulation may draw from it many times."""
         return type(self).answer is Mechanism.answer
 
+    @property
+    def asks_again(self) -> bool:
+        """Whether its next question may depend on what it has released, and many groups are not asked together."""
+        return not self.reads_once and type(self).answers is Mechanism.answers
+
     def error_laws(
         self,
         statistic: Statistic,

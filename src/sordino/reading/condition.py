@@ -13,6 +13,7 @@ from typing import Any
 
 from sordino import checks
 from sordino.errors import ParameterError
+from sordino.reading.formula import column_name
 
 OPS = ("==", "!=", "<", "<=", ">", ">=", "in")
 
@@ -38,6 +39,7 @@ class Condition:
     value: float | str | tuple[str | int | float, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "column", column_name(self.column))
         if not isinstance(self.column, str) or not self.column:
             raise ParameterError(
                 "condition",

@@ -75,6 +75,7 @@ class Request:
         squares: Whether the sum of squared codes is needed (at most 32 bits).
         cuts: Codes; for each the number of rows with a smaller code is answered.
         depth: The largest distance that the statistic will answer for.
+        within: Two codes: sums are of codes cut to them and counted from the first.
     """
 
     column: str
@@ -83,6 +84,12 @@ class Request:
     squares: bool = False
     cuts: tuple[int, ...] = ()
     depth: int = 0
+    within: tuple[int, int] | None = None
+
+    @property
+    def width(self) -> int:
+        """The largest number that is summed."""
+        return self.grid.last if self.within is None else self.within[1] - self.within[0]
 
 
 @dataclass(frozen=True, slots=True)

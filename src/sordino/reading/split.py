@@ -18,6 +18,7 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.reading.discover import Discover
+from sordino.reading.formula import Formula, column_name, formula_like
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,13 +70,14 @@ class Split:
         Args:
             columns: A column, or several.
             keys: Of one column a list of keys. Of several a list of combinations, or a mapping from each column to its
-                keys, which stands for all combinations. A split of the same columns is taken as it is.
+                keys, which stands for all combinations. None for the own groups of derived columns
+                (`Formula.labels`), which a mapping may leave out too. A split of the same columns is taken as it is.
         """
-        names = (columns,) if isinstance(columns, str) else columns
+        columns = column_name(columns)
         several = not isinstance(columns, str)
-        if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) for name in names):
+        names = tuple(map(column_name, columns)) if several and isinstance(columns, Sequence) else (columns,)
+        if not names or not all(isinstance(name, str) for name in names):
             raise _refused("the groups are of a column or of several", {"by": columns}, hint=_SEVERAL)
-        names = tuple(names)
         if isinstance(keys, Split) and keys.columns == names:
             return keys
         checks.texts("groups", names)
@@ -83,7 +85,13 @@ class Split:
             raise _refused(f"key columns are different, and at most {COLUMNS}", {"by": list(names)})
         if isinstance(keys, Discover):
             return cls(names, tuple(() for _ in names), None if len(names) == 1 else (), keys)
+        own = {name: _own(name) for name in names}
+        if keys is None and all(own.values()):
+            keys = own
         if isinstance(keys, Mapping):
+            keys = {name: keys_of for name, keys_of in own.items() if keys_of} | {
+                column_name(name): keys_of for name, keys_of in keys.items()
+            }
             if set(keys) != set(names):
                 raise _refused(
                     "a product has keys for every key column and for no other",
@@ -204,16 +212,19 @@ class Split:
         """The same split with the keys that were found."""
         return replace(Split.plain(self.by, keys), discover=self.discover)
 
+    def some(self, places: Sequence[int]) -> Split:
+        """Some of the groups, by their places; a group may come twice."""
+        chosen = [self.combinations[place] for place in places]
+        if len(self.columns) == 1:
+            return Split.plain(self.columns[0], [one for (one,) in chosen])
+        return Split.plain(self.columns, chosen)
+
     def chunks(self, size: int) -> list[Split]:
         """The same groups, at most so many at a time and in the same order."""
         if len(self) <= size:
             return [self]
-        found = []
-        for start in range(0, len(self), size):
-            some = self.combinations[start : start + size]
-            found.append(Split.plain(self.columns, some) if len(self.columns) > 1 else
-                         Split(self.columns, (tuple(one for (one,) in some),)))  # fmt: skip
-        return found
+        starts = range(0, len(self), size)
+        return [self.some(range(start, min(start + size, len(self)))) for start in starts]
 
     def places(self, found: Sequence[Places]) -> Places:
         """The group of each row, -1 where it is in none, from the place of its key in the levels of each column."""
@@ -234,6 +245,11 @@ class Split:
         order[known] = np.arange(len(listed))
         order[-1] = -1
         return order[group]
+
+
+def _own(name: str) -> tuple[str, ...]:
+    """The groups that a derived column names itself."""
+    return (Formula.read(name).labels or ()) if formula_like(name) else ()
 
 
 def _level(column: str, keys: Any) -> tuple[Key, ...]:

@@ -6,8 +6,6 @@ value may come out but the answer.
 
 from __future__ import annotations
 
-import functools
-import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +21,7 @@ from sordino.reading.requests import Cells, Source
 from sordino.reading.room import inside, unreadable
 from sordino.reading.split import Key, Split
 from sordino.session.discovered import by_key
-from sordino.session.groups import converse, follow_up, groups_together
+from sordino.session.groups import answers_by_group, converse
 from sordino.session.provenance import provenance
 from sordino.session.quote import Question, prepare
 from sordino.session.record import real
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     from sordino.ledger import Entry, Ledger
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
+    from sordino.reading.formula import Formula
     from sordino.session.quote import Part
     from sordino.statistics import Statistic
 
@@ -175,8 +174,8 @@ class Session:
     @explained("people.release_by")
     def release_by(
         self,
-        column: str | Sequence[str],
-        keys: Split | Iterable[Key] | Iterable[tuple[Key, ...]] | Mapping[str, Iterable[Key]],
+        column: str | Formula | Sequence[str | Formula],
+        keys: Split | Iterable[Key] | Iterable[tuple[Key, ...]] | Mapping[str, Iterable[Key]] | None,
         statistic: Statistic | Sequence[Statistic],
         price: Guarantee | Sequence[Guarantee],
         *,
@@ -196,6 +195,7 @@ class Session:
             keys: The groups, known before the data are seen; rows with other keys are left out. Of several columns a
                 list of combinations, or a mapping from each column to its keys, which stands for all combinations.
                 ``sd.discover()`` finds them in the data, under a price with a delta.
+                Derived columns of bins and mappings have keys of their own: None takes them.
             statistic: What is asked of every group.
             price: What it may cost one person in all.
             interval: As for `release`: one error bar per group.
@@ -338,19 +338,7 @@ class Session:
         if question.event.by is None:
             read = source.summary(*requests)
             return converse(question.parts, [read], [lambda request: source.summary(request)[0]])
-        split = Split.from_record(question.event.by)
-        column, keys = split.by, split.keys
-        reads = source.summaries(column, keys, *requests)
-        groups: list[list[Answer]] = []
-        together = groups_together(requests)
-
-        again = follow_up(source, column, keys)
-        for start in range(0, len(keys), together):
-            some = keys[start : start + together]
-            these = list(itertools.islice(reads, len(some)))
-            agains = [functools.partial(again, start + place) for place in range(len(some))]
-            groups += converse(question.parts, these, agains)
-        return groups
+        return answers_by_group(source, Split.from_record(question.event.by), question.parts)
 
     def __repr__(self) -> str:
         return f"<Session on {self.ledger!r}, {self.neighbors.value}>"

@@ -5,18 +5,75 @@ The closed room of a session in small: nothing here spends, publishes or keeps a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sordino.reading.requests import Bundle, Request
+from sordino.session.rounds import in_step
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Answer
     from sordino.reading.requests import Ask, Source, Summary
+    from sordino.reading.split import Split
     from sordino.session.quote import Part
 
 CODES = 1 << 21
 """Codes of all windows that are read before they are answered: so many groups at a time fit into memory."""
+
+TALKS = 1 << 10
+"""Groups whose questions are put together to a source elsewhere: each has a thread meanwhile."""
+
+
+class Conversation(Protocol):
+    """Some groups of a source: what is asked of all of them, and of each again."""
+
+    def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
+        """Answer some requests for every group in turn."""
+
+    def __call__(self, place: int, request: Ask) -> Summary:
+        """Answer one more request about one group."""
+
+
+class _Plain:
+    """The conversation of a source that has none of its own."""
+
+    def __init__(self, source: Source, split: Split) -> None:
+        self._source, self._split = source, split
+
+    def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
+        return self._source.summaries(self._split.by, self._split.keys, *requests)
+
+    def __call__(self, place: int, request: Ask) -> Summary:
+        one = self._split.some([place])
+        return next(iter(self._source.summaries(one.by, one.keys, request)))[0]
+
+
+def answers_by_group(source: Source, split: Split, parts: tuple[Part, ...]) -> list[list[Answer]]:
+    """The answers of every part, for every group of a split.
+
+    A source says how many groups it reads at a time; what mechanisms ask again about them is answered from what was
+    read, or put together where rows do not leave the source.
+    """
+    requests = tuple(part.first for part in parts)
+    size, groups = groups_together(requests), []
+    for some in split.chunks(getattr(source, "together", len(split))):
+        talk: Any = (
+            source.conversation(some.by, some.keys)
+            if hasattr(source, "conversation")
+            else _Plain(source, some)
+        )
+        reads = talk.first(*requests)
+        for start in range(0, len(some), size):
+            these = list(itertools.islice(reads, size))
+            many = getattr(talk, "many", None)
+            if many is None:
+                agains = [functools.partial(talk, start + place) for place in range(len(these))]
+                groups += converse(parts, these, agains)
+            else:
+                groups += _in_step(parts, these, many, start)
+    return groups
 
 
 def converse(
@@ -32,20 +89,41 @@ def converse(
     return [list(group) for group in zip(*answers, strict=True)]
 
 
-def follow_up(
-    source: Source, column: str | tuple[str, ...], keys: tuple[Any, ...]
-) -> Callable[[int, Ask], Summary]:
-    """Further questions of single groups; a source that can split its rows once for all of them does so when asked."""
-    found: list[Callable[[int, Ask], Summary]] = []
+def _in_step(
+    parts: tuple[Part, ...], reads: list[tuple[Summary, ...]], many: Callable[..., list[Summary]], start: int
+) -> list[list[Answer]]:
+    """The same where questions are put together: mechanisms that ask again talk in step, group beside group."""
+    answers: list[list[Answer]] = []
+    for place, part in enumerate(parts):
+        firsts = [read[place] for read in reads]
+        mechanism = part.mechanism
+        if not mechanism.asks_again:
+            asks = [
+                _Asked(part.first, first, functools.partial(_one, many, start + at))
+                for at, first in enumerate(firsts)
+            ]
+            answers.append(mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution))
+            continue
+        found: list[Answer] = []
+        for begin in range(0, len(firsts), TALKS):
+            works = [functools.partial(_work, part, first) for first in firsts[begin : begin + TALKS]]
+            found += in_step(works, functools.partial(_shifted, many, start + begin))
+        answers.append(found)
+    return [list(group) for group in zip(*answers, strict=True)]
 
-    def again(place: int, request: Ask) -> Summary:
-        if not hasattr(source, "conversation"):
-            return next(iter(source.summaries(column, (keys[place],), request)))[0]
-        if not found:
-            found.append(source.conversation(column, keys))
-        return found[0](place, request)
 
-    return again
+def _one(many: Callable[..., list[Summary]], place: int, request: Ask) -> Summary:
+    return many([(place, request)])[0]
+
+
+def _shifted(many: Callable[..., list[Summary]], first: int, asked: list[tuple[int, Ask]]) -> list[Summary]:
+    return many([(first + place, request) for place, request in asked])
+
+
+def _work(part: Part, first: Summary, ask: Callable[[Ask], Summary]) -> Answer:
+    """One mechanism's whole conversation about one group."""
+    asked = _Asked(part.first, first, ask)
+    return part.mechanism.answer(part.statistic, asked, part.grid, contribution=part.contribution)
 
 
 def groups_together(requests: Sequence[Ask]) -> int:

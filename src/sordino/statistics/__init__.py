@@ -18,6 +18,7 @@ from sordino.docstrings import completed
 from sordino.errors import ParameterError, Unsupported
 from sordino.lattice import Lattice
 from sordino.privacy import Neighbors
+from sordino.reading.formula import Formula, column_name
 from sordino.reading.profile import Exact, Opened, Reading
 from sordino.reading.traits import Trait
 from sordino.registry import Register
@@ -66,7 +67,20 @@ class Case:
     places: tuple[tuple[tuple[Any, ...], ...], ...] = ()
 
 
-class Statistic(metaclass=Explained):
+class Described(Explained):
+    """Makes statistics: columns that are given as formulas are kept by their names."""
+
+    def __call__(cls, *given: Any, **named: Any) -> Any:  # noqa: N805
+        return super().__call__(*map(_columns, given), **{name: _columns(one) for name, one in named.items()})
+
+
+def _columns(given: Any) -> Any:
+    if isinstance(given, tuple | list) and any(isinstance(one, Formula) for one in given):
+        return type(given)(map(column_name, given))
+    return column_name(given)
+
+
+class Statistic(metaclass=Described):
     """A public description of what is asked.
 
     Subclasses are frozen dataclasses with keyword-only options and these class attributes:

@@ -6,6 +6,7 @@ radii are answered by radial.py.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -145,6 +146,36 @@ class AdditiveVector(Mechanism):
         calibration = noise_for(self.price)
         noise = PublicNoise.around(calibration.noise, bound * calibration.scale, grid, opened, clipped=False)
         return Answer(tuple(values), noise=noise)
+
+    def answers(
+        self,
+        statistic: Statistic,
+        asks: Sequence[Asking],
+        grid: Lattice,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> list[Answer]:
+        """The same for many groups: all coordinates are drawn together."""
+        request = statistic.request(depth=0)
+        readings = [statistic.read(ask(request)) for ask in asks]
+        bounds = {self._bound(reading, statistic.euclidean) * contribution for reading in readings}
+        if len(bounds) != 1:
+            return Mechanism.answers(self, statistic, asks, grid, contribution=contribution, bits=bits)
+        (bound,), draws = bounds, Draws.of(bits)
+        opened = [reading.open() for reading in readings]
+        values = [Fraction(one.units.real(value)) for one in opened for value in one.value]
+        drawn = iter(draws.noisy_each(values, sensitivity=bound, price=self.price, grid=grid))
+        calibration = noise_for(self.price)
+        scale = bound * calibration.scale
+        return [
+            Answer(
+                tuple(itertools.islice(drawn, len(one.value))),
+                private=draws.private,
+                noise=PublicNoise.around(calibration.noise, scale, grid, one, clipped=False),
+            )
+            for one in opened
+        ]
 
     def answer(
         self,

@@ -7,6 +7,7 @@ Proof: docs/proofs/mechanism_geometric.md.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,10 +24,11 @@ from sordino.privacy import Pure
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
+    from sordino.mechanisms import Asking
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Opened, Reading
     from sordino.statistics import Statistic
@@ -158,19 +160,65 @@ class Geometric(Mechanism):
         value, sensitivity = self._parts(reading.open())
         return GeometricLaw(value=value, rate=float(self.epsilon / sensitivity))
 
+    def answers(
+        self,
+        statistic: Statistic,
+        asks: Sequence[Asking],
+        grid: Lattice,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> list[Answer]:
+        """The same for many groups, drawn together where all move alike."""
+        request = statistic.request(depth=self.depth * contribution)
+        readings = [statistic.read(ask(request)).by(contribution).open() for ask in asks]
+        parts = [self._parts(opened) for opened in readings]
+        if len({sensitivity for _, sensitivity in parts}) != 1:
+            return Mechanism.answers(self, statistic, asks, grid, contribution=contribution, bits=bits)
+        draws = Draws.of(bits)
+        scale = parts[0][1] / self.epsilon
+        drawn = draws.geometrics([value for value, _ in parts], scale=scale, price=self.price)
+        found = [self._answer(opened, scale, one) for opened, one in zip(readings, drawn, strict=True)]
+        return found if draws.private else [dataclasses.replace(one, private=False) for one in found]
+
     def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Draw value plus noise, then clip to the public range."""
         opened = reading.open()
         value, sensitivity = self._parts(opened)
         scale = sensitivity / self.epsilon
-        answer = Fraction(Draws.of(bits).geometric(value, scale=scale, price=self.price))
+        return self._answer(opened, scale, Draws.of(bits).geometric(value, scale=scale, price=self.price))
+
+    def _answer(self, opened: Opened, scale: Fraction, drawn: int) -> Answer:
+        """A drawn number, cut to the public range."""
+        answer = Fraction(drawn)
         if opened.bottom is not None and opened.top is not None:
             answer = min(max(answer, opened.units.real(opened.bottom)), opened.units.real(opened.top))
         top = None if opened.top is None else opened.units.real(opened.top)
-        noise = PublicNoise(
-            None, sensitivity / self.epsilon, Fraction(1), aligned=True, low=Fraction(0), high=top
-        )
+        noise = PublicNoise(None, scale, Fraction(1), aligned=True, low=Fraction(0), high=top)
         return Answer(answer, noise=noise)
+
+
+def two_sided_each(scale: Fraction, count: int, *, bits: Bits | None = None) -> list[int]:
+    """So many whole numbers as `two_sided` draws them.
+
+    Example:
+        >>> from sordino.exact.bits import SeededBits
+        >>> two_sided_each(Fraction(1, 50), 3, bits=SeededBits(1))
+        [0, 0, 0]
+    """
+    from sordino.exact.bits import Bits
+    from sordino.exact.sampler import draw_many
+    from sordino.noise.laplace.sampler import LaplaceRecipe
+
+    source = bits or Bits()
+    found: list[int] = []
+    while len(found) < count:
+        points = draw_many(
+            LaplaceRecipe(), locations=Fraction(1, 2), scales=scale, grid=Lattice.dyadic(0), size=count - len(found),
+            bits=source,
+        )  # fmt: skip
+        found += [point - 1 if point > 0 else point for point in points.tolist() if point]
+    return found
 
 
 def two_sided(scale: Fraction, *, bits: Bits | None = None) -> int:

@@ -99,10 +99,10 @@ class AskedColumn:
         return [int(code) for code in codes], rank, summary.rows
 
     def clipped(self, low: int, high: int, *, squares: bool = False) -> Clipped:
-        """Ask for the sums on the part of the grid between two codes."""
+        """Ask for the sums of codes cut to two: whatever was read of the column on its grid answers it too."""
+        summary = self._ask(Request(self.name, self.grid, squares=squares, within=(low, high)))
         part = self.grid.part(low, high)
-        summary = self._ask(Request(self.name, part, squares=squares))
-        return Clipped.of(summary.rows, summary.total, summary.squares, part.endless, part.last)
+        return Clipped.of(summary.rows, summary.total, summary.squares, part.endless, high - low)
 
     def ends(self, reach: int, *, squares: bool = False) -> tuple[Ends, Clipped]:
         """Ask for two rank windows."""

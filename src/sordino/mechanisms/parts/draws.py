@@ -108,6 +108,34 @@ class Draws:
         point = self.noise(calibration.noise, location=value, scale=scale, grid=lattice, price=price)
         return lattice.step * point, scale
 
+    def noisy_each(
+        self, values: Sequence[Fraction], *, sensitivity: Fraction, price: Guarantee, grid: Lattice
+    ) -> list[Fraction]:
+        """Many values, each plus its own noise for one public sensitivity; the same law as `noisy`, drawn together."""
+        if type(self) is not Draws or not sensitivity:
+            return [self.noisy(one, sensitivity=sensitivity, price=price, grid=grid)[0] for one in values]
+        from sordino.exact.sampler import draw_many
+
+        calibration = drawing.noise_for(price)
+        points = draw_many(
+            calibration.noise.recipe(),
+            locations=list(values),
+            scales=sensitivity * calibration.scale,
+            grid=grid,
+            size=len(values),
+            bits=self.bits,
+        )
+        return [grid.step * point for point in points.tolist()]
+
+    def geometrics(self, values: Sequence[int], *, scale: Fraction, price: Guarantee) -> list[int]:
+        """Many whole numbers, each with its own noise; the same law as `geometric`, drawn together."""
+        if type(self) is not Draws:
+            return [self.geometric(one, scale=scale, price=price) for one in values]
+        from sordino.mechanisms.additive.geometric import two_sided_each
+
+        noise = two_sided_each(scale, len(values), bits=self.bits)
+        return [value + more for value, more in zip(values, noise, strict=True)]
+
     def geometric(self, value: int, *, scale: Fraction, price: Guarantee) -> int:
         """A whole number k with probability ``~ exp(-|k - value| / scale)``."""
         from sordino.mechanisms.additive.geometric import two_sided

@@ -200,6 +200,11 @@ class QuantileInterval(Mechanism):
         (answer,) = self.answers(statistic, [ask], grid, contribution=contribution, bits=bits)
         return answer
 
+    @property
+    def asks_again(self) -> bool:
+        """First for the rows near the quantile, then for those within its rungs."""
+        return True
+
     def answers(
         self,
         statistic: Statistic,

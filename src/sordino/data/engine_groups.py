@@ -1,0 +1,156 @@
+"""Groups of a table in an engine: all of them, and all that mechanisms ask again, in a number of scans that is public.
+
+`NearGroups` fetches keys and codes from an engine in this process once, and answers everything about them from memory.
+`FarGroups` sends questions to an engine elsewhere, those of many groups at once: no row leaves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from sordino.data.schema import by_column
+from sordino.reading.requests import Bundle, Cells, Request, Summary
+
+if TYPE_CHECKING:
+    from sordino.data.memory_groups import MemoryGroups
+    from sordino.data.sorted_groups import SortedGroups
+    from sordino.reading.requests import Ask
+    from sordino.reading.row_lattice import RowLattice
+    from sordino.reading.split import Split
+
+    Coded = tuple[str, RowLattice]
+
+DIFFERENT = 64
+"""Different questions that one query puts to all its groups, though each group has its own; a public number."""
+
+
+class NearGroups:
+    """A conversation about groups whose rows are fetched once; private.
+
+    Args:
+        groups: The number of groups.
+        scan: Fetches and sorts the codes of some columns on their grids, in one scan where units allow it.
+        fetch: Fetches the columns of requests that are about more than codes.
+        check: Refuses what the schema cannot answer.
+    """
+
+    def __init__(
+        self,
+        groups: int,
+        *,
+        scan: Callable[[Sequence[Coded]], Iterable[SortedGroups]],
+        fetch: Callable[[tuple[Ask, ...]], MemoryGroups],
+        check: Callable[[tuple[Ask, ...]], None],
+    ) -> None:
+        self._groups, self._scan, self._fetch, self._check = groups, scan, fetch, check
+        self._sorted: dict[Coded, SortedGroups] = {}
+        self._others: dict[Ask, MemoryGroups] = {}
+
+    def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
+        """Answer some requests for every group in turn."""
+        self._read(requests)
+        return (tuple(self._summary(place, request) for request in requests) for place in range(self._groups))
+
+    def __call__(self, place: int, request: Ask) -> Summary:
+        """Answer one more request about one group."""
+        self._check((request,))
+        self._read((request,))
+        return self._summary(place, request)
+
+    def _read(self, requests: tuple[Ask, ...]) -> None:
+        """Fetch what no earlier question has fetched."""
+        plain = [request for request in requests if isinstance(request, Request)]
+        new = [asked for asked in by_column(tuple(plain)) if asked not in self._sorted]
+        if new:
+            self._sorted |= zip(new, self._scan(new), strict=True)
+        others = tuple(one for one in requests if not isinstance(one, Request) and one not in self._others)
+        if others:
+            self._others |= dict.fromkeys(others, self._fetch(others))
+
+    def _summary(self, place: int, request: Ask) -> Summary:
+        if isinstance(request, Request):
+            return self._sorted[request.column, request.grid].summary(place, request)
+        return self._others[request](place, request)
+
+
+class FarGroups:
+    """A conversation about groups of an engine elsewhere; private.
+
+    Args:
+        split: The groups.
+        ask: Answers requests about a column of numbers for some groups at once.
+        count: Answers a request about categories for some groups at once.
+        alone: Answers any request about one group.
+        check: Refuses what the schema cannot answer.
+    """
+
+    def __init__(
+        self,
+        split: Split,
+        *,
+        ask: Callable[[Split, tuple[Request, ...]], Iterable[tuple[Summary, ...]]],
+        count: Callable[[Split, Cells], Iterable[Summary]],
+        alone: Callable[[Split, Ask], Summary],
+        check: Callable[[tuple[Ask, ...]], None],
+    ) -> None:
+        self._split, self._ask, self._count, self._alone, self._check = split, ask, count, alone, check
+
+    def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
+        """Answer some requests for every group in turn."""
+        return iter(self._answers(self._split, requests))
+
+    def __call__(self, place: int, request: Ask) -> Summary:
+        """Answer one more request about one group."""
+        return self.many([(place, request)])[0]
+
+    def many(self, asked: Sequence[tuple[int, Ask]]) -> list[Summary]:
+        """Answer one request of each of some groups, as few queries as their different requests allow."""
+        self._check(tuple(request for _, request in asked))
+        found: list[Summary] = []
+        for some in _alike(asked):
+            requests = tuple(dict.fromkeys(request for _, request in some))
+            groups = self._split.some([place for place, _ in some])
+            answers = self._answers(groups, requests)
+            found += [
+                answer[requests.index(request)] for answer, (_, request) in zip(answers, some, strict=True)
+            ]
+        return found
+
+    def _answers(self, split: Split, requests: tuple[Ask, ...]) -> list[tuple[Summary, ...]]:
+        plain = tuple(
+            part
+            for request in requests
+            for part in (request.parts if isinstance(request, Bundle) else (request,))
+        )
+        found: dict[Ask, list[Summary]] = {}
+        numbers = tuple(dict.fromkeys(part for part in plain if isinstance(part, Request)))
+        if numbers:
+            found |= zip(numbers, map(list, zip(*self._ask(split, numbers), strict=True)), strict=True)
+        for part in dict.fromkeys(plain):
+            if isinstance(part, Cells):
+                found[part] = list(self._count(split, part))
+            elif not isinstance(part, Request):
+                found[part] = [self._alone(one, part) for one in split.chunks(1)]
+        for request in requests:
+            if isinstance(request, Bundle):
+                rows = [one.rows for one in self._count(split, Cells("", ()))]
+                inner = zip(*(found[part] for part in request.parts), strict=True)
+                found[request] = [
+                    Summary(request, many, parts=each) for many, each in zip(rows, inner, strict=True)
+                ]
+        return list(zip(*(found[request] for request in requests), strict=True))
+
+
+def _alike(asked: Sequence[tuple[int, Ask]]) -> Iterator[list[tuple[int, Ask]]]:
+    """The questions in stretches of few different ones."""
+    some: list[tuple[int, Ask]] = []
+    different: set[Ask] = set()
+    for place, request in asked:
+        if request not in different and len(different) == DIFFERENT:
+            yield some
+            some, different = [], set()
+        some.append((place, request))
+        different.add(request)
+    if some:
+        yield some
