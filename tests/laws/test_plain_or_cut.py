@@ -25,9 +25,9 @@ SLACK = 1e-9
 @pytest.mark.parametrize(
     ("slope", "levels", "tilt", "margin", "anchor", "contribution"),
     [
-        (Fraction(1, 4), (2, 3), 0.4, 2.0, 0, 1),
-        (Fraction(1, 2), (2, 3), 1.4, 3.0, 0, 1),
-        (Fraction(2, 5), (3,), 0.1, 0.0, 16, 2),
+        (Fraction(1, 4), (4, 5, 6), 1.4, 3.0, 0, 1),
+        (Fraction(1, 2), (4, 6), 0.35, 2.0, 0, 1),
+        (Fraction(1, 2), (4, 5, 6), 1.4, 3.0, 0, 2),
     ],
 )
 def test_no_pair_of_neighbours_is_told_apart(relation, slope, levels, tilt, margin, anchor, contribution):
@@ -45,15 +45,17 @@ def test_no_pair_of_neighbours_is_told_apart(relation, slope, levels, tilt, marg
 def test_no_pair_is_told_apart_by_squares(relation, about, guarded):
     """The clipped variance, and a second moment that is cut about its point, drawn together with their interval."""
     for slope, contribution in ((Fraction(1, 4), 1), (Fraction(1, 2), 2)):
-        plan = small_plan(slope, tilt=1.4, margin=2.0, distant=4.0, contribution=contribution, levels=(2, 3))
+        plan = small_plan(
+            slope, tilt=1.4, margin=2.0, distant=4.0, contribution=contribution, levels=(4, 5, 6)
+        )
         plan = dataclasses.replace(plan, guarded=guarded)
-        rows = columns((0, 1, 5, 16), (4,) if relation is REPLACE else (2, 3, 4))
+        rows = columns((0, 5, 16), (4,) if relation is REPLACE else (2, 3, 4))
         family = Family(plan, top=16, anchor=about or 0, anchored=about is not None)
         squares = PlainOrCutSquares(
             price=Pure(1), rows=1000, low=0, high=16, step=1, about=about, neighbors=relation
         )
         found = worst(family, rows, relation, squares=squares)
-        assert 0.35 < max(found) <= 1 + SLACK
+        assert 0.3 < max(found) <= 1 + SLACK
 
 
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
@@ -97,7 +99,7 @@ def test_no_pair_is_told_apart_wherever_the_boundary_lies(relation, slope, value
 def test_a_part_that_is_not_charged_is_noticed(wrong):
     found = 0.0
     for tilt, margin in itertools.product((2.0, 2.5, 3.0), (0.0, 3.0)):
-        plan = small_plan(Fraction(2, 5), tilt=tilt, margin=margin, levels=(3,))
+        plan = small_plan(Fraction(2, 5), tilt=tilt, margin=margin, levels=(6,))
         family = Family(plan, top=16, anchor=0)
         found = max(found, *worst(family, columns((0, 1, 16), (5,)), REPLACE, **wrong))
     assert found > 1.005

@@ -11,11 +11,17 @@ from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.lattice import Lattice
 from sordino.mechanisms.clip.column import AskedColumn, SortedColumn
-from sordino.mechanisms.clip.family import Ends, Family, exact_chances
+from sordino.mechanisms.clip.family import ONE, Ends, Family, exact_chances
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 from sordino.mechanisms.clip.plain_or_cut_plan import STEEPEST, WHOLE_PART, plan_cut
-from sordino.mechanisms.clip.whole_or_interval import Valued, draw_flat_topped, draw_jointly, flatness
+from sordino.mechanisms.clip.whole_or_interval import (
+    Valued,
+    draw_flat_topped,
+    draw_interval,
+    draw_jointly,
+    flatness,
+)
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
 from sordino.reading.row_lattice import RowLattice as Codes
 
@@ -62,7 +68,9 @@ def brute(family, codes):
     plan, found = family.plan, {}
     for level in plan.levels:
         first, last = family.places(level)
-        length = Fraction(family.top, 2**level)
+        times, shift = family.scale(level)
+        length = Fraction(family.top * times, 2**shift)
+        assert float(length) == pytest.approx(family.top / 2 ** (level / 2), rel=1e-3)
         for place in range(first, last + 1):
             start = family.anchor + place * length / 8
             inside = [code for code in codes if start <= code <= start + length]
@@ -83,7 +91,7 @@ def brute(family, codes):
 def test_charges_are_those_of_the_definition(anchor, size):
     random = np.random.default_rng(size + anchor)
     plan = plan_cut(rows=60, price=Pure(1), cells=100)
-    assert plan.levels[0] == 3
+    assert plan.levels[0] == 6
     family = Family(plan, top=100, anchor=anchor)
     codes = random.integers(20, 34, size).tolist() if size < 20 else random.integers(0, 101, size).tolist()
     assert charged(family, codes) == brute(family, codes)
@@ -117,6 +125,37 @@ def test_a_sorted_column_and_a_source_say_the_same():
         assert np.array_equal(mine.first, theirs.first)
         assert np.array_equal(mine.last, theirs.last)
         assert (sums.total, sums.rows) == (others.total, others.rows)
+
+
+def test_priors_of_a_level_add_up():
+    for top, anchor, centre in ((1000, 0, None), (1000, 321, 950), (2**31 - 5, 2**30, 7), (37, 37, None)):
+        plan = plan_cut(rows=200, price=Pure(1), cells=top)
+        family = Family(plan, top=top, anchor=anchor, centre=centre)
+        for level in plan.levels[:9]:
+            first, last = family.places(level)
+            places = np.arange(first, last + 1)
+            rings = np.concatenate(
+                [np.full(high - low + 1, prior) for low, high, prior in family.rings(level)]
+            )
+            assert sorted(rings.tolist()) == sorted(family.distant(places).tolist())
+            assert family.all_priors(level) == family.priors(level, places).sum()
+            assert family.all_priors(level) < (7 + level / 4) * ONE
+
+
+@pytest.mark.statistical
+def test_intervals_that_nobody_names_are_drawn_by_their_priors():
+    family = Family(plan_cut(rows=60, price=Pure(1), cells=800), top=800, anchor=0)
+    weighed = family.weigh(Ends.of([], [], 0))
+    cell = next(i for i, places in enumerate(weighed.places) if places is None and weighed.level[i] == 8)
+    bits = SeededBits(5)
+    drawn = [draw_interval(family, weighed, cell, bits=bits)[1] for _ in range(2000)]
+    first, last = family.places(8)
+    places = np.array([p for p in range(first, last + 1) if p not in weighed.taken(8)])
+    priors = family.priors(8, places)
+    near = np.array([family.interval(8, int(place))[0] < 100 for place in places])
+    share = float(priors[near].sum() / priors.sum())
+    assert abs(np.mean(np.array(drawn) < 100) - share) < 4.5 * math.sqrt(share * (1 - share) / 2000)
+    assert abs(near.mean() - share) > 0.1  # a uniform draw is noticed
 
 
 # Draws --------------------------------------------------------------------------------------------------------------

@@ -226,3 +226,17 @@ def test_tables_are_fresh_and_repeatable():
     truths = [trial.truth(place) for place in range(70)]
     assert len(set(truths)) == 70
     assert truths == [again.truth(place) for place in range(70)]
+
+
+def test_a_plan_of_a_mean_compares_its_three_modes():
+    wide = sd.plan(
+        sd.Mean("x", low=0, high=10**6), sd.Pure(1), rows=500, assume="log-normal:median=100", tables=2
+    )
+    words = " ".join(str(wide).split())
+    assert "three modes, rms on this description: tight=True" in words
+    assert "It suits tight=True" not in words
+    fitting = sd.plan(
+        sd.Mean("x", low=0, high=10), sd.Concentrated(0.05), rows=500, assume="uniform", tables=2
+    )
+    assert "It suits the default" in " ".join(str(fitting).split())
+    assert "three modes" not in str(sd.plan(sd.Median("x", low=0, high=10), sd.Pure(1), rows=500, tables=2))

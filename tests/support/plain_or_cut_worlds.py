@@ -16,13 +16,13 @@ from sordino.reading.row_lattice import RowLattice
 PLACES = np.linspace(-9, 15, 97)  # where densities of the whole range's value are compared, in sensitivities
 
 
-def small_plan(slope, *, levels=(1, 2, 3), tilt=0.7, margin=1.0, distant=2.5, contribution=1, epsilon=1):
+def small_plan(slope, *, levels=(2, 4, 6), tilt=0.7, margin=1.0, distant=2.5, contribution=1, epsilon=1):
     """A plan for few rows: everything but the prices is free, and privacy must not depend on it."""
     spent = slope  # by one person
     return CutPlan(
         slope=slope / contribution, contribution=contribution, levels=levels, tilt=_short(tilt),
         margin=_short(margin), distant=_short(max(margin, distant)), whole=Pure(epsilon - spent * WHOLE_PART),
-        cut=Pure(epsilon - spent), joint=True,
+        cut=Pure(epsilon - spent), joint=True, head_start=Fraction(3),
     )  # fmt: skip
 
 
@@ -81,9 +81,10 @@ def outcome_laws(
         first, last = family.places(level)
         some = set(range(first, last + 1)) - weighed.taken(level) if places is None else places
         top = charge / weighed.unit
-        for place in some:
+        priors = family.priors(level, np.array(sorted(some), dtype=np.int64))
+        for place, prior in zip(sorted(some), (priors / priors.sum()).tolist(), strict=True):
             gaps = gaps_of(family, codes, *family.interval(level, int(place)), relation, inner)
-            height = math.log(chance / len(some) / (1 + top)) + top
+            height = math.log(chance * prior / (1 + top)) + top
             laws[level, int(place)] = height - np.maximum(gaps, top)
     return laws
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sordino.coverage import Coverage
 from sordino.layout import aligned as columns
 from sordino.planner.code import code, hint_words, price_code, price_words, python_call, typed, typed_words
+from sordino.planner.modes import modes
 from sordino.planner.subject import Subject
 from sordino.privacy import Neighbors
 
@@ -258,7 +259,7 @@ class Plan:
         if self.floor is not None:
             notes.append(self.floor)
         notes += self.span.lines(short) if self.span is not None else []
-        notes.append(self.choice)
+        notes += [*modes(self, short), self.choice]
         top = [f"data: {self.data}", f"{self.subject}, {self.price!r}, {self.neighbors.value}:"]
         lines = [*_wrapped(top, width), *("  " + line for line in (*head, *body)), *_wrapped(notes, width)]
         lines.append(f"in Python: {self.python}")
@@ -288,7 +289,7 @@ class Plan:
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._cells()
         )
-        other = self.span.lines(short) if self.span is not None else []
+        other = [*(self.span.lines(short) if self.span is not None else []), *modes(self, short)]
         notes = "".join(
             f"<p>{escape(text)}</p>"
             for text in (f"data: {self.data}", self.verdict, self.floor, *other, self.choice, self.python)

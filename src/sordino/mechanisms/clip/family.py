@@ -1,8 +1,8 @@
 """The intervals among which plain-or-cut chooses, and how far the rows of a column are from filling each of them.
 
-For every level j the family has intervals of length ``range / 2^j`` that start on a lattice of an eighth of it. What
-an interval is charged moves by at most one when a row changes: docs/proofs/mechanism_plain_or_cut.md. The choice among
-them is whole_or_interval.py, the constants are in plain_or_cut_plan.py.
+For every level l the family has intervals of length ``range / 2^(l/2)`` that start on a lattice of an eighth of it.
+What an interval is charged moves by at most one when a row changes: docs/proofs/mechanism_plain_or_cut.md. The choice
+among them is whole_or_interval.py, the constants are in plain_or_cut_plan.py.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 STARTS = 3  # intervals start on a lattice of 2^-3 of their length
 PARTS = 6  # a heap is looked for in parts of 2^-3 of the length, on a lattice of 2^-6 of it
 ANCHORED = (0, -8, -4)  # starts, in eighths, of the intervals beside and about the anchor: they have prior 1
+ROOT = (181, 7)  # 181 / 2^7 is the root of two by which odd levels are longer than the next
+ONE = 1 << 40  # stands for a prior of 1
+NEAR = 4  # intervals near the anchor have a prior of 2^-4, others less
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,11 +64,12 @@ class Ends:
 class Weighed:
     """Intervals and their exact weights on one column, against a whole range of weight 1; private.
 
-    Cell i has the weight ``counts[i] exp(-exponents[i] / unit) / one``; its intervals are equally likely.
+    Cell i has the weight ``counts[i] exp(-exponents[i] / unit) / one``; the intervals that it names are equally likely.
 
     Attributes:
         level: The level of each cell.
-        places: The starts of its intervals, in eighths of a length from the anchor; None for all others of the level.
+        places: The starts of its intervals, in eighths of a length from the anchor; None for all others of the level,
+            which are as likely as their priors say.
         counts: Priors as integers, added up over the cell.
         exponents: Integers.
         unit: Their common denominator.
@@ -113,13 +117,55 @@ class Family:
     anchored: bool = False
     centre: int | None = None
 
+    def scale(self, level: int) -> tuple[int, int]:
+        """The length of a level as a part of the range: a whole number over a power of two."""
+        if level % 2:
+            return ROOT[0], (level + 1) // 2 + ROOT[1]
+        return 1, level // 2
+
     def favoured(self, level: int) -> NDArray[np.int64]:
         """Starts of the intervals with prior 1: beside and about the anchor, and about a hinted centre beyond them."""
         starts = list(ANCHORED)
         away = 0 if self.centre is None or self.anchored else self.centre - self.anchor
-        if abs(away) << level > self.top:
-            starts.append((away << (level + STARTS)) // self.top - (1 << STARTS) // 2)
+        times, shift = self.scale(level)
+        if abs(away) << shift > self.top * times:
+            starts.append((away << (shift + STARTS)) // (self.top * times) - (1 << STARTS) // 2)
         return np.unique(np.array(starts, dtype=np.int64))
+
+    @staticmethod
+    def distant(places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Priors as parts of `ONE` by the distance from the anchor: a sixteenth, halved with every doubling."""
+        lengths = np.abs(places + (1 << STARTS) // 2) >> STARTS
+        found: NDArray[np.int64] = (ONE >> NEAR) >> np.ceil(np.log2(lengths + 1.0)).astype(np.int64)
+        return found
+
+    def priors(self, level: int, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same, and 1 for those that are favoured."""
+        found: NDArray[np.int64] = np.where(np.isin(places, self.favoured(level)), ONE, self.distant(places))
+        return found
+
+    def rings(self, level: int) -> list[tuple[int, int, int]]:
+        """All starts by distance: the first, the last and the prior of each, as if none were favoured."""
+        first, last = self.places(level)
+        half, eight, ring, found = (1 << STARTS) // 2, 1 << STARTS, 0, []
+        while ring == 0 or eight << (ring - 1) <= max(last + half, -first - half):
+            prior, nearest = (ONE >> NEAR) >> ring, eight << (ring - 1) if ring else 0
+            farthest = (eight << ring) - 1
+            sides = ((nearest, farthest), (-farthest, -nearest)) if ring else ((-farthest, farthest),)
+            for near, far in sides:
+                low, high = max(near - half, first), min(far - half, last)
+                if low <= high:
+                    found.append((low, high, prior))
+            ring += 1
+        return found
+
+    def all_priors(self, level: int) -> int:
+        """The sum of the priors of all intervals of a level."""
+        first, last = self.places(level)
+        favoured = self.favoured(level)
+        favoured = favoured[(favoured >= first) & (favoured <= last)]
+        others = sum((high - low + 1) * prior for low, high, prior in self.rings(level))
+        return others + ONE * len(favoured) - int(self.distant(favoured).sum())
 
     @property
     def reach(self) -> int:
@@ -133,8 +179,8 @@ class Family:
             >>> from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
             >>> from sordino.privacy import Pure
             >>> family = Family(plan_cut(rows=1000, price=Pure(1), cells=800), top=800, anchor=0)
-            >>> family.interval(3, 0), family.interval(3, -4), family.interval(4, 1)
-            ((0, 100), (0, 50), (7, 56))
+            >>> family.interval(6, 0), family.interval(6, -4), family.interval(8, 1), family.interval(7, 0)
+            ((0, 100), (0, 50), (7, 56), (0, 70))
         """
         low, high = self._ends(level, np.array([place], dtype=np.int64), STARTS, 1 << STARTS)
         bottom, top = max(int(low[0]), 0), min(int(high[0]), self.top)
@@ -144,18 +190,19 @@ class Family:
 
     def places(self, level: int) -> tuple[int, int]:
         """The first and the last start of a level whose interval meets the range, in eighths of a length."""
-        pieces = 1 << (level + STARTS)
-        first = -((self.anchor * pieces) // self.top) - (1 << STARTS)
-        last = ((self.top - self.anchor) * pieces) // self.top
-        return first, last
+        times, shift = self.scale(level)
+        eighth = self.top * times  # over 2^(shift + 3)
+        first = -((self.anchor << (shift + STARTS)) // eighth) - (1 << STARTS)
+        return first, ((self.top - self.anchor) << (shift + STARTS)) // eighth
 
     def _ends(self, level: int, places: Any, lattice: int, length: int) -> tuple[Any, Any]:
         """First and last codes of closed intervals: ``length`` cells of a lattice of 2^-lattice of a level's length."""
-        shift = level + lattice
-        if self.top.bit_length() + shift > 60:
+        times, shift = self.scale(level)
+        shift, unit = shift + lattice, self.top * times
+        if unit.bit_length() + shift > 60:
             places = places.astype(object)
-        low = self.anchor - ((-places * self.top) >> shift)
-        high = self.anchor + (((places + length) * self.top) >> shift)
+        low = self.anchor - ((-places * unit) >> shift)
+        high = self.anchor + (((places + length) * unit) >> shift)
         return low.astype(np.int64), high.astype(np.int64)
 
     def _counted(self, level: int, places: Any, lattice: int, length: int, ends: Ends) -> Any:
@@ -169,12 +216,12 @@ class Family:
         first, last = self.places(level)
         if not self.anchored and ends.rows:
             held = max(ends.rows - self.plan.enough(level) + 1, 1)
-            pieces = 1 << (level + STARTS)
+            times, shift = self.scale(level)
             # Whoever holds `held` consecutive rows holds one of these.
             codes = ends.at(np.arange(held, ends.rows + 1, held)) - self.anchor
-            if self.top.bit_length() + level + STARTS > 60:
+            if self.top.bit_length() + shift + STARTS > 60:
                 codes = codes.astype(object)
-            ceilings = np.unique(((codes * pieces) // self.top).astype(np.int64))
+            ceilings = np.unique(((codes << (shift + STARTS)) // (self.top * times)).astype(np.int64))
             around = np.arange(-(1 << STARTS) - 1, 2)
             starts = np.unique(np.concatenate([starts, (ceilings[:, None] + around).ravel()]))
         return np.unique(starts[(starts >= first) & (starts <= last)])
@@ -197,32 +244,29 @@ class Family:
         that miss ``C_j`` rows or more are charged ``C_j``: they are one cell per level.
         """
         plan = self.plan
-        unit = math.lcm(plan.slope.denominator, 2**PLACES)
+        unit = math.lcm(plan.slope.denominator, 2 ** (PLACES + 1))
         slope, start = int(plan.slope * unit), int(plan.head_start * unit)
-        one = 1 << (plan.finest + STARTS)
-        found = Weighed([], [], [], [], unit, one * (unit if plan.joint else 1), [])
+        found = Weighed([], [], [], [], unit, ONE * (unit if plan.joint else 1), [])
         for level in plan.levels:
             lead, needed = int(plan.lead(level) * unit), int(plan.needed(level) * plan.slope * unit)
-            enough, prior = plan.enough(level), 1 << (plan.finest - level)
+            enough = plan.enough(level)
             places = self.candidates(level, ends)
+            priors = self.priors(level, places)
             outside, away = self.charges(level, places, ends)
             charged = np.maximum(
                 slope * np.minimum(outside, enough), needed - slope * np.minimum(away, enough)
             )
-            at_anchor = np.isin(places, self.favoured(level))
-            for group, weight in ((at_anchor, one), (~at_anchor, prior)):
-                some, sizes = places[group], charged[group]
-                for size in np.unique(sizes).tolist():
-                    here = some[sizes == size]
-                    top = unit + size if plan.joint else 1
-                    found.add(level, here, weight * len(here) * top, lead - start, size)
-            first, last = self.places(level)
-            others = last - first + 1 - len(places)
+            order = np.lexsort((priors, charged))
+            both = np.stack([charged[order], priors[order]])
+            edges = np.flatnonzero(np.any(np.diff(both, axis=1), axis=0)) + 1
+            for cell in np.split(order, edges) if len(order) else ():
+                size, prior = int(charged[cell[0]]), int(priors[cell[0]])
+                top = unit + size if plan.joint else 1
+                found.add(level, places[cell], prior * len(cell) * top, lead - start, size)
+            others = self.all_priors(level) - int(priors.sum())
             if others > 0 and not self.anchored:
                 size = max(slope * min(ends.rows, enough), needed)
-                found.add(
-                    level, None, prior * others * (unit + size if plan.joint else 1), lead - start, size
-                )
+                found.add(level, None, others * (unit + size if plan.joint else 1), lead - start, size)
         return found
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 COUNTS = 41  # places of the law of a noisy number of rows
-NEGLIGIBLE = 1e-12  # outcomes less likely than this are left out
+NEGLIGIBLE = 1e-7  # outcomes that can add no more than this of the whole range's squared noise are left out
 EDGES = np.array([0.0, 0.5, 1.5, 3.0, 6.0, 12.0, 40.0])  # in scales: between them the noise is integrated
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 
@@ -154,16 +154,24 @@ def outcome_errors(
         return _mixed(found, noise, truth, root=mechanism.root)
     upper = 2 * (sums.total - sums.low * sums.rows) <= (sums.high - sums.low) * sums.rows
     far = (top - 1, top) if upper else (0, 1)
+    least = _least(wholes[0][1])
     for cell, (level, places, likely) in enumerate(zip(weighed.level, weighed.places, cells, strict=True)):
         flat_top = weighed.charges[cell] / weighed.unit if plan.joint else 0.0
         some: list[Any] = [None] if places is None else list(places)
-        if likely < NEGLIGIBLE * len(some):
+        if likely < least * len(some):
             continue
         for place in some:
             low, high = far if place is None else family.interval(level, int(place))
             inside = mechanism.summand(column.clipped(low, high, squares=squares), plan.cut, contribution)
             found += _outcomes(likely / len(some), flat_top, inside)
     return _mixed(found, noise, truth, root=mechanism.root)
+
+
+def _least(whole: Summand) -> float:
+    """The chance below which an outcome cannot matter, however wrong: by the noise and the width of the whole range."""
+    noise = noise_for(whole.price)
+    width = float(whole.sensitivity) * max(whole.rows, 1) / whole.contribution
+    return NEGLIGIBLE * min(float(whole.sensitivity * noise.scale) / width, 1.0) ** 2 if width else 1e-12
 
 
 def _outcomes(chance: float, flat: float, part: Summand) -> list[tuple[float, ...]]:

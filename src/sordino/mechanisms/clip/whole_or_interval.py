@@ -235,9 +235,18 @@ def draw_interval(family: Family, weighed: Weighed, cell: int, *, bits: Bits) ->
     level, places = weighed.level[cell], weighed.places[cell]
     if places is not None:
         return level, *family.interval(level, int(places[bits.below(len(places))]))
-    taken = weighed.taken(level)  # one of the intervals that are in no cell by name
-    first, last = family.places(level)
+    taken, rings = (
+        weighed.taken(level),
+        family.rings(level),
+    )  # one of the intervals that are in no cell by name
+    everything = sum((high - low + 1) * prior for low, high, prior in rings)
     while True:
-        place = first + bits.below(last - first + 1)
+        mass = bits.below(everything)
+        for low, high, prior in rings:
+            size = (high - low + 1) * prior
+            if mass < size:
+                break
+            mass -= size
+        place = low + mass // prior
         if place not in taken:
             return level, *family.interval(level, place)

@@ -7,7 +7,7 @@ regret: docs/explanation/which_mechanism.md; the mechanism that follows the plan
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -25,12 +25,17 @@ STEEPEST = 3.0  # power of the fall beyond a weak side
 FLATTEST = 2.25  # with less than this the squared error of an overshoot would not converge
 SPREAD = Fraction(1, 64)  # share of the spread measure beside a rise, for columns far below their bounds
 OCTAVES = 20  # the magnitude step resolves the range down to 2^-20 of its length
+HINTED = Fraction(3)  # power of the fall about a hinted centre
+BESIDE = Fraction(1, 20)  # what is planned without a hint keeps this beside it: heaps and far answers
+ZERO = Fraction(1, 50)  # share of the anchor itself: columns that are mostly zeros
+LEANT = Fraction(1, 4)  # the same where it falls as steeply as the hint
+UNTRUSTED = Fraction(1, 100)  # the same where it cannot find the scale
+CENTRED = Fraction(1, 10)  # share of the mass about a centre whose spread is not hinted
 FALLBACK = Fraction(1, 10_000)  # a hint that is wrong a thousandfold costs nine nats, not the answer
 SHORT = 1024  # lattices up to this size are short lists
+TINY = 64  # and on those up to this size no lean matters
 FITTED = 4  # decades of round numbers where the bounds fit
-LONG = (
-    2**32
-)  # on lattices beyond this size permute-and-flip gains nothing, and a heap on one point needs mass
+LONG = 2**32  # beyond this size permute-and-flip gains nothing, and a heap on one point needs mass
 HEAPS = Fraction(
     1, 20
 )  # share of the decimals: half a per cent of accuracy for a dozen nats on heaped columns
@@ -116,23 +121,22 @@ def plan_quantile(
         >>> plan_quantile(lattice, epsilon=Fraction(1), rows=1001).magnitude_share
         Fraction(0, 1)
     """
-    anchor = lattice.anchor if centre is None else lattice.index(centre)
+    anchor = lattice.anchor
     uniform = Measure.uniform(lattice.last)
     nothing = Fraction(0)
     if tight and flip is not True and lattice.last >= LONG:
         heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last, decades=FITTED)
         fitted = mixture([(1 - FOUND / 16, uniform), (FOUND / 16, heaps)])
         return QuantilePlan(fitted, nothing, nothing, anchor)
-    # A short list of answers costs few nats whatever the column, and permute-and-flip is never worse on it.
     if flip is None:
-        flip = tight or (centre is None and lattice.last < SHORT)
-    if tight or flip:
+        flip = _lists(lattice, epsilon=epsilon, rows=rows, rank=rank, tight=tight)
+    if flip or tight:
         return QuantilePlan(uniform, nothing, nothing, anchor, flip=pure and flip)
+    if centre is not None:
+        return _hinted(
+            lattice, epsilon=epsilon, rows=rows, rank=rank, centre=centre, spread=spread, pure=pure
+        )
     wide = spread_measure(lattice, anchor=anchor)
-    if centre is not None and spread is not None:
-        core = max(math.ceil(checks.positive("quantile", spread=spread) / lattice.step), 1)
-        near = shells(last=lattice.last, centre=anchor, core=core, tilt=2)
-        return QuantilePlan(mixture([(1 - FALLBACK, near), (FALLBACK, wide)]), nothing, nothing, anchor)
     if rows is None:
         return QuantilePlan(wide, nothing, nothing, anchor)
     rank = (rows + 1) // 2 if rank is None else rank
@@ -159,6 +163,57 @@ def plan_quantile(
     return QuantilePlan(wide, _dyadic(spent, 8), _dyadic(fallback, 30), anchor)
 
 
+def _lists(
+    lattice: FiniteLattice, *, epsilon: Fraction, rows: int | None, rank: int | None, tight: bool
+) -> bool:
+    """Whether the answers are a short list on which permute-and-flip is best: where rows on both sides hold it.
+
+    A far quantile of a short list in wide bounds needs the measure as much as one on a long lattice: with a uniform one
+    a declared step would multiply its error.
+    """
+    if tight:
+        return True
+    if lattice.last >= SHORT or rows is None:
+        return lattice.last < SHORT
+    place = (rows + 1) // 2 if rank is None else rank
+    return float(epsilon) / 2 * min(place, rows - place + 1) >= WEAK
+
+
+def _hinted(
+    lattice: FiniteLattice,
+    *,
+    epsilon: Fraction,
+    rows: int | None,
+    rank: int | None,
+    centre: checks.Number,
+    spread: checks.Number | None,
+    pure: bool,
+) -> QuantilePlan:
+    """What is planned without a hint, and mass about the hinted centre beside it.
+
+    The mass about a centre falls like the fourth power of the distance in spreads, no slower than anything planned
+    without: a hint that is right within a factor of three must not have the heavier tail.
+    """
+    found = plan_quantile(lattice, epsilon=epsilon, rows=rows, rank=rank, pure=pure, flip=False)
+    anchor = lattice.index(centre)
+    if spread is None:
+        if found.magnitude_share or found.nats:  # without a scale it would only add a heavier tail
+            return found
+        about = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> OCTAVES, 1))
+        return replace(found, measure=mixture([(1 - CENTRED, found.measure), (CENTRED, about)]))
+    core = max(math.ceil(checks.positive("quantile", spread=spread) / lattice.step), 1)
+    near = leaning(last=lattice.last, anchor=anchor, core=core, below=-HINTED, above=-HINTED)
+    zero = Measure.at({lattice.anchor: 1}, last=lattice.last)
+    near = mixture([(1 - ZERO, near), (ZERO, zero)])
+    if found.magnitude_share:
+        nothing = Fraction(0)
+        return QuantilePlan(
+            mixture([(1 - FALLBACK, near), (FALLBACK, found.measure)]), nothing, nothing, anchor
+        )
+    beside = LEANT if found.nats else BESIDE if found.trusted else UNTRUSTED
+    return replace(found, measure=mixture([(1 - beside, near), (beside, found.measure)]))
+
+
 def _tilted(
     lattice: FiniteLattice, *, anchor: int, below: float, above: float, strength: float
 ) -> tuple[Measure, float] | None:
@@ -181,7 +236,7 @@ def _tilted(
     """
     upwards = above < below
     weak, strong = min(above, below), max(above, below)
-    if weak >= WEAK or lattice.last < SHORT:  # on a short list no measure matters much
+    if weak >= WEAK or lattice.last < TINY:
         return None
     core = max(lattice.last >> OCTAVES, 1)
     far, near = (lattice.last - anchor, anchor) if upwards else (anchor, lattice.last - anchor)
