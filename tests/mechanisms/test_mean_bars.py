@@ -292,8 +292,18 @@ def test_groups_have_bars_each_and_together():
     ).interval
     assert len(each) == len(both) == 3
     assert np.mean([one.high - one.low for one in both]) > np.mean([one.high - one.low for one in each])
-    gap = people.release_by("g", ["a", "b", "c"], mean, sd.Pure(1), interval=Population(0.95))
+    gap = people.release_by("g", ["a", "b", "c"], mean, sd.Pure(1), interval=Population(0.95), tight=True)
     assert gap.difference("a", "b").low < 0 < gap.difference("a", "b").high
+
+
+def test_means_that_were_cut_differently_have_no_difference():
+    random = np.random.default_rng(4)
+    table = {"x": np.append(random.random(3000), 500 * random.random(3000)), "g": ["a"] * 3000 + ["b"] * 3000}
+    people = sd.open(table, budget=sd.Pure(50))
+    release = people.release_by("g", ["a", "b"], sd.Mean("x", low=0, high=1e6), sd.Pure(4), interval=0.95)
+    assert release.interval[0].cut != release.interval[1].cut
+    with pytest.raises(sd.ParameterError, match="cut alike"):
+        release.difference("a", "b")
 
 
 COLUMNS = ("normal", "log-normal", "Pareto", "two bumps", "90% zeros", "heap", "ages", "3% at the bound")

@@ -55,5 +55,13 @@ def difference(release: Release, first: Any, second: Any) -> Interval:
             "is about a single number per group",
             hint='release_by(..., sd.Median("income", low=0, high=500_000), ...)',
         )
+    if one.cut != getattr(other, "cut", None):
+        raise ParameterError(
+            "difference",
+            "is about numbers of values that were cut alike",
+            got={str(first): one.cut, str(second): getattr(other, "cut", None)},
+            why="The bar of each group covers the mean of its values cut to its own published interval.",
+            hint="release_by(..., interval=0.95, tight=True) cuts nothing beyond the declared bounds",
+        )
     level = one.level if one.simultaneous else one.level**2
-    return replace(one, low=ends[0] - ends[3], high=ends[1] - ends[2], level=level, added=None)
+    return replace(one, low=ends[0] - ends[3], high=ends[1] - ends[2], level=level, added=None, hidden=None)
