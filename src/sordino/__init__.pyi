@@ -77,6 +77,7 @@ from sordino.privacy import (
 from sordino.reading.bound_check import check_bound, smooth_bound
 from sordino.reading.condition import Condition
 from sordino.reading.discover import Discover, discover
+from sordino.reading.formula import col
 from sordino.reading.profile import Profile
 from sordino.session import (
     Session,
@@ -236,6 +237,7 @@ __all__ = [
     "add_remove_cost",
     "best_trim",
     "check_bound",
+    "col",
     "compose",
     "count",
     "discover",
