@@ -11,8 +11,9 @@ import click
 
 from sordino.address import pasted
 from sordino.cli import render
-from sordino.cli.options import guarantee, json_option, price_options
+from sordino.cli.options import json_option, price_options
 from sordino.errors import LedgerDamaged, ParameterError
+from sordino.fields import guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

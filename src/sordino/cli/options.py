@@ -6,7 +6,6 @@ No option list is written twice: the options of a statistic are the fields of it
 from __future__ import annotations
 
 import dataclasses
-import re
 import shlex
 import sys
 from abc import abstractmethod
@@ -17,20 +16,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.errors import ParameterError
-from sordino.privacy import Approx, Concentrated, Geo, Guarantee, Pure, TruncatedConcentrated
+from sordino.fields import (
+    EXAMPLES,
+    asked,
+    described,
+    guarantee,
+    nested,
+    positional,
+    read,
+    read_one,
+    required,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sordino.coverage import Coverage
+    from sordino.privacy import Guarantee
     from sordino.statistics import Statistic
-
-_EXAMPLES = {
-    "column": "income", "low": "0", "high": "500000", "q": "0.5", "qs": "0.25,0.5,0.75", "trim": "0.05",
-    "f": "my_module:gini", "columns": "income",
-    "keys": "north,south", "edges": "0,18,65,120", "threshold": "50000", "vertices": "100",
-}  # fmt: skip
-"""What stands for a field in an example."""
 
 UNTYPED = ("interval", "measure")
 """Hints that are no option of their own here: the one has its own, the other is an object."""
@@ -89,58 +92,6 @@ def price_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def guarantee(options: dict[str, Any]) -> Guarantee:
-    """Make the guarantee that the price options name, taking them out of ``options``.
-
-    Example:
-        >>> guarantee({"epsilon": "1", "delta": None, "rho": None, "omega": None, "per": None})
-        Pure(epsilon=1)
-    """
-    given = {name: number(name, options.pop(name)) for name in ("epsilon", "delta", "rho", "omega", "per")}
-    present = frozenset(name for name, value in given.items() if value is not None)
-    kinds: dict[frozenset[str], type[Guarantee]] = {
-        frozenset(field.name for field in fields(kind)): kind
-        for kind in (Pure, Approx, Concentrated, TruncatedConcentrated, Geo)
-    }
-    if present not in kinds:
-        raise ParameterError(
-            "price",
-            "name one guarantee",
-            got={f"--{name}": value for name, value in given.items() if value is not None},
-            why="There is no default price: how much to spend is yours to say.",
-            hint="--epsilon 1 | --epsilon 1 --delta 1e-6 | --rho 0.5 | --rho 0.5 --omega 10 | --epsilon 1 --per 200",
-        )
-    return kinds[present](**{name: given[name] for name in present})
-
-
-def number(name: str, text: str | None) -> Any:
-    """Read a number as it was typed, exactly: ``0.1`` is one tenth, ``1/3`` a third."""
-    from fractions import Fraction
-
-    if text is None:
-        return None
-    if not re.search(r"(?i)e\s*[+-]?\s*0*[1-9][\d_]{3,}|\d{1000}", text):  # 1e999999999 would fill the memory
-        try:
-            return Fraction(text)
-        except (ValueError, ZeroDivisionError):
-            try:
-                return float(text)  # nan, inf: let the checks say what is wrong with them
-            except ValueError:
-                pass
-    raise ParameterError(
-        "option", f"--{name.replace('_', '-')} must be a number", got={name: text},
-        why="Numbers are written with a point, without units or separators, and are at most 1e300.",
-        hint=f"--{name.replace('_', '-')} {_EXAMPLES.get(name, '0.5')}",
-    )  # fmt: skip
-
-
-def real(name: str, text: str) -> float:
-    """Read a number that is used as a double."""
-    from sordino import checks
-
-    return float(checks.exact("option", **{name: number(name, text)}))
-
-
 class Statistics(click.Group):
     """One command per statistic, its options made from the fields of its class."""
 
@@ -159,7 +110,7 @@ class Statistics(click.Group):
         """Name the statistics that can be written on a command line."""
         from sordino.catalogue import statistics
 
-        return [name for name, kind in statistics().items() if not _nested(kind)]
+        return [name for name, kind in statistics().items() if not nested(kind)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Build the command of one statistic."""
@@ -188,13 +139,13 @@ class Statistics(click.Group):
         shared: list[Callable[..., Any]] | None = None,
     ) -> click.Command:
         """A command whose arguments and options are the fields of a statistic, then those of the verb."""
-        fields = [field for field in dataclasses.fields(kind) if field.init and _asked(kind, field)]  # type: ignore[arg-type]
-        arguments = [field for field in fields if _positional(field)]
+        fields = asked(kind)
+        arguments = [field for field in fields if positional(field)]
 
         def run(**options: Any) -> None:
             if any("argument" in field.metadata for field in fields):
                 sys.path.insert(0, str(Path.cwd()))  # my_module.py lies beside the data
-            given = {field.name: _read(field, options.pop(field.name)) for field in fields}
+            given = {field.name: read(field, options.pop(field.name)) for field in fields}
             statistic = kind(**{name: value for name, value in given.items() if value is not None})
             (then or self.run)(statistic, options)
 
@@ -206,8 +157,8 @@ class Statistics(click.Group):
         for field in reversed(fields):
             if field not in arguments:
                 decorated = click.option(
-                    f"--{field.name.replace('_', '-')}", field.name, required=_required(field), metavar=_metavar(field),
-                    help=_help(field),
+                    f"--{field.name.replace('_', '-')}", field.name, required=required(field), metavar=_metavar(field),
+                    help=described(field),
                 )(decorated)  # fmt: skip
         for field in reversed(arguments):
             named: dict[str, Any] = (
@@ -218,9 +169,9 @@ class Statistics(click.Group):
             decorated = click.argument(field.name, **named)(decorated)
         text = (kind.__doc__ or kind.name).split("\n\n")[0].replace("``", "")
         helped = shared is None  # asking for help inside a text would end the program
-        typed = [f"--{field.name.replace('_', '-')} {_EXAMPLES.get(field.name, 'X')}" for field in fields
-                 if field not in arguments and _required(field)]  # fmt: skip
-        columns = [_EXAMPLES.get(field.name, field.name) for field in arguments]
+        typed = [f"--{field.name.replace('_', '-')} {EXAMPLES.get(field.name, 'X')}" for field in fields
+                 if field not in arguments and required(field)]  # fmt: skip
+        columns = [EXAMPLES.get(field.name, field.name) for field in arguments]
         line = " ".join(["sordino", str(self.name), kind.name, *columns, *typed, *self.example])
         return click.command(
             name=kind.name, help=text, add_help_option=helped, epilog=f"Example: {line}"
@@ -240,88 +191,8 @@ def _words(text: str) -> list[str]:
     return words
 
 
-def _nested(kind: type[Statistic]) -> bool:
-    return any("Numeric" in str(field.type) for field in dataclasses.fields(kind))  # type: ignore[arg-type]
-
-
-def _asked(kind: type[Statistic], field: dataclasses.Field[Any]) -> bool:
-    """Whether a field is the user's to set: not the relation, and not what the name of the statistic fixes."""
-    fixed = field.name == "q" and not _required(field)
-    return field.name != "neighbors" and not fixed and kind.name != "" and "hidden" not in field.metadata
-
-
-def _required(field: dataclasses.Field[Any]) -> bool:
-    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-
-
-def _positional(field: dataclasses.Field[Any]) -> bool:
-    return (str(field.type) == "str" or "argument" in field.metadata) and _required(field)
-
-
 def _metavar(field: dataclasses.Field[Any]) -> str:
     return "A,B,..." if str(field.type).startswith("tuple") else "TEXT" if "str" in str(field.type) else "X"
-
-
-def _help(field: dataclasses.Field[Any]) -> str:
-    words = {
-        "low": "Lower bound, public: values below are clamped to it.",
-        "high": "Upper bound, public: values above are clamped to it.",
-        "step": "The lattice on which the data live: 1 for ages, 0.01 for pay.",
-        "missing": "What a row that is not a number counts as: a number, or drop.",
-        "bits": "Resolution of the lattice when no step is given.",
-        "keys": "Public categories.",
-        "columns": "The columns that the function gets.",
-        "label": "What it is called in words; the function's own name by default.",
-        "outputs": "Names of several numbers that it returns.",
-        "spread": "Public guess of the standard deviation of its value over blocks.",
-        "blocks": "The number of blocks; from public numbers by default.",
-        "block_rows": "Rows that the function needs at least.",
-        "debias": "Parts of a jackknife inside each block; 0 for none.",
-        "otherwise": "The public number that stands for a block without a number.",
-        "unbiased": "You vouch that it is unbiased on small blocks: yes or no.",
-        "aggregate": "How block values are put together: trimmed, median or mean.",
-        "frame": "What the function gets: pandas, polars, pyarrow or numpy.",
-        "isolation": "Where it runs: process, sandbox or none.",
-        "seconds": "Time for one block.",
-        "memory": "Bytes for one block.",
-        "workers": "Blocks that run at once.",
-    }
-    text = words.get(field.name, field.name.replace("_", " ").capitalize() + ".")
-    return text if _required(field) or field.default is None else f"{text} [default: {field.default}]"
-
-
-def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
-    """Read an option by the type of its field."""
-    if text is None:
-        return None
-    kind = str(field.type)
-    if kind.startswith("tuple[tuple"):
-        return tuple(
-            tuple(_read_one("int", field.name, end) for end in pair.split("-")) for pair in text.split(",")
-        )
-    if kind.startswith("tuple"):
-        return tuple(_read_one(kind, field.name, item.strip()) for item in text.split(","))
-    return _read_one(kind, field.name, text)
-
-
-def _read_one(kind: str, name: str, text: str) -> Any:
-    if kind == "bool":
-        return text.lower() in ("true", "yes", "1")
-    if "Fraction" in kind:
-        return number(name, text)
-    if "float" in kind:
-        if "str" in kind and text == "drop":
-            return text
-        return real(name, text)
-    if "int" in kind:
-        try:
-            return int(text)
-        except ValueError:
-            if "str" not in kind:
-                raise ParameterError(
-                    "option", f"--{name} must be a whole number", got={name: text}, hint=f"--{name} 1000"
-                ) from None
-    return text
 
 
 def hint_options(taken: set[str]) -> list[Callable[..., Any]]:
@@ -350,7 +221,7 @@ def hints_of(options: dict[str, Any]) -> dict[str, Any]:
         value = None if field.name in UNTYPED else options.get(field.name)
         if value is not None:
             found[field.name] = (
-                value if isinstance(value, bool) else _read_one(str(field.type), field.name, value)
+                value if isinstance(value, bool) else read_one(str(field.type), field.name, value)
             )
     return found
 

@@ -1,0 +1,117 @@
+"""An office with data of its own, its app, and a client or a browser that has come in."""
+
+import csv
+import random
+import re
+import threading
+import time
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.testclient import TestClient
+
+from sordino.cli.app import listen
+from sordino.web import application
+from sordino.web.entrance import Link
+from sordino.web.office import Office
+
+HOST = "127.0.0.1:8765"
+ORIGIN = {"origin": f"http://{HOST}"}
+CANARY = 73519.0
+"""Stands in the data and must stand nowhere else."""
+
+
+def write_households(folder, rows=400):
+    """A table of households, one of them a canary."""
+    made = random.Random(7)
+    with (folder / "households.csv").open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["household", "income", "age", "region"])
+        for row in range(rows):
+            pay = CANARY if row == 17 else round(made.lognormvariate(10.4, 0.5))
+            out.writerow([row, pay, made.randint(18, 90), made.choice(["north", "south"])])
+
+
+class Idle:
+    """Stands for the worker where nobody looks at expected errors: a process for every test takes too long."""
+
+    def ask(self, *_):
+        return {}
+
+    def wait(self, *_):
+        return {}
+
+    def warm(self):
+        pass
+
+    close = warm
+
+
+class Walker(TestClient):
+    """A client that has come in by the link, and sends forms as our own pages do."""
+
+    def __init__(self, office, *, planning=False):
+        self.office = office
+        self.door = Link(office, cookie="sordino-8765")
+        self.made = application(office, hosts=(HOST,), origins=(ORIGIN["origin"],), entry=self.door)
+        self.starlette = self.made.app.app.app
+        if not planning:
+            self.starlette.state.worker = Idle()
+        super().__init__(self.made, base_url=f"http://{HOST}", follow_redirects=True)
+        assert self.get(self.door.link()).status_code == 200
+
+    def submit(self, address, **fields):
+        return self.post(address, data=fields, headers=ORIGIN)
+
+    def describe(self, budget="3", **more):
+        """Describe the households, and begin their ledger."""
+        (key,) = self.office.files()
+        given = {
+            "name": "households", "whom": "rows", "budget_epsilon": budget, "low:income": "0", "high:income": "200000",
+            "keys:region": "north, south", "low:age": "0", "high:age": "120", "step:age": "1",
+        }  # fmt: skip
+        return self.submit(f"/data/{key}", **(given | more))
+
+    def draft(self, **fields):
+        """A question as far as its cost; the address of the draft and the page."""
+        page = self.submit(
+            "/ask",
+            **{"data": "households", "statistic": "median", "column": "income", "epsilon": "0.5"} | fields,
+        )
+        return str(page.url.path), page
+
+    def release(self, **fields):
+        """A question as far as its answer."""
+        address, page = self.draft(**fields)
+        return self.submit(f"{address}/release", seal=seal_of(page))
+
+
+def seal_of(page):
+    """The seal of the one button."""
+    return re.search(r'name="seal" value="([0-9a-f]*)"', page.text)[1]
+
+
+def walker(folder):
+    write_households(folder)
+    office = Office(folder)
+    office.owner = "jane"
+    return Walker(office)
+
+
+@contextmanager
+def running(office, entry=None):
+    """The app on a port of its own; gives its address and the link."""
+    socket = listen(0)
+    host = f"127.0.0.1:{socket.getsockname()[1]}"
+    door = entry or Link(office, cookie="sordino-test")
+    app = application(office, hosts=(host,), origins=(f"http://{host}",), entry=door)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    try:
+        yield f"http://{host}", door
+    finally:
+        server.should_exit = True
+        thread.join(20)
