@@ -9,6 +9,8 @@ import dataclasses
 import re
 from typing import Any
 
+from sordino.docstrings import described as descriptions
+from sordino.docstrings import sentence
 from sordino.errors import ParameterError
 from sordino.privacy import Approx, Concentrated, Geo, Guarantee, Pure, TruncatedConcentrated
 
@@ -18,30 +20,6 @@ EXAMPLES = {
     "keys": "north,south", "edges": "0,18,65,120", "threshold": "50000", "vertices": "100",
 }  # fmt: skip
 """What stands for a field in an example."""
-
-WORDS = {
-    "low": "Lower bound, public: values below are clamped to it.",
-    "high": "Upper bound, public: values above are clamped to it.",
-    "step": "The lattice on which the data live: 1 for ages, 0.01 for pay.",
-    "missing": "What a row that is not a number counts as: a number, or drop.",
-    "bits": "Resolution of the lattice when no step is given.",
-    "keys": "Public categories.",
-    "columns": "The columns that the function gets.",
-    "label": "What it is called in words; the function's own name by default.",
-    "outputs": "Names of several numbers that it returns.",
-    "spread": "Public guess of the standard deviation of its value over blocks.",
-    "blocks": "The number of blocks; from public numbers by default.",
-    "block_rows": "Rows that the function needs at least.",
-    "debias": "Parts of a jackknife inside each block; 0 for none.",
-    "otherwise": "The public number that stands for a block without a number.",
-    "unbiased": "You vouch that it is unbiased on small blocks: yes or no.",
-    "aggregate": "How block values are put together: trimmed, median or mean.",
-    "frame": "What the function gets: pandas, polars, pyarrow or numpy.",
-    "isolation": "Where it runs: process, sandbox or none.",
-    "seconds": "Time for one block.",
-    "memory": "Bytes for one block.",
-    "workers": "Blocks that run at once.",
-}
 
 
 def asked(kind: type[Any]) -> list[dataclasses.Field[Any]]:
@@ -75,10 +53,10 @@ def positional(field: dataclasses.Field[Any]) -> bool:
     return (str(field.type) == "str" or "argument" in field.metadata) and required(field)
 
 
-def described(field: dataclasses.Field[Any]) -> str:
-    """What a field means, and its default."""
-    text = WORDS.get(field.name, field.name.replace("_", " ").capitalize() + ".")
-    return text if required(field) or field.default is None else f"{text} [default: {field.default}]"
+def described(field: dataclasses.Field[Any], kind: type) -> str:
+    """What a field is, in the first sentence of its description; the docstrings are where it is written."""
+    text = sentence(descriptions(kind).get(field.name, field.name.replace("_", " ").capitalize()))
+    return text if required(field) or field.default in (None, ()) else f"{text} [default: {field.default}]"
 
 
 def read(field: dataclasses.Field[Any], text: str | None) -> Any:

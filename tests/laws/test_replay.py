@@ -13,7 +13,7 @@ from sordino import catalogue
 from sordino.data.memory import Memory
 from sordino.errors import Unsupported
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.geometric import Geometric
 from sordino.mechanisms.choose import choose, output_grid
@@ -28,6 +28,7 @@ from sordino.testing.survey import survey
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 UNFOLLOWED = {
     "plain-or-cut",
+    "plain-or-cut-squares",
     "blocks",
     "quantile-interval",
     "quantiles-interval",
@@ -37,7 +38,7 @@ UNFOLLOWED = {
 """Their choices are of kinds that the replay cannot force yet, or nothing offers them by itself, so that they have no
 cases; their own tests hold their laws against the price (tests/mechanisms)."""
 MECHANISMS = {name: kind for name, kind in catalogue.mechanisms().items() if name not in UNFOLLOWED}
-LONG = {"variance-clip"}
+LONG: set[str] = set()
 """Their conversations take minutes: the slow run walks them."""
 USED = {"propose-test-release": 0.45}
 """What is seen at least of a price, where a test takes half of it."""
@@ -132,7 +133,9 @@ def test_a_mechanism_without_cases_fails():
 def gaussians(shift, scale=1):
     noise = catalogue.noise_family("gaussian")()
     return [
-        NoiseStep(price=Pure(1), noise=noise, location=Fraction(at), scale=Fraction(scale), grid=Grid(-20))
+        NoiseStep(
+            price=Pure(1), noise=noise, location=Fraction(at), scale=Fraction(scale), grid=Lattice.dyadic(-20)
+        )
         for at in (0, shift)
     ]
 

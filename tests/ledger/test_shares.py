@@ -9,7 +9,7 @@ import pytest
 import sordino as sd
 from sordino.errors import Frozen, LedgerError, LimitExceeded, NotApproved, ParameterError
 from sordino.ledger import Ledger, verify_export
-from sordino.ledger.chain import Row, amount, canonical, written
+from sordino.ledger.chain import ChainRow, amount, canonical, written
 from sordino.ledger.declared import Declared, Stamp
 from sordino.ledger.page import COLUMNS
 from sordino.session.release import Event
@@ -165,12 +165,12 @@ def test_a_row_written_by_hand_is_named(tmp_path, said):
         book.limit(sd.Pure(2), who_asks="ana", reason="a part")
     with sqlite3.connect(place) as connection:
         rows = connection.execute("SELECT * FROM entries ORDER BY number").fetchall()
-        last = Row(*rows[-1])
+        last = ChainRow(*rows[-1])
         kind, body, ceiling = FORGED[said](last)
         spent = last.spent
         if kind == "spend":
             spent = written(amount(spent) + amount(canonical(body["cost"])))
-        row = Row.after(
+        row = ChainRow.after(
             last,
             kind,
             "forged",

@@ -315,7 +315,7 @@ def test_a_restart_keeps_drafts_and_answers_what_was_paid(tmp_path):
     address, _ = first.draft()
     kept = first.office.desk.drafted(address.rpartition("/")[2])
     dataset = first.office.dataset("households")
-    _, question = ask.Asked.from_dict(kept["asked"]).of(first.office.session(dataset))
+    _, question = ask.Inquiry.from_dict(kept["asked"]).of(first.office.session(dataset))
     first.office.desk.mark(kept["token"], "paying")
     with Ledger(dataset.ledger) as book:
         book.spend(question.event, ask.ledger_token(first.office, kept))  # stopped right after the debit

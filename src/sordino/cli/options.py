@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sordino.docstrings import described as descriptions
+from sordino.docstrings import sentence
 from sordino.errors import ParameterError
 from sordino.fields import (
     EXAMPLES,
@@ -36,10 +38,26 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
 UNTYPED = ("interval", "measure")
-"""Hints that are no option of their own here: the one has its own, the other is an object."""
+"""Hints that are not options of their own here: the one has its own, the other is an object."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-plot_option = click.option("--plot", metavar="FILE", help="Draw a picture into FILE (.svg, .png or .pdf).")
+
+
+def drawable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:  # noqa: ARG001
+    """Refuse a file that cannot be drawn into, and a missing matplotlib, before the verb begins its work."""
+    if path is not None:
+        from sordino import plots
+
+        plots.check(path)
+    return path
+
+
+def picture_option(words: str) -> Callable[..., Any]:
+    """An option that names the file for a picture."""
+    return click.option("--plot", metavar="FILE", callback=drawable, help=f"{words} (.svg, .png or .pdf).")
+
+
+plot_option = picture_option("Draw a picture into FILE")
 
 
 def interval_options(words: str) -> list[Callable[..., Any]]:
@@ -81,12 +99,32 @@ def price_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that together name a guarantee."""
     for option in (
         click.option(
-            "--per", type=str, metavar="D", help="With --epsilon: geo-privacy, epsilon per distance D."
+            "--per",
+            type=str,
+            metavar="D",
+            help="With --epsilon: geo-privacy, epsilon for points a distance D apart.",
         ),
-        click.option("--omega", type=str, metavar="W", help="With --rho: truncated concentrated DP."),
-        click.option("--rho", type=str, metavar="R", help="Concentrated DP."),
-        click.option("--delta", type=str, metavar="D", help="With --epsilon: approximate DP."),
-        click.option("--epsilon", type=str, metavar="E", help="Pure DP."),
+        click.option(
+            "--omega",
+            type=str,
+            metavar="W",
+            help="With --rho: truncated concentrated privacy (tCDP), orders up to W.",
+        ),
+        click.option(
+            "--rho", type=str, metavar="R", help="Instead of --epsilon: concentrated privacy (zCDP)."
+        ),
+        click.option(
+            "--delta",
+            type=str,
+            metavar="D",
+            help="With --epsilon: approximate privacy, but for a probability D.",
+        ),
+        click.option(
+            "--epsilon",
+            type=str,
+            metavar="E",
+            help="Pure differential privacy: no answer becomes more than e^E times likelier or less likely.",
+        ),
     ):
         command = option(command)
     return command
@@ -158,7 +196,7 @@ class Statistics(click.Group):
             if field not in arguments:
                 decorated = click.option(
                     f"--{field.name.replace('_', '-')}", field.name, required=required(field), metavar=_metavar(field),
-                    help=described(field),
+                    help=described(field, kind),
                 )(decorated)  # fmt: skip
         for field in reversed(arguments):
             named: dict[str, Any] = (
@@ -204,7 +242,7 @@ def hint_options(taken: set[str]) -> list[Callable[..., Any]]:
         if field.name in UNTYPED or field.name in taken:
             continue
         flag = f"--{field.name}"
-        about = f"Public hint for choosing: {field.name}."
+        about = f"Public hint. {sentence(descriptions(Hints)[field.name])}"
         if field.type == "bool":
             hints.append(click.option(flag, is_flag=True, default=None, help=about))
         else:

@@ -9,7 +9,7 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import Frozen, LedgerError, ParameterError
-from sordino.ledger.chain import CLOSED, FROZEN, OPEN, Row, amount, written
+from sordino.ledger.chain import CLOSED, FROZEN, OPEN, ChainRow, amount, written
 from sordino.ledger.replay import MOVES
 from sordino.ledger.who import visible
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def changed(
     name: str,
-    last: Row,
+    last: ChainRow,
     kind: str,
     *,
     reason: str,
@@ -30,7 +30,7 @@ def changed(
     at: str,
     budget: Guarantee | None,
     more: Mapping[str, Any] | None = None,
-) -> Row:
+) -> ChainRow:
     """The row of a change, or a refusal."""
     state = MOVES[kind].get(last.standing)
     if state is None:
@@ -46,10 +46,10 @@ def changed(
         body["from"] = amount(last.ceiling).to_dict()
         ceiling = written(budget)
     token = secrets.token_hex(16)
-    return Row.after(last, kind, token, body, spent=last.spent, ceiling=ceiling, at=at, state=state)
+    return ChainRow.after(last, kind, token, body, spent=last.spent, ceiling=ceiling, at=at, state=state)
 
 
-def _check_ceiling(name: str, kind: str, budget: Guarantee, last: Row) -> None:
+def _check_ceiling(name: str, kind: str, budget: Guarantee, last: ChainRow) -> None:
     now, spent = amount(last.ceiling), amount(last.spent)
     comparable = type(budget) is type(now) and budget != now
     if kind == "raise" and not (comparable and now.within(budget)):
@@ -69,7 +69,7 @@ def _check_ceiling(name: str, kind: str, budget: Guarantee, last: Row) -> None:
         )
 
 
-def check_open(name: str, page: Page, last: Row) -> None:
+def check_open(name: str, page: Page, last: ChainRow) -> None:
     """Refuse a spend from a ledger that is frozen or closed, with the reason that was given."""
     if last.standing == OPEN:
         return

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sordino.errors import LedgerError, ParameterError, TokenUsed
 from sordino.ledger import account
-from sordino.ledger.chain import Row, amount, canonical, written
+from sordino.ledger.chain import ChainRow, amount, canonical, written
 from sordino.ledger.changes import check_open
 from sordino.ledger.declared import Stamp, refused
 from sordino.ledger.entry import Entry, entry_of
@@ -100,7 +100,9 @@ class Ledger(LedgerRules):
         }
         spent, ceiling = written(account.nothing(budget)), written(budget)
         try:
-            ledger._store.create(Row.after(None, "open", "", body, spent=spent, ceiling=ceiling, at=now()))
+            ledger._store.create(
+                ChainRow.after(None, "open", "", body, spent=spent, ceiling=ceiling, at=now())
+            )
         except BaseException:
             ledger.close()
             raise
@@ -160,12 +162,12 @@ class Ledger(LedgerRules):
     def _spend(
         self,
         page: Page,
-        last: Row,
+        last: ChainRow,
         opening: Mapping[str, Any],
         event: Event,
         token: str | None,
         told: Mapping[str, str],
-    ) -> tuple[Entry, Row]:
+    ) -> tuple[Entry, ChainRow]:
         described = event.to_dict()
         if token is not None and (paid := page.find("spend", token)) is not None:
             _check_same(self.name, token, self._sound(paid).content["event"], described)
@@ -190,7 +192,7 @@ class Ledger(LedgerRules):
         body = {"event": described, "cost": cost.to_dict(), "who": dict(told)}
         if totals:
             body["totals"] = totals
-        row = Row.after(
+        row = ChainRow.after(
             last,
             "spend",
             token or secrets.token_hex(16),
@@ -218,7 +220,7 @@ class Ledger(LedgerRules):
                 )
             known = self._answer(page, entry.token)
             if known is None:
-                known = last = Row.after(
+                known = last = ChainRow.after(
                     last,
                     "record",
                     entry.token,

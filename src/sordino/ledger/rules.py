@@ -14,11 +14,11 @@ from sordino.ledger import account
 from sordino.ledger.chain import amount
 from sordino.ledger.changes import changed
 from sordino.ledger.reading import LedgerReader
-from sordino.ledger.share import Share, Subject, spent_by, total_so_far
+from sordino.ledger.share import Share, Sharer, spent_by, total_so_far
 from sordino.ledger.who import check_name, check_reason, who
 
 if TYPE_CHECKING:
-    from sordino.ledger.chain import Row
+    from sordino.ledger.chain import ChainRow
     from sordino.ledger.declared import Declared
     from sordino.ledger.store import Page
     from sordino.privacy import Guarantee
@@ -86,11 +86,11 @@ class LedgerRules(LedgerReader):
             frozen: Refuse them all for now.
             user: Who decides it; the user of this client unless said otherwise.
         """
-        subject = Subject(who_asks, data)
+        subject = Sharer(who_asks, data)
         if ceiling is not None:
             account.check_budget(ceiling)
 
-        def stated(page: Page, last: Row) -> dict[str, Any]:
+        def stated(page: Page, last: ChainRow) -> dict[str, Any]:
             nothing = account.nothing(amount(last.ceiling))
             known = self._rules(page).shares.get(subject.key)
             spent = total_so_far(page, subject, nothing) if known is None else spent_by(page, known)
@@ -129,7 +129,7 @@ class LedgerRules(LedgerReader):
         reason: str,
         budget: Guarantee | None = None,
         *,
-        more: Mapping[str, Any] | Callable[[Page, Row], Mapping[str, Any]] | None = None,
+        more: Mapping[str, Any] | Callable[[Page, ChainRow], Mapping[str, Any]] | None = None,
         user: str | None = None,
     ) -> None:
         check_reason(reason)

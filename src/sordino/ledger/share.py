@@ -19,12 +19,12 @@ from sordino.ledger.who import check_name, visible
 from sordino.privacy import Guarantee
 
 if TYPE_CHECKING:
-    from sordino.ledger.chain import Row
+    from sordino.ledger.chain import ChainRow
     from sordino.ledger.store import Page
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Sharer:
     """Whose spends are counted: those of a user, those about a dataset, or those of both."""
 
     user: str | None = None
@@ -66,7 +66,7 @@ class Share:
         reason: Why.
     """
 
-    subject: Subject
+    subject: Sharer
     ceiling: Guarantee | None
     frozen: bool
     spent: Guarantee
@@ -76,12 +76,12 @@ class Share:
     reason: str = ""
 
     @classmethod
-    def of(cls, row: Row) -> Share:
+    def of(cls, row: ChainRow) -> Share:
         """Read a row of kind ``limit``."""
         body = row.content
         ceiling = body["ceiling"]
         return cls(
-            Subject(body["subject"].get("user"), body["subject"].get("data")),
+            Sharer(body["subject"].get("user"), body["subject"].get("data")),
             None if ceiling is None else Guarantee.from_dict(ceiling),
             bool(body["frozen"]),
             Guarantee.from_dict(body["spent"]),
@@ -116,7 +116,7 @@ class Rules:
     datasets: Mapping[str, Declared] = field(default_factory=dict)
     upto: int = 0
 
-    def after(self, rows: Iterable[Row]) -> Rules:
+    def after(self, rows: Iterable[ChainRow]) -> Rules:
         """The same with later rows."""
         shares, datasets, upto = dict(self.shares), dict(self.datasets), self.upto
         for row in rows:
@@ -143,7 +143,7 @@ class Rules:
         return self.datasets[data].broken(event, cost, told)
 
 
-class Tally:
+class PaidTally:
     """What every pair of user and dataset has paid, for replaying: prices are counted, and added up when asked."""
 
     def __init__(self) -> None:
@@ -153,7 +153,7 @@ class Tally:
         """Count a price as it is written."""
         self._paid.setdefault((user, data), Counter())[cost] += 1
 
-    def of(self, subject: Subject, nothing: Guarantee) -> Guarantee:
+    def of(self, subject: Sharer, nothing: Guarantee) -> Guarantee:
         """The total of a subject."""
         total = nothing
         for (user, data), costs in self._paid.items():
@@ -176,7 +176,7 @@ def spent_by(page: Page, share: Share) -> Guarantee:
     return Guarantee.from_dict(last.content["totals"][share.subject.key])
 
 
-def total_so_far(page: Page, subject: Subject, nothing: Guarantee) -> Guarantee:
+def total_so_far(page: Page, subject: Sharer, nothing: Guarantee) -> Guarantee:
     """What a subject has paid, from its spends one by one; once, when its first limit is set."""
     total = nothing
     for row in page.spends_of(subject.user, subject.data):

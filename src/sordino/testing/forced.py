@@ -20,9 +20,9 @@ from sordino.testing import noise_steps, steps
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.exact.grid import Grid
     from sordino.exact.scale import ExpScale
-    from sordino.mechanisms.parts.law import Cell
+    from sordino.lattice import Lattice
+    from sordino.mechanisms.parts.law import ScoreCell
     from sordino.mechanisms.parts.rings import Rings
     from sordino.noise import Noise
     from sordino.privacy import Guarantee
@@ -72,7 +72,7 @@ class ForcedDraws(Draws):
         return outcome
 
     def noise(
-        self, law: Noise, *, location: Fraction, scale: Fraction | ExpScale, grid: Grid, price: Guarantee
+        self, law: Noise, *, location: Fraction, scale: Fraction | ExpScale, grid: Lattice, price: Guarantee
     ) -> int:
         """As `Draws.noise`."""
         return int(
@@ -87,7 +87,7 @@ class ForcedDraws(Draws):
         """As `Draws.geometric`."""
         return int(self._force(noise_steps.GeometricStep(price=price, value=value, scale=scale)))
 
-    def radial(self, shells: Any, *, grid: Grid, price: Guarantee) -> list[int]:
+    def radial(self, shells: Any, *, grid: Lattice, price: Guarantee) -> list[int]:
         """As `Draws.radial`."""
         return list(self._force(noise_steps.RadialStep(price=price, shells=shells, grid=grid)))
 
@@ -125,7 +125,9 @@ class ForcedDraws(Draws):
             for group in range(len(rings))
         ]
 
-    def cells(self, cells: Sequence[Cell], measure: Measure, slope: Fraction, *, price: Guarantee) -> int:
+    def cells(
+        self, cells: Sequence[ScoreCell], measure: Measure, slope: Fraction, *, price: Guarantee
+    ) -> int:
         """As `Draws.cells`."""
         ordered = sorted(cells, key=lambda cell: cell.first)
         return self.scored(
@@ -150,7 +152,7 @@ class ForcedDraws(Draws):
         )  # fmt: skip
         return int(self._force(step))
 
-    def line(self, pieces: Sequence[Any], slope: Fraction, *, grid: Grid, price: Guarantee) -> int:
+    def line(self, pieces: Sequence[Any], slope: Fraction, *, grid: Lattice, price: Guarantee) -> int:
         """As `Draws.line`."""
         return int(
             self._force(noise_steps.LineStep(price=price, pieces=tuple(pieces), slope=slope, grid=grid))

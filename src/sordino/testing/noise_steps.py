@@ -20,7 +20,7 @@ from sordino.testing.steps import Parts, Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.noise import Noise
 
     Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ class NoiseStep(Step):
     noise: Noise
     location: Fraction
     scale: Fraction | ExpScale
-    grid: Grid
+    grid: Lattice
 
     @property
     def question(self) -> Any:
@@ -176,7 +176,7 @@ class LineStep(Step):
     kind: ClassVar[str] = "line"
     pieces: tuple[Any, ...]
     slope: Fraction
-    grid: Grid
+    grid: Lattice
 
     @property
     def question(self) -> Any:
@@ -231,7 +231,7 @@ class RadialStep(Step):
 
     kind: ClassVar[str] = "radial"
     shells: Any
-    grid: Grid
+    grid: Lattice
 
     @property
     def question(self) -> Any:

@@ -23,7 +23,7 @@ from sordino.testing.loss import hockey, orders, ratio, renyi
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms import Answer, Mechanism
     from sordino.reading.requests import Ask, Summary
     from sordino.statistics import Statistic
@@ -111,7 +111,7 @@ class _Tree:
         mechanism: Mechanism,
         statistic: Statistic,
         sides: tuple[_Side, _Side],
-        grid: Grid,
+        grid: Lattice,
         contribution: int,
         seed: int,
     ) -> None:
@@ -161,7 +161,7 @@ def replay(
     neighbour: Table,
     *,
     contribution: int = 1,
-    grid: Grid | None = None,
+    grid: Lattice | None = None,
     walks: int = 2,
     seed: int = 0,
     complete: int = 0,

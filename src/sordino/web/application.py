@@ -61,9 +61,9 @@ def application(
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static"),
     ]
     if office.shared:
-        from sordino.web import api, people, requests
+        from sordino.web import organisation
 
-        routes += [*people.ROUTES, *requests.ROUTES, *api.ROUTES]
+        routes += organisation.ROUTES
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:

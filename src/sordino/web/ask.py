@@ -23,7 +23,7 @@ from sordino.made import drawn_by
 from sordino.session import Session
 from sordino.web import charts, forms, plan
 from sordino.web.locks import fits, seal
-from sordino.web.question import Asked
+from sordino.web.question import Inquiry
 from sordino.web.view import amount, office, page, person, see
 from sordino.web.view import typed as read_form
 
@@ -107,7 +107,7 @@ def _draft(request: Request, typed: dict[str, str]) -> Response:
     return see(f"/ask/{token}")
 
 
-def _check_allowed(dataset: Dataset, asked: Asked) -> None:
+def _check_allowed(dataset: Dataset, asked: Inquiry) -> None:
     if dataset.statistics and asked.statistic.name not in dataset.statistics:
         raise ParameterError(
             "question", "this statistic may not be asked here", got={"statistic": asked.statistic.name},
@@ -115,13 +115,13 @@ def _check_allowed(dataset: Dataset, asked: Asked) -> None:
         )  # fmt: skip
 
 
-def _kept(request: Request) -> tuple[dict[str, Any], Dataset, Asked]:
+def _kept(request: Request) -> tuple[dict[str, Any], Dataset, Inquiry]:
     """The draft of an address; another person's is not there."""
     house, who = office(request), person(request)
     kept = house.desk.drafted(request.path_params["token"])
     if kept is None or (kept["person"] != who.name and not who.may("decide")):
         raise HTTPException(404)
-    return kept, house.dataset(kept["dataset"]), Asked.from_dict(kept["asked"])
+    return kept, house.dataset(kept["dataset"]), Inquiry.from_dict(kept["asked"])
 
 
 def of_person(house: Office, name: str) -> str:
@@ -155,7 +155,7 @@ def _quote(
     request: Request,
     kept: dict[str, Any],
     dataset: Dataset,
-    asked: Asked,
+    asked: Inquiry,
     who: Person,
     *,
     changed: bool = False,
@@ -218,7 +218,7 @@ def _quote(
     )
 
 
-def plan_options(house: Office, dataset: Dataset, asked: Asked) -> dict[str, Any]:
+def plan_options(house: Office, dataset: Dataset, asked: Inquiry) -> dict[str, Any]:
     """What a plan may assume: the number of rows where it is public, or the rough one that was declared."""
     rows = house.session(dataset).rows or dataset.rows
     options: dict[str, Any] = {} if rows is None else {"rows": min(rows, plan.MOST_ROWS)}
@@ -229,8 +229,8 @@ def plan_options(house: Office, dataset: Dataset, asked: Asked) -> dict[str, Any
     return options
 
 
-def _planned(asked: Asked) -> Asked:
-    return Asked(statistic=asked.statistic, price=asked.price, interval=asked.interval, hints=asked.hints)
+def _planned(asked: Inquiry) -> Inquiry:
+    return Inquiry(statistic=asked.statistic, price=asked.price, interval=asked.interval, hints=asked.hints)
 
 
 def expected(request: Request) -> Response:
@@ -241,7 +241,7 @@ def expected(request: Request) -> Response:
     return page(request, "ask_expected.html", found=found, token=request.path_params["token"], polled=True)
 
 
-def _retyped(asked: Asked) -> dict[str, str]:
+def _retyped(asked: Inquiry) -> dict[str, str]:
     """A question as it was typed."""
     from sordino.planner.code import typed
 
@@ -278,7 +278,7 @@ async def release(request: Request) -> Response:
 
 
 def _same(
-    house: Office, who: Person, kept: dict[str, Any], dataset: Dataset, asked: Asked, given: str
+    house: Office, who: Person, kept: dict[str, Any], dataset: Dataset, asked: Inquiry, given: str
 ) -> bool:
     """Whether the button belongs to the question as it stands now."""
     if house.ledger_of(dataset).paid(ledger_token(house, kept)) is not None:
@@ -287,7 +287,7 @@ def _same(
     return fits(given, seal(house, who.session, kept["token"], question.event.to_dict()))
 
 
-def work(house: Office, kept: dict[str, Any], dataset: Dataset, asked: Asked, stamp: Stamp) -> Any:
+def work(house: Office, kept: dict[str, Any], dataset: Dataset, asked: Inquiry, stamp: Stamp) -> Any:
     """Debit, read, draw, record: in a lane."""
 
     def run() -> int | None:
@@ -318,7 +318,7 @@ def work(house: Office, kept: dict[str, Any], dataset: Dataset, asked: Asked, st
 
 
 async def begin(
-    request: Request, who: Person, kept: dict[str, Any], dataset: Dataset, asked: Asked, stamp: Stamp
+    request: Request, who: Person, kept: dict[str, Any], dataset: Dataset, asked: Inquiry, stamp: Stamp
 ) -> Response:
     """Send a question through its lane and wait for it a little, at public times."""
     house = office(request)
@@ -345,7 +345,7 @@ def finish(app: Starlette) -> None:
         kept = house.desk.drafted(token)
         assert kept is not None
         try:
-            dataset, asked = house.dataset(kept["dataset"]), Asked.from_dict(kept["asked"])
+            dataset, asked = house.dataset(kept["dataset"]), Inquiry.from_dict(kept["asked"])
             paid = house.ledger_of(dataset).paid(ledger_token(house, kept))
         except SordinoError:
             continue

@@ -15,7 +15,7 @@ from sordino.explain import odds, whom
 from sordino.ledger import Ledger
 from sordino.privacy import Neighbors, Unit
 from sordino.web import forms
-from sordino.web.dataset import Column, Dataset
+from sordino.web.dataset import ColumnDescription, Dataset
 from sordino.web.office import LEDGER, Office, _slug
 from sordino.web.view import office, page, person, see
 from sordino.web.view import typed as read_form
@@ -132,7 +132,7 @@ def _dataset(house: Office, path: Path, typed: dict[str, str]) -> Dataset:
     columns = {}
     for name in {key.partition(":")[2] for key in typed if ":" in key}:
         found = _column(name, typed)
-        if found != Column():
+        if found != ColumnDescription():
             columns[name] = found
     rows = typed.get("rows", "").strip()
     book = typed.get("ledger", "")
@@ -155,7 +155,7 @@ def _dataset(house: Office, path: Path, typed: dict[str, str]) -> Dataset:
     )
 
 
-def _column(name: str, typed: dict[str, str]) -> Column:
+def _column(name: str, typed: dict[str, str]) -> ColumnDescription:
     def number(part: str) -> float | None:
         text = typed.get(f"{part}:{name}", "").strip()
         return fields.real(f"{part}:{name}", text) if text else None
@@ -165,7 +165,7 @@ def _column(name: str, typed: dict[str, str]) -> Column:
     )
     if keys and all(key.lstrip("-").isdigit() for key in keys):
         keys = tuple(int(key) for key in keys)
-    made = Column(
+    made = ColumnDescription(
         typed.get(f"label:{name}", "").strip()[:200], number("low"), number("high"), number("step"), keys
     )
     if made.low is not None and made.high is not None and not made.low < made.high:

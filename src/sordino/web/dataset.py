@@ -23,7 +23,7 @@ POLICIES = ("auto", "ask", "auto-below")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnDescription:
     """The public description of a column; every part may be left out.
 
     Attributes:
@@ -61,7 +61,7 @@ class Dataset:
         unit: Whom to protect.
         neighbors: Which datasets the promise compares.
         rows: A rough public number of rows, where the true one is private.
-        row: Column that orders the rows of a unit.
+        row: ColumnDescription that orders the rows of a unit.
         decimal: Decimal sign of a CSV file.
         numbers: Columns of text that are to be read as numbers.
         columns: Descriptions by column.
@@ -82,7 +82,7 @@ class Dataset:
     row: str | None = None
     decimal: str = "."
     numbers: tuple[str, ...] = ()
-    columns: Mapping[str, Column] = field(default_factory=dict)
+    columns: Mapping[str, ColumnDescription] = field(default_factory=dict)
     statistics: tuple[str, ...] = ()
     cost_max: Guarantee | None = None
     policy: str = "auto"
@@ -112,9 +112,9 @@ class Dataset:
             approved=self.policy != "auto",
         )
 
-    def describe(self, column: str) -> Column:
+    def describe(self, column: str) -> ColumnDescription:
         """The description of a column; an empty one where there is none."""
-        return self.columns.get(column, Column())
+        return self.columns.get(column, ColumnDescription())
 
     def public(self) -> dict[str, Any]:
         """What may be told to everybody who may ask: everything but where data and ledger are."""
@@ -189,7 +189,7 @@ class Dataset:
                 "dataset", "the declaration has unknown entries", got={"entries": unknown[:3]}
             )
         columns = {
-            name: Column(**{**column, "keys": tuple(column.get("keys", ()))})
+            name: ColumnDescription(**{**column, "keys": tuple(column.get("keys", ()))})
             for name, column in found.pop("columns", {}).items()
         }
         for name in ("cost_max", "auto_below"):

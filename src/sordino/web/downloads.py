@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from sordino.explain import asked
 from sordino.statistics import Statistic
-from sordino.web.question import Asked
+from sordino.web.question import Inquiry
 
 if TYPE_CHECKING:
     from sordino.session.release import Release
@@ -67,7 +67,7 @@ def script(made: Release, datasets: Sequence[Dataset]) -> str:
         return f"# {asked(event)}: several statistics in one release, see the JSON document\n"
     # The relation is the session's to decide: groups and filters are read in another than they are asked in.
     plain = {name: value for name, value in statistics.items() if name != "neighbors"}
-    question = Asked(
+    question = Inquiry(
         statistic=Statistic.from_dict(plain),
         price=event.guarantee,
         by=None if event.by is None else (event.by["column"], tuple(event.by["keys"])),

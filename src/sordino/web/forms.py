@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sordino import catalogue, fields
 from sordino.coverage import Population, Sample
 from sordino.errors import ParameterError, SordinoError
-from sordino.web.question import HINTS, UNASKED, Asked
+from sordino.web.question import HINTS, UNASKED, Inquiry
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
@@ -81,7 +81,8 @@ def inputs(
     found = []
     described = None if dataset is None else dataset.describe(typed.get("column", ""))
     wrong = set() if problem is None else {str(name).lstrip("-").replace("-", "_") for name in problem.got}
-    for field in fields.asked(catalogue.statistic(kind)):
+    made = catalogue.statistic(kind)
+    for field in fields.asked(made):
         known = getattr(described, field.name, None) if field.name in DESCRIBED else None
         required = fields.required(field)
         column = fields.positional(field)
@@ -89,7 +90,7 @@ def inputs(
             Input(
                 field.name,
                 LABELS.get(field.name, field.name.replace("_", " ")),
-                fields.described(field),
+                fields.described(field, made),
                 typed.get(field.name, "").strip(),
                 required and dataset is None,
                 spelled(known) if known not in (None, ()) else fields.EXAMPLES.get(field.name, ""),
@@ -188,14 +189,14 @@ def coverage(typed: Mapping[str, str]) -> Sample | Population | None:
     return Population(level) if typed.get("bar") == "population" else Sample(level)
 
 
-def question(typed: Mapping[str, str], dataset: Dataset | None = None) -> Asked:
+def question(typed: Mapping[str, str], dataset: Dataset | None = None) -> Inquiry:
     """The whole question that was filled in."""
     hints: dict[str, Any] = {}
     for name in HINTS:
         text = typed.get(f"hint_{name}", "").strip()
         if text:
             hints[name] = True if name in ("tight", "loose", "symmetric") else fields.real(name, text)
-    return Asked(
+    return Inquiry(
         statistic=statistic(typed, dataset),
         price=price(typed),
         by=split(typed, dataset),

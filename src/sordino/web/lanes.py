@@ -19,7 +19,7 @@ WIDTH = 4
 
 
 @dataclass(slots=True)
-class Job:
+class LaneJob:
     """A release on its way.
 
     Attributes:
@@ -39,7 +39,7 @@ class Job:
         """When it may be handed out; None while it is not known yet.
 
         Example:
-            >>> job = Job(begun=100.0, after=0.25, done=100.3)
+            >>> job = LaneJob(begun=100.0, after=0.25, done=100.3)
             >>> job.due
             100.5
         """
@@ -68,18 +68,18 @@ class Lanes:
 
     def __init__(self, width: int = WIDTH) -> None:
         self._pool = ThreadPoolExecutor(width, thread_name_prefix="sordino-lane")
-        self._jobs: dict[str, Job] = {}
+        self._jobs: dict[str, LaneJob] = {}
         self._alone = threading.Lock()
         self._lanes: dict[str, threading.Lock] = {}
 
-    def submit(self, token: str, lane: str, after: float, work: Callable[[], Any]) -> Job:
+    def submit(self, token: str, lane: str, after: float, work: Callable[[], Any]) -> LaneJob:
         """Begin a release, or find the one that is on its way under the same token."""
         with self._alone:
             self._forget()
             kept = self._jobs.get(token)
             if kept is not None and (kept.done is None or not kept.ready):
                 return kept
-            job = self._jobs[token] = Job(time.monotonic(), after)
+            job = self._jobs[token] = LaneJob(time.monotonic(), after)
             alone = self._lanes.setdefault(lane, threading.Lock())
 
         def run() -> None:
@@ -96,7 +96,7 @@ class Lanes:
         self._pool.submit(run)
         return job
 
-    def job(self, token: str) -> Job | None:
+    def job(self, token: str) -> LaneJob | None:
         """The release under a token, when it is on its way in this process."""
         return self._jobs.get(token)
 

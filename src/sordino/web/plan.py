@@ -14,7 +14,7 @@ from sordino.errors import ParameterError, SordinoError
 from sordino.explain import odds
 from sordino.planner import SHAPES
 from sordino.web import charts, forms
-from sordino.web.question import Asked
+from sordino.web.question import Inquiry
 from sordino.web.view import amount, office, page, person
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ FIRST = 2.5
 """Seconds that a page waits for the first figure."""
 
 
-def read(typed: dict[str, str]) -> tuple[Asked, dict[str, Any]]:
+def read(typed: dict[str, str]) -> tuple[Inquiry, dict[str, Any]]:
     """The question of a plan and what is assumed."""
-    asked = Asked(
+    asked = Inquiry(
         statistic=forms.statistic(typed),
         price=forms.price(typed),
         interval=forms.coverage(typed),
@@ -64,13 +64,13 @@ def _sample(text: str) -> list[float]:
     return [fields.real("sample", word) for word in words]
 
 
-def key_of(asked: Asked, options: dict[str, Any]) -> str:
+def key_of(asked: Inquiry, options: dict[str, Any]) -> str:
     """The name of a plan."""
     return hashlib.sha256(json.dumps([asked.to_dict(), options], sort_keys=True).encode()).hexdigest()
 
 
 def started(
-    request: Request, asked: Asked, options: dict[str, Any], *, wait: float = FIRST
+    request: Request, asked: Inquiry, options: dict[str, Any], *, wait: float = FIRST
 ) -> dict[str, Any]:
     """What is known of a plan; the first figure is waited for."""
     key = key_of(asked, options)
@@ -87,7 +87,7 @@ def show(request: Request) -> Response:
         typed = {**START, **typed}
     problem: SordinoError | None = None
     found: dict[str, Any] = {}
-    asked: Asked | None = None
+    asked: Inquiry | None = None
     options: dict[str, Any] = {}
     try:
         asked, options = read(typed)
@@ -115,7 +115,7 @@ def show(request: Request) -> Response:
     )
 
 
-def _result(asked: Asked | None, found: dict[str, Any]) -> dict[str, Any]:
+def _result(asked: Inquiry | None, found: dict[str, Any]) -> dict[str, Any]:
     """What the page draws of what is known."""
     known = found.get("full") or found.get("quick")
     best = None if known is None else next(option for option in known["options"] if option["default"])

@@ -1,4 +1,4 @@
-"""`Asked`: a question as a form or a program puts it, before it meets data. Foreign input becomes a statistic here.
+"""`Inquiry`: a question as a form or a program puts it, before it meets data. Foreign input becomes a statistic here.
 
 Whatever is wrong with it is a `ParameterError`; sizes are bounded, so that nobody fills the memory with keys.
 """
@@ -30,7 +30,7 @@ UNASKED = ("function",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Inquiry:
     """A question and its price.
 
     Attributes:
@@ -64,14 +64,14 @@ class Asked:
         }
 
     @classmethod
-    def from_dict(cls, record: Any) -> Asked:
+    def from_dict(cls, record: Any) -> Inquiry:
         """Read a question from afar.
 
         Example:
             >>> from sordino.privacy import Pure
             >>> from sordino.statistics.count import Count
-            >>> asked = Asked(statistic=Count("age"), price=Pure(1))
-            >>> Asked.from_dict(asked.to_dict()) == Asked.from_dict(asked.to_dict())
+            >>> asked = Inquiry(statistic=Count("age"), price=Pure(1))
+            >>> Inquiry.from_dict(asked.to_dict()) == Inquiry.from_dict(asked.to_dict())
             True
         """
         try:

@@ -19,9 +19,9 @@ def plan(tell: Tell, progress: Progress, asked: dict[str, Any], options: dict[st
     """The default's error, then the ranked table, then the curves."""
     from sordino.planner import plan as planned
     from sordino.planner.figures import error_curves
-    from sordino.web.question import Asked
+    from sordino.web.question import Inquiry
 
-    question = Asked.from_dict(asked)
+    question = Inquiry.from_dict(asked)
     given = {**options, **(question.hints or {})}
     if question.interval is not None:
         given["interval"] = question.interval
