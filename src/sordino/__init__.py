@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 # Where the fundamental names live. Statistics, noise families and mechanisms are found in their folders.
 _HOMES = {
     "catalogue": ("register",),
+    "client": ("connect",),
     "errors": (
         "BudgetExceeded",
         "DataError",
@@ -55,6 +56,7 @@ _HOMES = {
     "reading.condition": ("Condition",),
     "reading.profile": ("Profile",),
     "session": ("Session", "open"),
+    "session.columns": ("columns",),
     "session.oneline": (
         "count",
         "histogram",

@@ -1,5 +1,6 @@
 from sordino import geo, plots, smoothed
 from sordino.catalogue import register
+from sordino.client import connect
 from sordino.coverage import Population, Sample
 from sordino.errors import (
     BudgetExceeded,
@@ -75,6 +76,7 @@ from sordino.session import (
     Session,
     open,  # noqa: A004
 )
+from sordino.session.columns import columns
 from sordino.session.oneline import (
     count,
     histogram,
@@ -214,7 +216,9 @@ __all__ = [
     "add_remove_cost",
     "best_trim",
     "check_bound",
+    "columns",
     "compose",
+    "connect",
     "count",
     "geo",
     "histogram",

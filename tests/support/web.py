@@ -115,3 +115,63 @@ def running(office, entry=None):
     finally:
         server.should_exit = True
         thread.join(20)
+
+
+PASSWORD = "correct horse battery"
+PEOPLE = {"olga": ("officer",), "otto": ("officer",), "ana": ("analyst",), "ben": ("analyst",), "cora": ("curator",),
+          "vera": ("viewer",), "owen": ("owner",)}  # fmt: skip
+
+
+def organisation(folder, *, ledger=None, desk=None, budget=5, rates=1000, **rules):
+    """An office of an organisation: one declared dataset, people of every role, and no limit on rates."""
+    import sordino as sd
+    from sordino.ledger import Ledger
+    from sordino.web.accounts import Accounts
+    from sordino.web.dataset import ColumnDescription, Dataset
+    from sordino.web.desk import Desk
+
+    write_households(folder)
+    place = ledger or str(folder / "book.ledger")
+    dataset = Dataset(
+        name="households", data="households.csv", ledger=ledger or "book.ledger", answer_after=0.02,
+        columns={"income": ColumnDescription(low=0, high=200000), "region": ColumnDescription(keys=("north", "south"))},
+        **rules,
+    )  # fmt: skip
+    (folder / "households.dataset.toml").write_text(dataset.to_toml())
+    if not Ledger.exists(place):
+        with Ledger.create(place, sd.Pure(budget), reason="a test") as book:
+            book.declare(dataset.declared, reason="agreed")
+    office = Office(folder, Desk(desk or folder / "desk.db"), shared=True)
+    office.rates = {"release": rates, "quote": rates}
+    accounts = Accounts(office.desk)
+    known = {name for name, *_ in accounts.everybody()}
+    for name, roles in PEOPLE.items():
+        if name not in known:
+            accounts.add(name, roles)
+    return office
+
+
+class Member(TestClient):
+    """Somebody of an organisation who has signed in, without the slow hash of a password."""
+
+    def __init__(self, office, name, app=None):
+        from sordino.web.signin import SignIn
+
+        self.office, self.name = office, name
+        self.door = SignIn(office, secure=False)
+        self.made = app or application(office, hosts=(HOST,), origins=(ORIGIN["origin"],), entry=self.door)
+        self.made.app.app.app.state.worker = Idle()
+        super().__init__(self.made, base_url=f"http://{HOST}", follow_redirects=True)
+        self.cookies.set(self.door.cookie, office.desk.begin(name))
+
+    def submit(self, address, **fields):
+        return self.post(address, data=fields, headers=ORIGIN)
+
+    def draft(self, **fields):
+        given = {"data": "households", "statistic": "median", "column": "income", "epsilon": "0.5"} | fields
+        page = self.submit("/ask", **given)
+        return str(page.url.path), page
+
+    def release(self, **fields):
+        address, page = self.draft(**fields)
+        return self.submit(f"{address}/release", seal=seal_of(page))

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 KINDS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq")
 LEDGER = ".ledger"
 DEPTH = 2
+RATES = {"release": 10, "quote": 60}
+"""What one person may do in a minute."""
 
 
 class Office:
@@ -49,6 +51,7 @@ class Office:
         self.desk = desk or Desk(None)
         self.shared = shared
         self.owner = login()
+        self.rates = dict(RATES)
         self.key = self.desk.secret("seal")
         self._alone = threading.RLock()
         self._open: dict[str, tuple[Dataset, Session]] = {}
