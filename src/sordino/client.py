@@ -31,7 +31,7 @@ TRIES = 5
 HERE = ("127.0.0.1", "localhost", "::1")
 
 
-def connect(url: str, token: str | None = None, *, timeout: float = 60.0) -> Server:
+def connect(url: str, token: str | None = None, *, timeout: float = 60.0) -> Service:
     """Come to a service of `sordino serve`.
 
     Args:
@@ -48,10 +48,10 @@ def connect(url: str, token: str | None = None, *, timeout: float = 60.0) -> Ser
     secret = token or os.environ.get("SORDINO_TOKEN", "")
     if not secret:
         raise ParameterError("connect", "a token is needed", hint="export SORDINO_TOKEN=sdn_...")
-    return Server(url.rstrip("/"), secret, timeout)
+    return Service(url.rstrip("/"), secret, timeout)
 
 
-class Server:
+class Service:
     """A service; made by `connect`."""
 
     def __init__(self, url: str, token: str, timeout: float) -> None:
@@ -104,7 +104,7 @@ class Server:
         return str(self.ask("POST", f"requests/{quoted(request, safe='')}/decision", sent)[1]["state"])
 
     def __repr__(self) -> str:
-        return f"<Server {self.url}>"
+        return f"<Service {self.url}>"
 
 
 class Waiting:
@@ -142,7 +142,7 @@ class RemoteSession:
     Statistics with the bounds that the dataset describes: ``people.median("income")``.
     """
 
-    def __init__(self, server: Server, name: str, conditions: tuple[str, ...] = ()) -> None:
+    def __init__(self, server: Service, name: str, conditions: tuple[str, ...] = ()) -> None:
         self._server, self.name, self._conditions = server, name, conditions
         self._about: Mapping[str, Any] | None = None
 
@@ -202,7 +202,7 @@ class RemoteSession:
                 key: known[key] for key in ("low", "high", "step", "keys") if key in known and key in fields
             }
             build: Any = kind
-            return build(column, **(told | given))  # type: ignore[no-any-return]
+            return build(column, **(told | given))
 
         return made
 

@@ -425,7 +425,7 @@ def test_a_line_cut_at_any_byte_leads_to_one_debit_and_one_answer(there, office)
             far.close()
 
     threading.Thread(target=carry, daemon=True).start()
-    cut = client.Server(f"http://127.0.0.1:{relay.getsockname()[1]}", there._server._token, 5.0)
+    cut = client.Service(f"http://127.0.0.1:{relay.getsockname()[1]}", there._server._token, 5.0)
     cut_session = cut.open("households")
     answer = None
     for _ in range(4):

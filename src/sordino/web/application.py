@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from sordino.web.office import Office
+
+
+THREADS = 8
+"""Requests that are worked on at once, beside the lanes of releases."""
 
 
 def application(
@@ -67,6 +72,8 @@ def application(
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
+        # Every thread has its own connections: a few are enough, and a database has no more than a hundred.
+        anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         ask.finish(app)
         threading.Thread(target=app.state.worker.warm, daemon=True).start()
         yield

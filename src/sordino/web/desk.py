@@ -19,7 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sordino.errors import LedgerError, MissingExtra
+from sordino.errors import MissingExtra
 from sordino.ledger.address import is_address, read_address
 from sordino.ledger.chain import FIRST, digest
 
@@ -45,6 +45,7 @@ class Desk:
         self._mine = threading.local()
         self._alone = threading.RLock()
         self._memory: Any = None
+        self._opened: list[Any] = []
         if self._place is None:
             self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         elif not self._server:
@@ -75,10 +76,11 @@ class Desk:
             fresh.execute("SELECT pg_advisory_unlock(736)")
             fresh.execute(f"SET search_path TO {address.schema}_desk")
         else:
-            fresh = sqlite3.connect(self._place, timeout=30, isolation_level=None)
+            fresh = sqlite3.connect(self._place, timeout=30, isolation_level=None, check_same_thread=False)
             fresh.execute("PRAGMA journal_mode=WAL")
             fresh.execute("PRAGMA synchronous=NORMAL")
         self._mine.connection = fresh
+        self._opened.append(fresh)
         return fresh
 
     def run(self, statement: str, *values: Any) -> Any:
@@ -227,7 +229,8 @@ class Desk:
         return True
 
     def close(self) -> None:
-        """Let go of this thread's connection."""
-        with contextlib.suppress(AttributeError, sqlite3.Error, LedgerError):
-            self._mine.connection.close()
-            del self._mine.connection
+        """Let go of the connections of all threads."""
+        for connection in self._opened:
+            with contextlib.suppress(Exception):
+                connection.close()
+        self._opened, self._mine = [], threading.local()
