@@ -210,3 +210,18 @@ def test_racing_people_keep_every_share(location):
         assert paid.count("b") <= 8
         assert book.spent == sd.Pure(4)
         assert book.verify().holds
+
+
+def test_a_share_is_given_and_frozen_on_the_command_line(tmp_path, capsys):
+    from sordino.cli import main
+
+    place = str(tmp_path / "book.ledger")
+    Ledger.create(place, sd.Pure(10), reason="tests").close()
+    main(["ledger", "limit", place, "--who", "ana", "--epsilon", "2", "--reason", "a part"])
+    assert "ana's questions" in capsys.readouterr().out
+    main(["ledger", "limit", place, "--who", "ana", "--freeze", "--reason", "left"])
+    with Ledger(place) as book, pytest.raises(Frozen):
+        book.spend(event(), stamp=Stamp("ana"))
+    with pytest.raises(SystemExit) as ended:
+        main(["ledger", "limit", place, "--epsilon", "2", "--reason", "whose?"])
+    assert ended.value.code == 2

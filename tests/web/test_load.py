@@ -30,6 +30,7 @@ from sordino.web.office import Office
 from sordino.web.signin import SignIn
 import uvicorn
 folder, desk = sys.argv[1:3]
+sys.modules["sordino.web.application"].THREADS = 3  # the database of the tests has 40 connections
 office = Office(folder, Desk(desk), shared=True)
 office.rates = {"release": 10**6, "quote": 10**6}
 socket = listen(0)

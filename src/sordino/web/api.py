@@ -150,7 +150,7 @@ async def release(request: Request) -> Response:
         kept["ledger_token"],
         made.name,
         made.answer_after,
-        ask.work(office(request), kept, made, inquiry, stamp),
+        ask.work(office(request), kept, made, inquiry, stamp, person(request).address),
     )
     deadline = time.monotonic() + PATIENCE
     for _ in range(16):

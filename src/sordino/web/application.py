@@ -22,7 +22,7 @@ from sordino.web import ask, data, entrance, ledger, more, plan, reports
 from sordino.web.lanes import Lanes
 from sordino.web.locks import Locks
 from sordino.web.view import page, refused, see
-from sordino.web.worker import Worker
+from sordino.web.worker import PlanWorker
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -87,7 +87,7 @@ def application(
         exception_handlers={SordinoError: _refused, 404: _absent, 405: _absent},
         middleware=[Middleware(entrance.Entrance, door=door)],
     )
-    app.state.office, app.state.worker, app.state.lanes, app.state.door = office, Worker(), Lanes(), door
+    app.state.office, app.state.worker, app.state.lanes, app.state.door = office, PlanWorker(), Lanes(), door
     return Shield(Locks(Shield(app), hosts=hosts, origins=origins, strict_transport=secure))
 
 

@@ -287,7 +287,9 @@ def _same(
     return fits(given, seal(house, who.session, kept["token"], question.event.to_dict()))
 
 
-def work(house: Office, kept: dict[str, Any], dataset: Dataset, asked: Inquiry, stamp: Stamp) -> Any:
+def work(
+    house: Office, kept: dict[str, Any], dataset: Dataset, asked: Inquiry, stamp: Stamp, address: str = ""
+) -> Any:
     """Debit, read, draw, record: in a lane."""
 
     def run() -> int | None:
@@ -300,17 +302,22 @@ def work(house: Office, kept: dict[str, Any], dataset: Dataset, asked: Inquiry, 
         except (NotApproved, BudgetExceeded, ParameterError) as problem:
             house.desk.mark(kept["token"], "draft")
             house.desk.note(
-                kept["person"], stamp.via or "page", "", "release", dataset.name, type(problem).__name__
+                kept["person"], stamp.via or "page", address, "release", dataset.name, type(problem).__name__
             )
             raise
         except SordinoError as problem:
             house.desk.note(
-                kept["person"], stamp.via or "page", "", "release", dataset.name, type(problem).__name__
+                kept["person"], stamp.via or "page", address, "release", dataset.name, type(problem).__name__
             )
             raise
         house.desk.mark(kept["token"], "answered")
         house.desk.note(
-            kept["person"], stamp.via or "page", "", "release", f"{dataset.name} {made.ledger_id}", "paid"
+            kept["person"],
+            stamp.via or "page",
+            address,
+            "release",
+            f"{dataset.name} {made.ledger_id}",
+            "paid",
         )
         return made.ledger_id
 
@@ -322,12 +329,11 @@ async def begin(
 ) -> Response:
     """Send a question through its lane and wait for it a little, at public times."""
     house = office(request)
-    del who
     job = request.app.state.lanes.submit(
         ledger_token(house, kept),
         dataset.name,
         dataset.answer_after,
-        work(house, kept, dataset, asked, stamp),
+        work(house, kept, dataset, asked, stamp, who.address),
     )
     for _ in range(4):  # 1, 2, 4, 8 times the public time
         if job.ready or (wait := job.next_tick() + 0.005) > PATIENCE:

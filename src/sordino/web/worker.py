@@ -53,7 +53,7 @@ def work(pipe: Any) -> None:
                 tell("bug", type(problem).__name__)
 
 
-class Worker:
+class PlanWorker:
     """Results by their question; the newest ones are kept."""
 
     def __init__(self) -> None:
