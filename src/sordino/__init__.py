@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 # Where the fundamental names live. Statistics, noise families and mechanisms are found in their folders.
 _HOMES = {
     "catalogue": ("register",),
+    "client": ("connect",),
     "errors": (
         "BudgetExceeded",
         "DataError",
@@ -58,6 +59,7 @@ _HOMES = {
     "reading.formula": ("col",),
     "reading.profile": ("Profile",),
     "session": ("Session", "open"),
+    "session.columns": ("columns",),
     "session.oneline": (
         "count",
         "histogram",

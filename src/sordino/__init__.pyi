@@ -1,5 +1,6 @@
 from sordino import geo, plots, smoothed
 from sordino.catalogue import register
+from sordino.client import connect
 from sordino.coverage import Population, Sample
 from sordino.errors import (
     BudgetExceeded,
@@ -83,6 +84,7 @@ from sordino.session import (
     Session,
     open,  # noqa: A004
 )
+from sordino.session.columns import columns
 from sordino.session.oneline import (
     count,
     histogram,
@@ -238,7 +240,9 @@ __all__ = [
     "best_trim",
     "check_bound",
     "col",
+    "columns",
     "compose",
+    "connect",
     "count",
     "discover",
     "geo",

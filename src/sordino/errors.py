@@ -5,8 +5,12 @@
     ├── DataError          the schema does not fit the request: change the source (also a ValueError)
     ├── Unsupported        no theorem covers the combination: take a named alternative
     ├── BudgetExceeded     the ledger refuses: ask for less or raise the ceiling
+    │   └── LimitExceeded  the share of a person or of a dataset is used up, whatever the ceiling has left
     ├── LedgerError        the ledger refuses, is absent or cannot be reached
     │   ├── LedgerDamaged  the ledger is not as it was written: nothing is released from it
+    │   ├── Frozen         the ledger, a dataset or a person is frozen, or the ledger is closed
+    │   ├── TokenUsed      the token has paid for another question: use a new one
+    │   ├── NotApproved    somebody else must approve the question first
     │   └── Unanswered     paid for, and no answer was drawn: ask again with the token
     ├── AuditFailed        a claim was refuted
     └── MissingExtra       an optional dependency is not installed: install it    (also an ImportError)
@@ -149,12 +153,28 @@ class BudgetExceeded(SordinoError):
     """The ledger has not enough left."""
 
 
+class LimitExceeded(BudgetExceeded):
+    """A share of the budget, of a person or of a dataset, has not enough left."""
+
+
 class LedgerError(SordinoError):
     """The ledger is absent, unreachable or used in a way that would break its promises."""
 
 
 class LedgerDamaged(LedgerError):
     """The ledger is not as it was written: a row was changed, is missing, or an older copy was put back."""
+
+
+class Frozen(LedgerError):
+    """The ledger, a dataset or a person is frozen, or the ledger is closed: nothing is spent for now."""
+
+
+class TokenUsed(LedgerError):
+    """A token has paid for another question, or about other data."""
+
+
+class NotApproved(LedgerError):
+    """Somebody else must approve the question before it is paid."""
 
 
 class Unanswered(LedgerError):

@@ -169,7 +169,7 @@ def test_freeze_lower_and_close_with_reasons(run):
     assert code == 0
     assert "frozen: looks wrong" in out
     code, _, err = run(*COUNT, "--data", "people.csv")
-    assert code == 2
+    assert code == 3
     assert "ledger unfreeze" in err
     assert run("ledger", "unfreeze", "people.ledger", "--reason", "was right")[0] == 0
     assert run(*COUNT, "--data", "people.csv")[0] == 0

@@ -113,7 +113,7 @@ def test_the_old_log_is_left_for_good(old):
     assert names == {"old.ledger", "old.ledger-journal"}
     assert old.read_bytes()[18:20] == b"\x01\x01"  # rollback journal, in the header of the file
     connection = sqlite3.connect(old)
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
     connection.close()
 
 

@@ -151,7 +151,7 @@ def test_a_freeze_is_before_a_spend_or_after_it(location, ask):
 
 def test_a_record_has_the_time_of_its_debit(ledger, ask, monkeypatch):
     moments = iter(["2026-03-01T10:00:00+00:00", "2026-03-01T10:07:31+00:00"])
-    monkeypatch.setattr("sordino.ledger.ledger._now", lambda: next(moments))
+    monkeypatch.setattr("sordino.ledger.ledger.now", lambda: next(moments))
     event = ask()
     entry = ledger.spend(event, "t")
     ledger.record(entry, answer(event, entry))

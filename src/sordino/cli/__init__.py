@@ -22,6 +22,7 @@ from sordino import __version__
 from sordino.errors import (
     AuditFailed,
     BudgetExceeded,
+    Frozen,
     LedgerDamaged,
     ParameterError,
     SordinoError,
@@ -163,7 +164,7 @@ def _bug(error: Exception) -> SordinoError:
 
 def exit_code(error: SordinoError) -> int:
     """Say which exit code an error has: 5 for a damaged ledger alone."""
-    if isinstance(error, BudgetExceeded):
+    if isinstance(error, BudgetExceeded | Frozen):
         return EXIT_BUDGET
     if isinstance(error, AuditFailed):
         return EXIT_AUDIT

@@ -12,8 +12,10 @@ import click
 
 from sordino.address import pasted
 from sordino.cli import render
-from sordino.cli.options import guarantee, json_option, picture_option, price_options
+from sordino.cli.ledger_shares import limit
+from sordino.cli.options import json_option, picture_option, price_options
 from sordino.errors import LedgerDamaged, ParameterError
+from sordino.fields import guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,6 +31,9 @@ why_option = click.option("--reason", required=True, help="Why; it stays in the 
 @click.group(name="ledger")
 def command() -> None:
     """Keep the ledger of a budget. LEDGER is a file, or postgresql://host/db?ledger=people."""
+
+
+command.add_command(limit)
 
 
 @command.command(

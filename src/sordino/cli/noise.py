@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.cli import render
-from sordino.cli.options import guarantee, json_option, number, plot_option, price_options
+from sordino.cli.options import json_option, plot_option, price_options
+from sordino.fields import guarantee, number
 
 if TYPE_CHECKING:
     from sordino.noise.calibration import Calibration

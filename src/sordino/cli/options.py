@@ -6,7 +6,6 @@ No option list is written twice: the options of a statistic are the fields of it
 from __future__ import annotations
 
 import dataclasses
-import re
 import shlex
 import sys
 from abc import abstractmethod
@@ -16,31 +15,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sordino.docstrings import described, sentence
+from sordino.docstrings import described as descriptions
+from sordino.docstrings import sentence
 from sordino.errors import ParameterError
-from sordino.privacy import (
-    Approx,
-    ApproxConcentrated,
-    Concentrated,
-    Geo,
-    Guarantee,
-    Pure,
-    TruncatedConcentrated,
+from sordino.fields import (
+    EXAMPLES,
+    asked,
+    described,
+    guarantee,
+    nested,
+    positional,
+    read,
+    read_one,
+    required,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sordino.coverage import Coverage
+    from sordino.privacy import Guarantee
     from sordino.statistics import Statistic
-
-_EXAMPLES = {
-    "column": "income", "low": "0", "high": "500000", "q": "0.5", "qs": "0.25,0.5,0.75", "trim": "0.05",
-    "f": "my_module:gini", "columns": "income",
-    "levels": "'north,south;f,m'",
-    "keys": "north,south", "edges": "0,18,65,120", "threshold": "50000", "vertices": "100",
-}  # fmt: skip
-"""What stands for a field in an example."""
 
 UNTYPED = ("interval", "measure")
 """Hints that are not options of their own here: the one has its own, the other is an object."""
@@ -135,59 +130,6 @@ def price_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def guarantee(options: dict[str, Any]) -> Guarantee:
-    """Make the guarantee that the price options name, taking them out of ``options``.
-
-    Example:
-        >>> guarantee({"epsilon": "1", "delta": None, "rho": None, "omega": None, "per": None})
-        Pure(epsilon=1)
-    """
-    given = {name: number(name, options.pop(name)) for name in ("epsilon", "delta", "rho", "omega", "per")}
-    present = frozenset(name for name, value in given.items() if value is not None)
-    kinds: dict[frozenset[str], type[Guarantee]] = {
-        frozenset(field.name for field in fields(kind)): kind
-        for kind in (Pure, Approx, Concentrated, TruncatedConcentrated, ApproxConcentrated, Geo)
-    }
-    if present not in kinds:
-        raise ParameterError(
-            "price",
-            "name one guarantee",
-            got={f"--{name}": value for name, value in given.items() if value is not None},
-            why="There is no default price: how much to spend is yours to say.",
-            hint="--epsilon 1 | --epsilon 1 --delta 1e-6 | --rho 0.5 | --rho 0.5 --delta 1e-6 | --rho 0.5 --omega 10 | "
-            "--epsilon 1 --per 200",
-        )
-    return kinds[present](**{name: given[name] for name in present})
-
-
-def number(name: str, text: str | None) -> Any:
-    """Read a number as it was typed, exactly: ``0.1`` is one tenth, ``1/3`` a third."""
-    from fractions import Fraction
-
-    if text is None:
-        return None
-    if not re.search(r"(?i)e\s*[+-]?\s*0*[1-9][\d_]{3,}|\d{1000}", text):  # 1e999999999 would fill the memory
-        try:
-            return Fraction(text)
-        except (ValueError, ZeroDivisionError):
-            try:
-                return float(text)  # nan, inf: let the checks say what is wrong with them
-            except ValueError:
-                pass
-    raise ParameterError(
-        "option", f"--{name.replace('_', '-')} must be a number", got={name: text},
-        why="Numbers are written with a point, without units or separators, and are at most 1e300.",
-        hint=f"--{name.replace('_', '-')} {_EXAMPLES.get(name, '0.5')}",
-    )  # fmt: skip
-
-
-def real(name: str, text: str) -> float:
-    """Read a number that is used as a double."""
-    from sordino import checks
-
-    return float(checks.exact("option", **{name: number(name, text)}))
-
-
 class Statistics(click.Group):
     """One command per statistic, its options made from the fields of its class."""
 
@@ -206,7 +148,7 @@ class Statistics(click.Group):
         """Name the statistics that can be written on a command line."""
         from sordino.catalogue import statistics
 
-        return [name for name, kind in statistics().items() if not _nested(kind)]
+        return [name for name, kind in statistics().items() if not nested(kind)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Build the command of one statistic."""
@@ -235,13 +177,13 @@ class Statistics(click.Group):
         shared: list[Callable[..., Any]] | None = None,
     ) -> click.Command:
         """A command whose arguments and options are the fields of a statistic, then those of the verb."""
-        fields = [field for field in dataclasses.fields(kind) if field.init and _asked(kind, field)]  # type: ignore[arg-type]
-        arguments = [field for field in fields if _positional(field)]
+        fields = asked(kind)
+        arguments = [field for field in fields if positional(field)]
 
         def run(**options: Any) -> None:
             if any("argument" in field.metadata for field in fields):
                 sys.path.insert(0, str(Path.cwd()))  # my_module.py lies beside the data
-            given = {field.name: _read(field, options.pop(field.name)) for field in fields}
+            given = {field.name: read(field, options.pop(field.name)) for field in fields}
             statistic = kind(**{name: value for name, value in given.items() if value is not None})
             (then or self.run)(statistic, options)
 
@@ -257,8 +199,8 @@ class Statistics(click.Group):
                     {"is_flag": False, "flag_value": "yes"} if field.type == "bool" else {}
                 )
                 decorated = click.option(
-                    f"--{field.name.replace('_', '-')}", field.name, required=_required(field), metavar=_metavar(field),
-                    help=_help(field, kind), **alone,
+                    f"--{field.name.replace('_', '-')}", field.name, required=required(field), metavar=_metavar(field),
+                    help=described(field, kind), **alone,
                 )(decorated)  # fmt: skip
         for field in reversed(arguments):
             named: dict[str, Any] = (
@@ -269,9 +211,9 @@ class Statistics(click.Group):
             decorated = click.argument(field.name, **named)(decorated)
         text = (kind.__doc__ or kind.name).split("\n\n")[0].replace("``", "")
         helped = shared is None  # asking for help inside a text would end the program
-        typed = [f"--{field.name.replace('_', '-')} {_EXAMPLES.get(field.name, 'X')}" for field in fields
-                 if field not in arguments and _required(field)]  # fmt: skip
-        columns = [_EXAMPLES.get(field.name, field.name) for field in arguments]
+        typed = [f"--{field.name.replace('_', '-')} {EXAMPLES.get(field.name, 'X')}" for field in fields
+                 if field not in arguments and required(field)]  # fmt: skip
+        columns = [EXAMPLES.get(field.name, field.name) for field in arguments]
         line = " ".join(["sordino", str(self.name), kind.name, *columns, *typed, *self.example])
         return click.command(
             name=kind.name, help=text, add_help_option=helped, epilog=f"Example: {line}"
@@ -291,96 +233,12 @@ def _words(text: str) -> list[str]:
     return words
 
 
-def _nested(kind: type[Statistic]) -> bool:
-    return any("Numeric" in str(field.type) for field in dataclasses.fields(kind))  # type: ignore[arg-type]
-
-
-def _asked(kind: type[Statistic], field: dataclasses.Field[Any]) -> bool:
-    """Whether a field is the user's to set: not the relation, and not what the name of the statistic fixes."""
-    fixed = field.name == "q" and not _required(field)
-    return field.name != "neighbors" and not fixed and kind.name != "" and "hidden" not in field.metadata
-
-
-def _required(field: dataclasses.Field[Any]) -> bool:
-    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-
-
-def _positional(field: dataclasses.Field[Any]) -> bool:
-    named = str(field.type) == "str" or "argument" in field.metadata or "positional" in field.metadata
-    return named and _required(field)
-
-
 def _metavar(field: dataclasses.Field[Any]) -> str:
     if field.name in ("levels", "margins"):
         return "A,B;C,D;..."
     if field.type == "bool":
         return "[yes|no]"
     return "A,B,..." if str(field.type).startswith("tuple") else "TEXT" if "str" in str(field.type) else "X"
-
-
-def _help(field: dataclasses.Field[Any], kind: type) -> str:
-    """What a field is, in the first sentence of its description; the docstrings are where it is written."""
-    text = sentence(described(kind).get(field.name, field.name.replace("_", " ").capitalize()))
-    return text if _required(field) or field.default in (None, ()) else f"{text} [default: {field.default}]"
-
-
-def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
-    """Read an option by the type of its field."""
-    if text is None:
-        return None
-    kind = str(field.type)
-    if field.name == "levels":
-        return tuple(_level(one) for one in text.split(";"))
-    if field.name == "margins":
-        sets = [one.strip() for one in text.split(";")]
-        return (
-            "all"
-            if sets == ["all"]
-            else tuple(() if one == "total" else tuple(one.split(",")) for one in sets)
-        )
-    if kind.startswith("tuple[tuple"):
-        return tuple(
-            tuple(_read_one("int", field.name, end) for end in pair.split("-")) for pair in text.split(",")
-        )
-    if kind.startswith("tuple"):
-        return tuple(_read_one(kind, field.name, item.strip()) for item in text.split(","))
-    return _read_one(kind, field.name, text)
-
-
-def _level(text: str) -> tuple[str | int, ...]:
-    """Keys of one axis: whole numbers where all are, else texts; ``0..93`` is every whole number from 0 to 93.
-
-    Example:
-        >>> _level("north,south"), _level("1,2"), _level("0..3")
-        (('north', 'south'), (1, 2), (0, 1, 2, 3))
-    """
-    ends = re.fullmatch(r"\s*(-?\d+)\.\.(-?\d+)\s*", text)
-    if ends:
-        return tuple(range(int(ends[1]), int(ends[2]) + 1))
-    keys = [key.strip() for key in text.split(",")]
-    return (
-        tuple(int(key) for key in keys) if all(re.fullmatch(r"-?\d+", key) for key in keys) else tuple(keys)
-    )
-
-
-def _read_one(kind: str, name: str, text: str) -> Any:
-    if kind == "bool":
-        return text.lower() in ("true", "yes", "1")
-    if "Fraction" in kind:
-        return number(name, text)
-    if "float" in kind:
-        if "str" in kind and text == "drop":
-            return text
-        return real(name, text)
-    if "int" in kind:
-        try:
-            return int(text)
-        except ValueError:
-            if "str" not in kind:
-                raise ParameterError(
-                    "option", f"--{name} must be a whole number", got={name: text}, hint=f"--{name} 1000"
-                ) from None
-    return text
 
 
 def hint_options(taken: set[str]) -> list[Callable[..., Any]]:
@@ -392,7 +250,7 @@ def hint_options(taken: set[str]) -> list[Callable[..., Any]]:
         if field.name in UNTYPED or field.name in taken:
             continue
         flag = f"--{field.name}"
-        about = f"Public hint. {sentence(described(Hints)[field.name])}"
+        about = f"Public hint. {sentence(descriptions(Hints)[field.name])}"
         if field.type == "bool":
             hints.append(click.option(flag, is_flag=True, default=None, help=about))
         else:
@@ -409,6 +267,6 @@ def hints_of(options: dict[str, Any]) -> dict[str, Any]:
         value = None if field.name in UNTYPED else options.get(field.name)
         if value is not None:
             found[field.name] = (
-                value if isinstance(value, bool) else _read_one(str(field.type), field.name, value)
+                value if isinstance(value, bool) else read_one(str(field.type), field.name, value)
             )
     return found

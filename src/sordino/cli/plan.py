@@ -10,7 +10,6 @@ from sordino.cli import render
 from sordino.cli.groups import by_options, split
 from sordino.cli.options import (
     Statistics,
-    guarantee,
     hint_options,
     hints_of,
     interval_of,
@@ -19,6 +18,7 @@ from sordino.cli.options import (
     plot_option,
 )
 from sordino.errors import ParameterError
+from sordino.fields import guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,7 +160,7 @@ def _groups(options: dict[str, Any]) -> int | None:
 
 def _sweep(statistic: Statistic, price: Any, options: dict[str, Any], given: dict[str, Any]) -> None:
     """Answer one of the questions back with a table of its own."""
-    from sordino.cli.options import number
+    from sordino.fields import number
     from sordino.planner import add_remove_cost, best_trim, widest_bounds
 
     if given["rows"] is None:
@@ -182,7 +182,7 @@ def _back(
     statistic: Statistic, price: Any, error: str, asked: dict[str, Any], hints: dict[str, Any]
 ) -> dict[str, Any]:
     """The inverse questions for one error."""
-    from sordino.cli.options import number
+    from sordino.fields import number
     from sordino.planner import needed_price, needed_rows
 
     wanted = number("error", error)

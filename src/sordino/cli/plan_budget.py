@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.cli import render
-from sordino.cli.options import (
-    Statistics,
-    guarantee,
-    hint_options,
-    hints_of,
-    json_option,
-    number,
-    plot_option,
-    price_options,
-)
+from sordino.cli.options import Statistics, hint_options, hints_of, json_option, plot_option, price_options
 from sordino.errors import ParameterError
+from sordino.fields import guarantee, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

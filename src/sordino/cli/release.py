@@ -12,15 +12,9 @@ from sordino.address import pasted
 from sordino.cli import render
 from sordino.cli.answers import answer_options, check_outputs, print_answer
 from sordino.cli.groups import by_options, split
-from sordino.cli.options import (
-    Statistics,
-    guarantee,
-    hint_options,
-    hints_of,
-    interval_of,
-    interval_options,
-)
+from sordino.cli.options import Statistics, hint_options, hints_of, interval_of, interval_options
 from sordino.errors import ParameterError
+from sordino.fields import guarantee
 from sordino.reading.condition import Condition
 
 if TYPE_CHECKING:

@@ -18,15 +18,25 @@ from sordino.errors import ParameterError
 @click.option("--out", required=True, metavar="FILE", help="The page to write, an .html file.")
 @click.option("--title", metavar="TEXT", help="What stands on top; by default what the ledger is for.")
 @click.option("--releases", metavar="3-9", help="Which releases are shown; by default all.")
+@click.option(
+    "--for",
+    "audience",
+    type=click.Choice(["boss", "auditor", "public"]),
+    default="auditor",
+    show_default=True,
+    help="Whom it is for: answers alone; everything; or everything but people's names, with a card for registries.",
+)
 @click.option("--no-pictures", is_flag=True, help="Tables and words alone.")
-def command(location: str, out: str, title: str | None, releases: str | None, no_pictures: bool) -> None:
+def command(
+    location: str, out: str, title: str | None, releases: str | None, audience: str, no_pictures: bool
+) -> None:
     """Write a report of LEDGER: one file that needs no network. Spends nothing and reads no data."""
     from sordino.ledger import Ledger
     from sordino.session.report import report
 
     target = check_page(out, location)
     with Ledger(location) as ledger, render.progress("writing", None):
-        page = report(ledger, title=title, releases=releases, pictures=not no_pictures)
+        page = report(ledger, title=title, releases=releases, pictures=not no_pictures, audience=audience)
     target.write_text(page, encoding="utf-8")
     render.note(f"wrote {target}")
 

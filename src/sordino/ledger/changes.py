@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from sordino.errors import LedgerError, ParameterError
+from sordino.errors import Frozen, LedgerError, ParameterError
 from sordino.ledger.chain import CLOSED, FROZEN, OPEN, ChainRow, amount, written
 from sordino.ledger.replay import MOVES
 from sordino.ledger.who import visible
@@ -29,6 +29,7 @@ def changed(
     who: Mapping[str, str],
     at: str,
     budget: Guarantee | None,
+    more: Mapping[str, Any] | None = None,
 ) -> ChainRow:
     """The row of a change, or a refusal."""
     state = MOVES[kind].get(last.standing)
@@ -38,7 +39,7 @@ def changed(
             why="A closed ledger stays closed." if last.standing == CLOSED else "",
             hint="" if last.standing == CLOSED else f"sordino ledger show {name}",
         )  # fmt: skip
-    body: dict[str, Any] = {"reason": reason, "who": dict(who)}
+    body: dict[str, Any] = {"reason": reason, "who": dict(who), **(more or {})}
     ceiling = last.ceiling
     if budget is not None:
         _check_ceiling(name, kind, budget, last)
@@ -74,7 +75,7 @@ def check_open(name: str, page: Page, last: ChainRow) -> None:
         return
     told = [row for row in page.changes() if row.kind in ("freeze", "close")][-1:]
     reason = visible(str(told[0].content.get("reason", ""))) if told else ""
-    raise LedgerError(
+    raise Frozen(
         f"ledger {name}",
         f"is {last.standing}" + (f": {reason}" if reason else ""),
         why="Nothing was read and nothing was spent.",
@@ -84,6 +85,6 @@ def check_open(name: str, page: Page, last: ChainRow) -> None:
 
 
 def _done(kind: str) -> str:
-    return {"freeze": "frozen", "unfreeze": "unfrozen", "close": "closed"}.get(
-        kind, kind.removesuffix("e") + "ed"
-    )
+    return {
+        "freeze": "frozen", "unfreeze": "unfrozen", "close": "closed", "limit": "limited", "dataset": "added to",
+    }.get(kind, kind.removesuffix("e") + "ed")  # fmt: skip

@@ -6,19 +6,21 @@ Where rows are stored is in `sqlite` and `postgres`, what a price costs in `acco
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from sordino.errors import LedgerError, ParameterError
+from sordino.errors import LedgerError, ParameterError, TokenUsed
 from sordino.ledger import account
 from sordino.ledger.chain import ChainRow, amount, canonical, written
-from sordino.ledger.changes import changed, check_open
+from sordino.ledger.changes import check_open
+from sordino.ledger.declared import Stamp, refused
 from sordino.ledger.entry import Entry, entry_of
 from sordino.ledger.export import FORMAT, VERSION
-from sordino.ledger.reading import LedgerReader
+from sordino.ledger.rules import LedgerRules, now
+from sordino.ledger.share import data_of, spent_by
 from sordino.ledger.who import check_name, check_reason, check_token, who
 from sordino.privacy import Approx, Guarantee, Neighbors, Unit
 from sordino.privacy.unit import relations_by_name
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from sordino.session.release import Event, Release
 
 
-class Ledger(LedgerReader):
+class Ledger(LedgerRules):
     """The ledger of one population's budget.
 
     Args:
@@ -99,7 +101,7 @@ class Ledger(LedgerReader):
         spent, ceiling = written(account.nothing(budget)), written(budget)
         try:
             ledger._store.create(
-                ChainRow.after(None, "open", "", body, spent=spent, ceiling=ceiling, at=_now())
+                ChainRow.after(None, "open", "", body, spent=spent, ceiling=ceiling, at=now())
             )
         except BaseException:
             ledger.close()
@@ -119,27 +121,40 @@ class Ledger(LedgerReader):
         """What a question would cost in the terms of the budget; spends nothing."""
         return self._cost(event, self.opening, self.budget)
 
-    def spend(self, event: Event, token: str | None = None, *, purpose: str | None = None) -> Entry:
+    def spend(
+        self,
+        event: Event,
+        token: str | None = None,
+        *,
+        purpose: str | None = None,
+        stamp: Stamp | None = None,
+    ) -> Entry:
         """Debit the price of a question, or raise `BudgetExceeded`.
 
         A token that has paid for the same question already pays nothing: the entry comes back, with its answer when
         there is one. A token that has paid for another question, or about other data, is refused.
         """
-        (entry,) = self.spend_all([(event, token)], purpose=purpose)
+        (entry,) = self.spend_all([(event, token)], purpose=purpose, stamp=stamp)
         return entry
 
     def spend_all(
-        self, asked: Sequence[tuple[Event, str | None]], *, purpose: str | None = None
+        self,
+        asked: Sequence[tuple[Event, str | None]],
+        *,
+        purpose: str | None = None,
+        stamp: Stamp | None = None,
     ) -> list[Entry]:
         """Debit several questions in one transaction: all or none."""
         check_name("release", purpose=purpose)
         for _, token in asked:
             check_token(token)
         entries = []
+        stamp = stamp or Stamp()
+        told = stamp.written(who(self._user if stamp.user is None else stamp.user, purpose))
         with self._store.write() as page:
             last, opening = self._tail.checked(page)
             for event, token in asked:
-                entry, last = self._spend(page, last, opening, event, token, purpose)
+                entry, last = self._spend(page, last, opening, event, token, told)
                 entries.append(entry)
         self._tail.saw(last)
         return entries
@@ -151,7 +166,7 @@ class Ledger(LedgerReader):
         opening: Mapping[str, Any],
         event: Event,
         token: str | None,
-        purpose: str | None,
+        told: Mapping[str, str],
     ) -> tuple[Entry, ChainRow]:
         described = event.to_dict()
         if token is not None and (paid := page.find("spend", token)) is not None:
@@ -163,10 +178,20 @@ class Ledger(LedgerReader):
         check_open(self.name, page, last)
         spent, ceiling = amount(last.spent), amount(last.ceiling)
         cost = self._cost(event, opening, ceiling)
+        rules = self._rules(page)
+        if broken := rules.broken(described, cost, told):
+            raise refused(self.name, broken, cost)
+        totals = {}
+        for share in rules.over(told["user"], data_of(described)):
+            before = spent_by(page, share)
+            share.check(self.name, before, cost)
+            totals[share.subject.key] = (before + cost).to_dict()
         total = spent + cost
         if not total.within(ceiling):
             raise account.short(self.name, cost, account.left(ceiling, spent), ceiling)
-        body = {"event": described, "cost": cost.to_dict(), "who": who(self._user, purpose)}
+        body = {"event": described, "cost": cost.to_dict(), "who": dict(told)}
+        if totals:
+            body["totals"] = totals
         row = ChainRow.after(
             last,
             "spend",
@@ -174,7 +199,7 @@ class Ledger(LedgerReader):
             body,
             spent=written(total),
             ceiling=last.ceiling,
-            at=_now(),
+            at=now(),
         )
         page.append(row)
         return entry_of(row, None), row
@@ -210,39 +235,6 @@ class Ledger(LedgerReader):
         stored: Mapping[str, Any] = known.content["release"]
         return stored
 
-    def raise_to(self, budget: Guarantee, *, reason: str) -> Guarantee:
-        """Raise the ceiling, with a reason that stays in the ledger."""
-        account.check_budget(budget)
-        self._change("raise", reason, budget)
-        return budget
-
-    def lower_to(self, budget: Guarantee, *, reason: str) -> Guarantee:
-        """Lower the ceiling, not below what is spent, with a reason that stays in the ledger."""
-        account.check_budget(budget)
-        self._change("lower", reason, budget)
-        return budget
-
-    def freeze(self, *, reason: str) -> None:
-        """Refuse every spend until `unfreeze`; answers that are stored still come back by their tokens."""
-        self._change("freeze", reason)
-
-    def unfreeze(self, *, reason: str) -> None:
-        """Take spends again."""
-        self._change("unfreeze", reason)
-
-    def seal(self, *, reason: str) -> None:
-        """Close the ledger for good: nothing will ever be spent from it again."""
-        self._change("close", reason)
-
-    def _change(self, kind: str, reason: str, budget: Guarantee | None = None) -> None:
-        check_reason(reason)
-        with self._store.write() as page:
-            last, _ = self._tail.checked(page)
-            told = who(self._user)
-            row = changed(self.name, last, kind, reason=reason, who=told, at=_now(), budget=budget)
-            page.append(row)
-        self._tail.saw(row)
-
     def _cost(self, event: Event, opening: Mapping[str, Any], ceiling: Guarantee) -> Guarantee:
         """Convert a price to the ledger's relation and kind."""
         if event.unit.column != opening["unit"]["column"]:
@@ -265,8 +257,8 @@ def _check_same(name: str, token: str, kept: Mapping[str, Any], asked: Mapping[s
     kept, asked = dict(relations_by_name(kept)), dict(asked)  # old records write relations as Python does
     data, other = kept.pop("data", None) or {}, asked.pop("data", None) or {}
     why = "A token stands for one question about one dataset, so that asking again costs nothing."
-    if canonical(kept) != canonical(asked):
-        raise LedgerError(
+    if json.loads(canonical(kept)) != json.loads(canonical(asked)):  # 0 and 0.0 are one number
+        raise TokenUsed(
             f"ledger {name}", "this token has paid for another question", got={"token": token}, why=why,
             hint="use a new token, or none",
         )  # fmt: skip
@@ -274,7 +266,7 @@ def _check_same(name: str, token: str, kept: Mapping[str, Any], asked: Mapping[s
     if any(other.get(fact) != value for fact, value in data.items()):
         named, now = data.get("name"), other.get("name")
         same = named == now
-        raise LedgerError(
+        raise TokenUsed(
             f"ledger {name}",
             "this token has paid for the same question about other data",
             got={"token": token, "data": named} | ({} if same else {"now": now}),
@@ -282,7 +274,3 @@ def _check_same(name: str, token: str, kept: Mapping[str, Any], asked: Mapping[s
             + (" The name is the same, its address or its columns and types are not." if same else ""),
             hint="use a new token, or none",
         )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

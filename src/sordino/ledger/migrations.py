@@ -105,6 +105,29 @@ POSTGRES_STATES = (
 )
 
 
+SHARED_KINDS = KINDS.replace("'close'", "'close', 'limit', 'dataset'")
+USER = {"sqlite": "json_extract(body, '$.who.user')", "postgres": "(body::jsonb -> 'who' ->> 'user')"}
+DATA = {
+    "sqlite": "json_extract(body, '$.event.data.name')",
+    "postgres": "(body::jsonb -> 'event' -> 'data' ->> 'name')",
+}
+"""Whose a spend is and what it is about, where its row says so."""
+
+SQLITE_SHARES = (
+    SQLITE_STATES[0].replace("TABLE entries_2", "TABLE entries_3").replace(KINDS, SHARED_KINDS),
+    "INSERT INTO entries_3 SELECT * FROM entries ORDER BY number",
+    "DROP TABLE entries",
+    "ALTER TABLE entries_3 RENAME TO entries",
+    PAID,
+    *(statement for statement in SQLITE if statement.startswith("CREATE TRIGGER entries")),
+)
+
+POSTGRES_SHARES = (
+    "ALTER TABLE entries DROP CONSTRAINT entries_kind_check",
+    f"ALTER TABLE entries ADD CONSTRAINT entries_kind_check CHECK (kind IN {SHARED_KINDS})",
+)
+
+
 def rows_and_head(ledger: Runs) -> None:
     """Version 1: the rows, the mark of the last one, and triggers that let both only grow."""
     for statement in SQLITE if ledger.dialect == "sqlite" else POSTGRES:
@@ -117,7 +140,16 @@ def states(ledger: Runs) -> None:
         ledger.run(statement)
 
 
-MIGRATIONS: list[Callable[[Runs], None]] = [rows_and_head, states]
+def shares(ledger: Runs) -> None:
+    """Version 3: rows that declare datasets and limit what people and datasets may cost, and the spends of each."""
+    for statement in SQLITE_SHARES if ledger.dialect == "sqlite" else POSTGRES_SHARES:
+        ledger.run(statement)
+    user, data = USER[ledger.dialect], DATA[ledger.dialect]
+    for name, columns in (("user", f"{user}, {data}, number"), ("data", f"{data}, number")):
+        ledger.run(f"CREATE INDEX entries_{name} ON entries ({columns}) WHERE kind = 'spend'")
+
+
+MIGRATIONS: list[Callable[[Runs], None]] = [rows_and_head, states, shares]
 
 STATES_SINCE = 2
 """The version whose rows have a state."""

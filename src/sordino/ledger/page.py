@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from sordino.ledger.chain import ChainRow
-from sordino.ledger.migrations import STATES_SINCE
+from sordino.ledger.migrations import DATA, STATES_SINCE, USER
 
 COLUMNS = ("number", "paid", "kind", "token", "body", "spent", "ceiling", "at", "before", "hash", "state")
 
@@ -63,6 +63,26 @@ class TablePage:
         """The rows that were neither paid nor recorded: begun, raised, lowered, frozen, closed."""
         kinds = ("open", "raise", "lower", "freeze", "unfreeze", "close")
         return self._all(f"WHERE kind IN ({', '.join('?' for _ in kinds)}) ORDER BY number", *kinds)
+
+    def rules(self, after: int) -> list[ChainRow]:
+        """The rows after a number that declare datasets or limit shares, in order."""
+        return self._all("WHERE kind IN ('limit', 'dataset') AND number > ? ORDER BY number", after)
+
+    def last_spend(self, user: str | None, data: str | None) -> ChainRow | None:
+        """The last spend of a user, about a dataset, or both."""
+        condition, values = self._of(user, data)
+        return self._one(f"{condition} ORDER BY number DESC LIMIT 1", *values)
+
+    def spends_of(self, user: str | None, data: str | None) -> list[ChainRow]:
+        """All spends of a user, about a dataset, or both, in order."""
+        condition, values = self._of(user, data)
+        return self._all(f"{condition} ORDER BY number", *values)
+
+    def _of(self, user: str | None, data: str | None) -> tuple[str, list[str]]:
+        asked = [(USER[self.dialect], user), (DATA[self.dialect], data)]
+        given = [(column, value) for column, value in asked if value is not None]
+        conditions = " AND ".join(f"{column} = ?" for column, _ in given)
+        return f"WHERE kind = 'spend' AND {conditions}", [value for _, value in given]
 
     def head(self) -> tuple[int, str] | None:
         """The mark of the last row."""

@@ -15,6 +15,7 @@ from sordino.ledger import account, export, remembered
 from sordino.ledger.chain import ChainRow, amount, read_known
 from sordino.ledger.entry import Change, Entry, Report, change_of, entry_of
 from sordino.ledger.replay import TotalReplay, at_the_end
+from sordino.ledger.share import Rules
 from sordino.ledger.store import STRETCH, Walk
 from sordino.ledger.tail import Tail
 from sordino.ledger.who import check_name, check_token
@@ -38,6 +39,7 @@ class LedgerReader:
         self._user = user
         self._store = _store(location)
         self._tail = Tail(self._store, _noted(known))
+        self._known_rules = Rules()
 
     @property
     def name(self) -> str:
@@ -128,6 +130,12 @@ class LedgerReader:
                 )
             return entry_of(self._sound(row), self._answer(page, row.token))
 
+    def receipt(self, number: int) -> str:
+        """``ROW:HASH`` of a paid question: whoever keeps it notices when the ledger is put back before it."""
+        with self._store.read() as page:
+            row = page.release(number)
+        return "" if row is None else f"{row.number}:{self._sound(row).hash}"
+
     def paid(self, token: str) -> Entry | None:
         """The question that a token has paid for, when there is one."""
         check_token(token)
@@ -206,6 +214,12 @@ class LedgerReader:
         seen = self._tail.seen  # before the view is taken: another thread may write meanwhile
         with self._store.read() as page:
             return self._tail.checked(page, seen)[0]
+
+    def _rules(self, page: Page) -> Rules:
+        """Shares and declared datasets; rows that were read before are not read again."""
+        rules = self._known_rules.after(map(self._sound, page.rules(self._known_rules.upto)))
+        self._known_rules = rules
+        return rules
 
     def _answer(self, page: Page, token: str) -> ChainRow | None:
         """The answer that is kept for a token, when there is one."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sordino.errors import SordinoError
 from sordino.ledger import account
 from sordino.ledger.chain import CLOSED, FIRST, FROZEN, OPEN, ChainRow, amount, canonical, written
+from sordino.ledger.share import PaidTally, Rules, Share, data_of
 from sordino.privacy import BoundedRange, Guarantee, Neighbors
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ MOVES = {
     "freeze": {OPEN: FROZEN},
     "unfreeze": {FROZEN: OPEN},
     "close": {OPEN: CLOSED, FROZEN: CLOSED},
+    "limit": {OPEN: OPEN, FROZEN: FROZEN},
+    "dataset": {OPEN: OPEN, FROZEN: FROZEN},
 }
 """Which rows a ledger takes in each state, and the state that follows."""
 
@@ -44,6 +47,7 @@ class TotalReplay:
         self._total: tuple[str, Guarantee | None] = ("", None)
         self._paid: set[int] = set()
         self._open: set[int] = set()
+        self._rules, self._tally = Rules(), PaidTally()
 
     def faults(self, rows: Iterable[ChainRow]) -> Iterator[str]:
         """Everything that is wrong with a chain of rows, in words; nothing means that it holds."""
@@ -69,7 +73,7 @@ class TotalReplay:
 
     def _problem(self, row: ChainRow) -> str:
         try:
-            return self._step(row) or self._token(row)
+            return self._step(row) or self._token(row) or self._rule(row)
         except (SordinoError, ValueError, KeyError, TypeError, ArithmeticError, AttributeError):
             return "it cannot be read"
 
@@ -126,6 +130,44 @@ class TotalReplay:
             return "its ceiling does not fit the rows before it"
         fits = spent.within(amount(row.ceiling))
         return "" if fits else "more was spent than the ceiling allows"
+
+    def _rule(self, row: ChainRow) -> str:
+        """What is wrong with shares and declared datasets; only known when replaying begins at the first row."""
+        if self._begun or row.kind not in ("spend", "limit", "dataset", "raise"):
+            return ""
+        if row.kind == "raise":
+            body = row.content
+            alone = body.get("proposed_by") in (None, body.get("who", {}).get("user"))
+            return "one person alone raised the ceiling" if self._rules.datasets and alone else ""
+        nothing = account.nothing(amount(row.ceiling))
+        if row.kind == "spend":
+            return self._spend(row.content, nothing)
+        if row.kind == "limit":
+            share = Share.of(row)
+            if self._tally.of(share.subject, nothing) != share.spent:
+                return "what it states as spent does not fit the rows before it"
+        self._rules = self._rules.after([row])
+        return ""
+
+    def _spend(self, body: Mapping[str, Any], nothing: Guarantee) -> str:
+        told = body.get("who", {})
+        user, data = str(told.get("user", "")), data_of(body["event"])
+        text = canonical(body["cost"])
+        if broken := self._rules.broken(body["event"], amount(text), told):
+            return broken
+        self._tally.add(user, data, text)
+        over = self._rules.over(user, data)
+        totals = {share.subject.key: self._tally.of(share.subject, nothing) for share in over}
+        if canonical(body.get("totals", {})) != canonical(
+            {key: each.to_dict() for key, each in totals.items()}
+        ):
+            return "its totals of shares do not fit the rows before it"
+        for share in over:
+            if share.frozen:
+                return f"{share.subject.words} were frozen"
+            if share.ceiling is not None and not totals[share.subject.key].within(share.ceiling):
+                return f"more was spent than the share of {share.subject.words} allows"
+        return ""
 
     def _token(self, row: ChainRow) -> str:
         """What is wrong with a token; the tables see to it when replaying does not begin at the first row."""

@@ -41,6 +41,15 @@ class Page(Protocol):
     def changes(self) -> list[ChainRow]:
         """The rows that were neither paid nor recorded."""
 
+    def rules(self, after: int) -> list[ChainRow]:
+        """The rows after a number that declare datasets or limit shares, in order."""
+
+    def last_spend(self, user: str | None, data: str | None) -> ChainRow | None:
+        """The last spend of a user, about a dataset, or both."""
+
+    def spends_of(self, user: str | None, data: str | None) -> list[ChainRow]:
+        """All spends of a user, about a dataset, or both, in order."""
+
     def head(self) -> tuple[int, str] | None:
         """Number and hash of the row that was written last."""
 

@@ -30,6 +30,7 @@ from sordino.session.release import Interval, Release
 if TYPE_CHECKING:
     from sordino.coverage import Coverage
     from sordino.ledger import Entry, Ledger
+    from sordino.ledger.declared import Stamp
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
     from sordino.reading.formula import Formula
@@ -266,6 +267,7 @@ class Session:
         *,
         purpose: str | None = None,
         progress: Callable[[int, int], None] | None = None,
+        stamp: Stamp | None = None,
     ) -> list[Release]:
         """Debit all questions in one transaction or none, then read, draw and record one by one.
 
@@ -275,13 +277,15 @@ class Session:
             jobs: Sessions on one ledger, each with its `question` and a token.
             purpose: What it is for; it stays in the ledger.
             progress: Is called with the questions answered and all of them.
+            stamp: Who asks and who approved it, where that is not the user of the ledger's own client.
         """
         ledger = jobs[0][0].ledger
         for session, _, token in jobs:
             paid = None if token is None else ledger.paid(token)
             if paid is None or paid.release is None:  # a stored answer needs no source
                 session._source.ready()
-        entries = ledger.spend_all([(question.event, token) for _, question, token in jobs], purpose=purpose)
+        events = [(question.event, token) for _, question, token in jobs]
+        entries = ledger.spend_all(events, purpose=purpose, stamp=stamp)
         found = []
         for (session, question, _), entry in zip(jobs, entries, strict=True):
             kept = entry.release

@@ -44,9 +44,17 @@ def picture(release: Release) -> Any:
             panel.draw(figure, grid[place, :] if panel.whole else grid[place, :].subgridspec(1, ACROSS))
         words = _intervals(release)
         figure.suptitle(
-            "\n".join(textwrap.wrap(asked(release.event) + words, 88)), fontsize=10, x=0.01, ha="left"
+            "\n".join(textwrap.wrap(_cut(asked(release.event), 300) + words, 88)),
+            fontsize=10,
+            x=0.01,
+            ha="left",
         )
         return figure
+
+
+def _cut(text: str, most: int = 90) -> str:
+    """Names have no end of their own, and a picture has."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def gauge(budget: Guarantee, spent: Guarantee, left: Guarantee) -> Any:
@@ -79,7 +87,7 @@ class _Panel:
     whole = True
 
     def __init__(self, title: str, rows: Sequence[AnswerRow], names: Sequence[str]) -> None:
-        self.title, self.rows, self.names = title, list(rows), list(names)
+        self.title, self.rows, self.names = _cut(title), list(rows), [_cut(name) for name in names]
 
     @property
     def height(self) -> float:

@@ -9,7 +9,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from sordino import __version__
+from sordino import __version__, checks
 from sordino.errors import ParameterError
 from sordino.explain import about_the_answers, asked, not_protected, odds, whom
 from sordino.labels import name, parts, shown
@@ -30,8 +30,21 @@ CHANGES = {
 }  # fmt: skip
 
 
+AUDIENCES = {
+    "boss": "answers, one paragraph of promise, the budget",
+    "auditor": "every row, price, proof, assumption and decision",
+    "public": "answers and promise without people's names, with the card of the registry",
+}
+"""For whom a report is, and what it holds."""
+
+
 def report(
-    ledger: Ledger, *, title: str | None = None, releases: str | None = None, pictures: bool = True
+    ledger: Ledger,
+    *,
+    title: str | None = None,
+    releases: str | None = None,
+    pictures: bool = True,
+    audience: str = "auditor",
 ) -> str:
     """The page as HTML: self-contained, for screens and for paper.
 
@@ -40,6 +53,7 @@ def report(
         title: What stands on top; the reason of the ledger otherwise.
         releases: Which releases are shown: ``"3-9"``, ``"1,4,7-"``; all otherwise. The account is always whole.
         pictures: Whether answers are drawn, where matplotlib is installed.
+        audience: ``"boss"``, ``"auditor"`` or ``"public"``: one of `AUDIENCES`.
 
     Example:
         >>> import sordino as sd
@@ -49,18 +63,20 @@ def report(
         >>> "<h1>Ages in 2026</h1>" in page, "http" in page
         (True, False)
     """
+    checks.one_of("report", tuple(AUDIENCES), hint="--for boss", audience=audience)
     every = list(ledger.entries())
     wanted = chosen(releases, len(every))
     entries = [entry for entry in every if entry.number in wanted]
     opening = ledger.opening
     head = title or str(opening["reason"])
     body = [
-        _top(head, ledger, entries, every),
+        _top(head, ledger, entries, every, audience),
         '<h2 id="answers">Results</h2>',
         *(_entry(entry, pictures=pictures) for entry in entries),
         "" if entries else "<p>Nothing has been released yet.</p>",
-        _promise(ledger, entries),
-        _account(ledger, every),
+        _paragraph(ledger) if audience == "boss" else _promise(ledger, entries),
+        _account(ledger, every) if audience == "auditor" else "",
+        _card(ledger) if audience == "public" else "",
     ]
     style = files("sordino.session").joinpath("report.css").read_text(encoding="utf-8")
     return (
@@ -105,8 +121,14 @@ def chosen(text: str | None, count: int) -> set[int]:
     return found
 
 
-def _top(title: str, ledger: Ledger, entries: Sequence[Entry], every: Sequence[Entry]) -> str:
+def _top(
+    title: str, ledger: Ledger, entries: Sequence[Entry], every: Sequence[Entry], audience: str = "auditor"
+) -> str:
     """Title, what this is about, and the budget."""
+    last = {"auditor": '<a href="#account">Account</a>', "public": '<a href="#card">Card</a>'}.get(
+        audience, ""
+    )
+    links = f'<nav><a href="#answers">Results</a><a href="#promise">Guarantee</a>{last}</nav>'
     some = "" if len(entries) == len(every) else f" Shown are {len(entries)} of {len(every)} releases."
     share = used(ledger.budget, ledger.spent)
     dates = sorted(entry.at[:10] for entry in every)
@@ -120,8 +142,7 @@ def _top(title: str, ledger: Ledger, entries: Sequence[Entry], every: Sequence[E
         f'<div style="width:{100 * share:.1f}%"></div></div>'
         f'<p class="soft">Privacy budget: {escape(repr(ledger.spent))} spent, {escape(repr(ledger.remaining))} left of '
         f"{escape(repr(ledger.budget))}.</p>"
-        '<nav><a href="#answers">Results</a><a href="#promise">Guarantee</a><a href="#account">Account</a></nav>'
-        "</header>"
+        f"{links}</header>"
     )
 
 
@@ -185,6 +206,54 @@ def _promise(ledger: Ledger, entries: Sequence[Entry]) -> str:
         f"{_list('What this rests on', rests)}{_list('What was clamped', clamps)}"
         f"{_list('What is not protected', apart)}"
     )
+
+
+def _paragraph(ledger: Ledger) -> str:
+    """The guarantee in one paragraph, for those who decide."""
+    spent = odds(ledger.spent) if used(ledger.budget, ledger.spent) else ""
+    return (
+        f'<h2 id="promise">Guarantee</h2><p>Protected is {escape(whom(ledger.unit, ledger.neighbors))}. Everything '
+        f"that is ever released about these people stays within {escape(ledger.budget.words)}. {escape(spent)}</p>"
+    )
+
+
+def card(ledger: Ledger, *, product: str | None = None, curator: str = "") -> dict[str, Any]:
+    """The card of a registry of deployments, filled from the ledger; no person is named.
+
+    Example:
+        >>> import sordino as sd
+        >>> people = sd.open({"age": [31, 45]}, budget=sd.Pure(3), reason="ages")
+        >>> card(people.ledger)["flavor"], card(people.ledger)["epsilon"]
+        ('pure', '3')
+    """
+    opening, budget = ledger.opening, ledger.budget
+    entries = list(ledger.entries())
+    asked_for = dict.fromkeys(asked(Event.from_dict(entry.event)) for entry in entries)
+    return {
+        "product": product or str(opening["reason"]),
+        "curator": curator,
+        "year": (entries[-1].at if entries else ledger.changes[0].at)[:4],
+        "flavor": budget.kind,
+        "unit": whom(ledger.unit, ledger.neighbors),
+        "relation": ledger.neighbors.value,
+        **{name: str(value) for name, value in budget.to_dict().items() if name != "kind"},
+        "spent": {name: str(value) for name, value in ledger.spent.to_dict().items() if name != "kind"},
+        "model": "central",
+        "accounting": _composition(ledger),
+        "statistics": list(asked_for),
+        "releases": len(entries),
+        "implementation": f"sordino {__version__}",
+    }
+
+
+def _card(ledger: Ledger) -> str:
+    found = card(ledger)
+    facts = [
+        (key, ", ".join(value) if isinstance(value, list) else ", ".join(f"{k} {v}" for k, v in value.items())
+         if isinstance(value, dict) else str(value))
+        for key, value in found.items() if value not in ("", [])
+    ]  # fmt: skip
+    return f'<h2 id="card">Card of this deployment</h2>{_facts(facts)}'
 
 
 def _composition(ledger: Ledger) -> str:

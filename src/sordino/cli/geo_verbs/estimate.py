@@ -17,8 +17,9 @@ from sordino.cli.geo_verbs.options import (
     read_head,
     reference_from_options,
 )
-from sordino.cli.options import json_option, number
+from sordino.cli.options import json_option
 from sordino.errors import ParameterError
+from sordino.fields import number
 
 
 @click.command(name="estimate")

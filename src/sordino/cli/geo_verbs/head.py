@@ -64,7 +64,7 @@ def points_mechanism(
     round_seconds: int | None = None,
 ) -> Any:
     """The mechanism for point reports that the options name."""
-    from sordino.cli.options import number
+    from sordino.fields import number
     from sordino.geo.points import Points
 
     if number("delta", delta):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.cli import render
-from sordino.cli.options import number
 from sordino.errors import DataError, ParameterError
+from sordino.fields import number
 from sordino.privacy import Geo
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from sordino.cli.geo_verbs.options import (
     question,
     save_figure,
 )
-from sordino.cli.options import json_option, number, plot_option
+from sordino.cli.options import json_option, plot_option
 from sordino.errors import ParameterError
+from sordino.fields import number
 
 
 @click.command(name="plan")

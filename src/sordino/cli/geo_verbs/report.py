@@ -18,8 +18,9 @@ from sordino.cli.geo_verbs.options import (
     reference_from_options,
     reference_options,
 )
-from sordino.cli.options import json_option, number
+from sordino.cli.options import json_option
 from sordino.errors import ParameterError
+from sordino.fields import number
 
 _CHUNK = 1 << 16  # reports held in memory at a time
 

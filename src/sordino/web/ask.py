@@ -1,0 +1,378 @@
+"""Ask: the question, its cost, one button. The draft's token is in the address, so that nothing is ever paid twice."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from sordino import fields
+from sordino.errors import BudgetExceeded, NotApproved, ParameterError, SordinoError, Unanswered
+from sordino.explain import asked as in_words
+from sordino.explain import odds, whom
+from sordino.labels import parts
+from sordino.ledger import account
+from sordino.ledger.declared import Stamp
+from sordino.ledger.share import data_of
+from sordino.made import drawn_by
+from sordino.session import Session
+from sordino.web import charts, forms, plan
+from sordino.web.locks import fits, seal
+from sordino.web.question import Inquiry
+from sordino.web.view import amount, office, page, person, see
+from sordino.web.view import typed as read_form
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from sordino.web.dataset import Dataset
+    from sordino.web.office import Office
+    from sordino.web.person import Person
+
+PATIENCE = 3.0
+"""Seconds that the button waits for an answer before it shows the page that waits."""
+
+
+def show(request: Request) -> Response:
+    """The form."""
+    house = office(request)
+    datasets = house.datasets()
+    if not datasets:
+        return page(request, "ask_none.html")
+    name = request.query_params.get("data") or (next(iter(datasets)) if len(datasets) == 1 else "")
+    if name not in datasets:
+        return page(request, "ask_choose.html", listed=list(datasets.values()))
+    return _form(request, datasets[name], dict(request.query_params), None)
+
+
+def _form(
+    request: Request, dataset: Dataset, typed: dict[str, str], problem: SordinoError | None
+) -> Response:
+    house = office(request)
+    allowed = forms.statistics(dataset.statistics)
+    first = allowed[0][1][0] if allowed else "median"
+    typed = {"statistic": first, **typed}
+    context: dict[str, Any] = {"columns": {}, "missing": None, "book": None, "whom": ""}
+    try:
+        context["columns"] = _columns(house, dataset)
+        book = house.ledger_of(dataset)
+        context |= {"book": book, "slug": house.slug(book), "whom": whom(dataset.unit, book.neighbors)}
+        context["gauge"] = charts.gauge(amount(book.budget), amount(book.spent), title="The budget")
+    except SordinoError as error:
+        context["missing"] = error
+    return page(
+        request,
+        "ask.html",
+        status=200 if problem is None else 422,
+        dataset=dataset,
+        statistics=allowed,
+        inputs=forms.inputs(typed["statistic"], typed, problem, dataset),
+        typed=typed,
+        problem=problem,
+        operators=forms.OPERATORS,
+        **context,
+    )
+
+
+def _columns(house: Office, dataset: Dataset) -> dict[str, str]:
+    """Names of columns and what people call them."""
+    names = house.columns(dataset.data) if "://" not in dataset.data else dict.fromkeys(dataset.columns, "")
+    return {name: dataset.describe(name).label or name for name in names}
+
+
+async def draft(request: Request) -> Response:
+    """Keep a question under a new token, and look at its cost."""
+    typed = await read_form(request)
+    return await run_in_threadpool(_draft, request, typed)
+
+
+def _draft(request: Request, typed: dict[str, str]) -> Response:
+    house, who = office(request), person(request)
+    who.must("ask")
+    dataset = house.dataset(typed.get("data", ""))
+    try:
+        asked = forms.question(typed, dataset)
+        _check_allowed(dataset, asked)
+    except SordinoError as error:
+        return _form(request, dataset, typed, error)
+    token = secrets.token_hex(16)
+    house.desk.draft(token, who.name, dataset.name, asked.to_dict())
+    return see(f"/ask/{token}")
+
+
+def _check_allowed(dataset: Dataset, asked: Inquiry) -> None:
+    if dataset.statistics and asked.statistic.name not in dataset.statistics:
+        raise ParameterError(
+            "question", "this statistic may not be asked here", got={"statistic": asked.statistic.name},
+            hint=", ".join(dataset.statistics),
+        )  # fmt: skip
+
+
+def _kept(request: Request) -> tuple[dict[str, Any], Dataset, Inquiry]:
+    """The draft of an address; another person's is not there."""
+    house, who = office(request), person(request)
+    kept = house.desk.drafted(request.path_params["token"])
+    if kept is None or (kept["person"] != who.name and not who.may("decide")):
+        raise HTTPException(404)
+    return kept, house.dataset(kept["dataset"]), Inquiry.from_dict(kept["asked"])
+
+
+def of_person(house: Office, name: str) -> str:
+    """What the tokens of a person begin with: not their name, since releases show their token."""
+    return house.sealed(f"person {name}")[:12] + "-"
+
+
+def ledger_token(house: Office, kept: dict[str, Any]) -> str:
+    """The token in the ledger: nobody meets another's."""
+    return of_person(house, kept["person"]) + str(kept["token"])
+
+
+def check(request: Request) -> Response:
+    """What would be asked, promised and paid; or the answer, once it is due."""
+    kept, dataset, asked = _kept(request)
+    house, who = office(request), person(request)
+    token = ledger_token(house, kept)
+    book = house.ledger_of(dataset)
+    job = request.app.state.lanes.job(token)
+    if job is not None and not job.ready:
+        return page(request, "ask_waiting.html", token=kept["token"], dataset=dataset)
+    paid = book.paid(token)
+    if paid is not None and paid.release is not None:
+        return see(f"/ledger/{house.slug(book)}/releases/{paid.number}")
+    if paid is not None:
+        return page(request, "ask_again.html", token=kept["token"], dataset=dataset, entry=paid)
+    return _quote(request, kept, dataset, asked, who)
+
+
+def _quote(
+    request: Request,
+    kept: dict[str, Any],
+    dataset: Dataset,
+    asked: Inquiry,
+    who: Person,
+    *,
+    changed: bool = False,
+) -> Response:
+    house = office(request)
+    book = house.ledger_of(dataset)
+    try:
+        _, question = asked.of(house.session(dataset))
+        event = question.event
+        cost = book.cost(event)
+    except SordinoError as error:
+        return _form(request, dataset, {**_retyped(asked), "data": dataset.name}, error)
+    left = book.remaining
+    enough = cost.within(left)
+    shares: list[dict[str, Any]] = [
+        {"share": share, "spent": spent, "left": account.left(share.ceiling, spent)}
+        for share, spent in book.shares
+        if share.ceiling is not None and share.subject.covers(who.name, data_of(event.to_dict()))
+    ]
+    options = plan_options(house, dataset, asked)
+    expected = plan.started(request, _planned(asked), options, wait=0.0) if options.get("rows") else {}
+    declared = dataset.declared
+    return page(
+        request,
+        "ask_check.html",
+        status=409 if changed else 200,
+        dataset=dataset,
+        token=kept["token"],
+        asked=in_words(event),
+        where=[f"{each['column']} {each['op']} {each['value']}" for each in event.where],
+        keys=None if event.by is None else event.by["keys"],
+        whom=whom(event.unit, event.neighbors),
+        neighbors=event.neighbors.words,
+        promise=event.guarantee,
+        odds=odds(event.guarantee),
+        cost=cost,
+        left=left,
+        after=account.left(left, cost) if enough else None,
+        budget=book.budget,
+        state=book.state,
+        changes=book.changes,
+        fits=enough,
+        shares=shares,
+        short=[each for each in shares if not cost.within(each["left"])],
+        frozen=[s for s, _ in book.shares if s.frozen and s.subject.covers(who.name, dataset.name)],
+        mechanism=", ".join(dict.fromkeys(drawn_by(part) for part in parts(event.mechanism))),
+        assumptions=question.assumptions,
+        seal=seal(house, who.session, kept["token"], event.to_dict()),
+        gauge=charts.gauge(amount(book.budget), amount(book.spent), amount(cost), title="What this leaves"),
+        expected=expected,
+        expecting=bool(options.get("rows")),
+        approval=declared.needs_approval(cost) or bool(declared.approved and declared.approved_above is None),
+        own=kept["person"] == who.name,
+        changed=changed,
+        python=asked.python(dataset),
+        command=asked.command(dataset),
+        book=book,
+        slug=house.slug(book),
+        request_state=kept["state"],
+    )
+
+
+def plan_options(house: Office, dataset: Dataset, asked: Inquiry) -> dict[str, Any]:
+    """What a plan may assume: the number of rows where it is public, or the rough one that was declared."""
+    rows = house.session(dataset).rows or dataset.rows
+    options: dict[str, Any] = {} if rows is None else {"rows": min(rows, plan.MOST_ROWS)}
+    if asked.by is not None:
+        options["groups"] = len(asked.by[1])
+    if dataset.neighbors.value == "add-remove-one":
+        options["neighbors"] = dataset.neighbors.value
+    return options
+
+
+def _planned(asked: Inquiry) -> Inquiry:
+    return Inquiry(statistic=asked.statistic, price=asked.price, interval=asked.interval, hints=asked.hints)
+
+
+def expected(request: Request) -> Response:
+    """The expected error of a draft, once it is known."""
+    _, dataset, asked = _kept(request)
+    options = plan_options(office(request), dataset, asked)
+    found = plan.started(request, _planned(asked), options) if options.get("rows") else {}
+    return page(request, "ask_expected.html", found=found, token=request.path_params["token"], polled=True)
+
+
+def _retyped(asked: Inquiry) -> dict[str, str]:
+    """A question as it was typed."""
+    from sordino.planner.code import typed
+
+    given = {"statistic": asked.statistic.name}
+    for field in fields.asked(type(asked.statistic)):
+        value = getattr(asked.statistic, field.name)
+        if value is not None and (fields.required(field) or value != field.default):
+            given[field.name] = typed(value)
+    for name, value in asked.price.to_dict().items():
+        if name != "kind":
+            given[name] = str(value)
+    if asked.by is not None:
+        given |= {"by": asked.by[0], "by_keys": ",".join(map(str, asked.by[1]))}
+    if asked.interval is not None:
+        given |= {"bar": asked.interval.target, "interval": f"{100 * asked.interval.level:g}"}
+    return given | ({"purpose": asked.purpose} if asked.purpose else {})
+
+
+async def release(request: Request) -> Response:
+    """The one button: pays for what was shown, once, and leads to the answer."""
+    who = person(request)
+    who.must("ask")
+    typed = await read_form(request)
+    kept, dataset, asked = await run_in_threadpool(_kept, request)
+    if kept["person"] != who.name:
+        raise HTTPException(404)
+    house = office(request)
+    same = await run_in_threadpool(_same, house, who, kept, dataset, asked, typed.get("seal", ""))
+    if not same:
+        return await run_in_threadpool(lambda: _quote(request, kept, dataset, asked, who, changed=True))
+    return await begin(
+        request, who, kept, dataset, asked, Stamp(who.name, via=None if who.via == "page" else who.via)
+    )
+
+
+def _same(
+    house: Office, who: Person, kept: dict[str, Any], dataset: Dataset, asked: Inquiry, given: str
+) -> bool:
+    """Whether the button belongs to the question as it stands now."""
+    if house.ledger_of(dataset).paid(ledger_token(house, kept)) is not None:
+        return True  # paid already: asking again costs nothing
+    _, question = asked.of(house.session(dataset))
+    return fits(given, seal(house, who.session, kept["token"], question.event.to_dict()))
+
+
+def work(
+    house: Office, kept: dict[str, Any], dataset: Dataset, asked: Inquiry, stamp: Stamp, address: str = ""
+) -> Any:
+    """Debit, read, draw, record: in a lane."""
+
+    def run() -> int | None:
+        try:
+            people, question = asked.of(house.session(dataset))
+            house.desk.mark(kept["token"], "paying", paid=time.time())
+            made = Session.release_all(
+                [(people, question, ledger_token(house, kept))], purpose=asked.purpose, stamp=stamp
+            )[0]
+        except (NotApproved, BudgetExceeded, ParameterError) as problem:
+            house.desk.mark(kept["token"], "draft")
+            house.desk.note(
+                kept["person"], stamp.via or "page", address, "release", dataset.name, type(problem).__name__
+            )
+            raise
+        except SordinoError as problem:
+            house.desk.note(
+                kept["person"], stamp.via or "page", address, "release", dataset.name, type(problem).__name__
+            )
+            raise
+        house.desk.mark(kept["token"], "answered")
+        house.desk.note(
+            kept["person"],
+            stamp.via or "page",
+            address,
+            "release",
+            f"{dataset.name} {made.ledger_id}",
+            "paid",
+        )
+        return made.ledger_id
+
+    return run
+
+
+async def begin(
+    request: Request, who: Person, kept: dict[str, Any], dataset: Dataset, asked: Inquiry, stamp: Stamp
+) -> Response:
+    """Send a question through its lane and wait for it a little, at public times."""
+    house = office(request)
+    job = request.app.state.lanes.submit(
+        ledger_token(house, kept),
+        dataset.name,
+        dataset.answer_after,
+        work(house, kept, dataset, asked, stamp, who.address),
+    )
+    for _ in range(4):  # 1, 2, 4, 8 times the public time
+        if job.ready or (wait := job.next_tick() + 0.005) > PATIENCE:
+            break
+        await asyncio.sleep(wait)
+    if job.ready and (problem := job.future.exception()) is not None and not isinstance(problem, Unanswered):
+        raise problem
+    return see(f"/ask/{kept['token']}")
+
+
+def finish(app: Starlette) -> None:
+    """What was paid and not answered when the program stopped is answered now, with its token and at no cost."""
+    house: Office = app.state.office
+    for token in house.desk.marked("paying"):
+        kept = house.desk.drafted(token)
+        assert kept is not None
+        try:
+            dataset, asked = house.dataset(kept["dataset"]), Inquiry.from_dict(kept["asked"])
+            paid = house.ledger_of(dataset).paid(ledger_token(house, kept))
+        except SordinoError:
+            continue
+        if paid is None:
+            house.desk.mark(token, "draft")
+        elif paid.release is not None:
+            house.desk.mark(token, "answered")
+        else:
+            stamp = Stamp(kept["person"], approved_by=paid.who.get("approved_by"))
+            app.state.lanes.submit(
+                ledger_token(house, kept),
+                dataset.name,
+                dataset.answer_after,
+                work(house, kept, dataset, asked, stamp),
+            )
+
+
+ROUTES = [
+    Route("/ask", show),
+    Route("/ask", draft, methods=["POST"]),
+    Route("/ask/{token}", check),
+    Route("/ask/{token}/expected", expected),
+    Route("/ask/{token}/release", release, methods=["POST"]),
+]

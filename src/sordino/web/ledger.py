@@ -1,0 +1,245 @@
+"""Ledger: gauge, history, shares, reasons, verification, receipts, exports; and the page of one answer."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from sordino import fields
+from sordino.errors import ParameterError, SordinoError
+from sordino.explain import asked, odds, sections, whom
+from sordino.ledger import account
+from sordino.session.blocks import blocks
+from sordino.session.release import Event, Release
+from sordino.web import charts, downloads, forms
+from sordino.web.view import amount, office, page, person, see
+from sordino.web.view import typed as read_form
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from sordino.ledger import Entry, Ledger
+    from sordino.web.person import Person
+
+SHOWN = 50
+CHANGES = ("raise", "lower", "freeze", "unfreeze")
+
+
+def index(request: Request) -> Response:
+    """All ledgers; the only one at once."""
+    found = office(request).ledgers()
+    if len(found) == 1:
+        return see(f"/ledger/{next(iter(found))}")
+    listed = [
+        {
+            "slug": slug,
+            "book": book,
+            "gauge": charts.gauge(amount(book.budget), amount(book.spent), title=slug),
+        }
+        for slug, book in found.items()
+    ]
+    return page(request, "ledgers.html", listed=listed)
+
+
+def book_of(request: Request) -> tuple[str, Ledger]:
+    """The ledger of an address."""
+    slug = request.path_params["slug"]
+    found = office(request).ledgers().get(slug)
+    if found is None:
+        raise HTTPException(404)
+    return slug, found
+
+
+def visible(request: Request, who: Person, slug: str, entry: Entry) -> bool:
+    """Whether somebody may see an entry: all of them, their own, or those that were published."""
+    if who.may("read-all") or (who.may("ask") and entry.who.get("user") == who.name):
+        return True
+    found = office(request).desk.run(
+        "SELECT 1 FROM published WHERE ledger = ? AND number = ?", slug, entry.number
+    )
+    return found.fetchone() is not None
+
+
+def show(request: Request, problem: SordinoError | None = None) -> Response:
+    """One ledger."""
+    slug, book = book_of(request)
+    who = person(request)
+    total = book.releases
+    before = request.query_params.get("before", "")
+    upto = min(int(before), total + 1) if before.isdigit() else total + 1
+    first = max(upto - 1 - SHOWN, 0)
+    entries = [
+        {"entry": entry, "asked": asked(Event.from_dict(entry.event)),
+         "data": (entry.event.get("data") or {}).get("name", "-")}
+        for entry in itertools.islice(book.entries(after=first), upto - 1 - first)
+        if visible(request, who, slug, entry)
+    ][::-1]  # fmt: skip
+    known = request.query_params.get("known", "").strip()
+    verdict = None
+    if who.may("audit") and ("verify" in request.query_params or known):
+        try:
+            verdict = book.verify(known=known or None)
+        except SordinoError as error:
+            problem = error
+    return page(
+        request,
+        "ledger.html",
+        status=200 if problem is None else 422,
+        slug=slug,
+        book=book,
+        whom=whom(book.unit, book.neighbors),
+        gauge=charts.gauge(amount(book.budget), amount(book.spent), title="The budget"),
+        budget=book.budget,
+        spent=book.spent,
+        left=book.remaining,
+        state=book.state,
+        reason=book.opening["reason"],
+        odds=odds(book.budget),
+        entries=entries,
+        total=total,
+        older=first + 1 if first else None,
+        changes=book.changes if who.may("read-all") else (),
+        shares=[(share, spent, None if share.ceiling is None else account.left(share.ceiling, spent))
+                for share, spent in book.shares] if who.may("read-all") else (),
+        declared=book.datasets,
+        verdict=verdict,
+        known=known,
+        problem=problem,
+        kinds=[name for name in forms.PRICES if hasattr(book.budget, name)],
+    )  # fmt: skip
+
+
+async def change(request: Request) -> Response:
+    """Raise, lower, freeze or unfreeze: one's own ledger. An organisation's ceiling is raised by two (Requests)."""
+    typed = await read_form(request)
+    return await run_in_threadpool(_change, request, typed)
+
+
+def _change(request: Request, typed: dict[str, str]) -> Response:
+    slug, book = book_of(request)
+    house, who = office(request), person(request)
+    kind, reason = typed.get("kind", ""), typed.get("reason", "").strip()
+    if kind not in CHANGES:
+        raise ParameterError("ledger", "is no change of a ledger", got={"kind": kind})
+    who.must("freeze" if kind in ("freeze", "unfreeze") else "limit")
+    try:
+        if kind in ("raise", "lower"):
+            budget = fields.guarantee({name: typed.get(name, "").strip() or None for name in forms.PRICES})
+            if kind == "raise":
+                if house.shared:
+                    raise ParameterError(
+                        "ledger", "a ceiling is raised by two", hint="propose it under Requests"
+                    )
+                book.raise_to(budget, reason=reason, user=who.name)
+            else:
+                book.lower_to(budget, reason=reason)
+        elif kind == "freeze":
+            book.freeze(reason=reason, user=who.name)
+        else:
+            book.unfreeze(reason=reason, user=who.name)
+    except SordinoError as problem:
+        return show(request, problem)
+    house.desk.note(who.name, who.via, who.address, kind, slug, "done")
+    return see(f"/ledger/{slug}")
+
+
+def export(request: Request) -> Response:
+    """The whole ledger as a file."""
+    slug, book = book_of(request)
+    person(request).must("audit")
+    table = request.path_params["kind"] == "csv"
+    written = io.StringIO()
+    book.export_to(written, table=table)
+    kind = "text/csv" if table else "application/json"
+    return downloads.file(written.getvalue(), f"{slug}.ledger.{'csv' if table else 'json'}", kind)
+
+
+def _entry(request: Request) -> tuple[str, Ledger, Entry]:
+    slug, book = book_of(request)
+    number = request.path_params["number"]
+    if number < 1 or number > book.releases:
+        raise HTTPException(404)
+    entry = book.entry(number)
+    if not visible(request, person(request), slug, entry):
+        raise HTTPException(404)
+    return slug, book, entry
+
+
+def answer(request: Request) -> Response:
+    """One answer: tables, a picture, the promise in words, a receipt, downloads."""
+    slug, book, entry = _entry(request)
+    event = Event.from_dict(entry.event)
+    context: dict[str, Any] = {
+        "slug": slug, "book": book, "entry": entry, "asked": asked(event), "whom": whom(event.unit, event.neighbors),
+        "odds": odds(event.guarantee), "receipt": book.receipt(entry.number), "release": None,
+        "left": book.remaining, "budget": book.budget,
+        "gauge": charts.gauge(amount(book.budget), amount(book.spent), title="The budget"),
+    }  # fmt: skip
+    if entry.release is not None:
+        made = Release.from_dict(entry.release)
+        context |= {
+            "release": made,
+            "tables": blocks(made, 96),
+            "drawn": [drawing(made, width) for width in (640, 320)],
+            "sections": sections(made),
+            "python": downloads.script(made, office(request).about(book)),
+        }
+    return page(request, "answer.html", **context)
+
+
+def drawing(made: Release, width: int) -> Any:
+    """The picture of an answer: bars for counts by cell, dots otherwise; nothing for a single bare number."""
+    rows = [
+        row for row in made.table if isinstance(row.value, int | float) and not isinstance(row.value, bool)
+    ]
+    if len(rows) < 2 and not any(row.level is not None for row in rows):
+        return ""
+    if len(rows) > 60:
+        return ""
+    title = f"Picture of {asked(made.event)}"
+
+    def name(row: Any) -> str:
+        words = [*map(str, row.group.values()), *([row.cell] if row.cell else [])]
+        return " ".join(words) or row.label
+
+    if all(row.cell is not None and row.level is None for row in rows) and not made.table.keys:
+        return charts.bars([(name(row), float(row.value)) for row in rows], title=title, width=width)
+    if len({row.label for row in rows}) > 1:
+        return ""
+    return charts.dots(
+        [(name(row), float(row.value), row.low, row.high) for row in rows], title=title, width=width
+    )
+
+
+def download(request: Request) -> Response:
+    """An answer as a file."""
+    slug, book, entry = _entry(request)
+    kind = request.path_params["kind"]
+    if entry.release is None or kind not in downloads.KINDS:
+        raise HTTPException(404)
+    made = Release.from_dict(entry.release)
+    text = downloads.KINDS[kind](made, office(request).about(book))
+    return downloads.file(text, f"{slug}-{entry.number}.{kind}", downloads.MEDIA[kind])
+
+
+def plain(request: Request) -> Response:
+    """The head of a ledger, for whoever notes it elsewhere."""
+    _, book = book_of(request)
+    return PlainTextResponse(book.receipt(book.releases) + "\n")
+
+
+ROUTES = [
+    Route("/ledger", index),
+    Route("/ledger/{slug}", show),
+    Route("/ledger/{slug}/change", change, methods=["POST"]),
+    Route("/ledger/{slug}/head", plain),
+    Route("/ledger/{slug}/export.{kind:str}", export),
+    Route("/ledger/{slug}/releases/{number:int}", answer),
+    Route("/ledger/{slug}/releases/{number:int}.{kind:str}", download),
+]

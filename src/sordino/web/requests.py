@@ -1,0 +1,203 @@
+"""Requests: questions that wait for an officer, and ceilings that two people raise. Approval is the debit."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from sordino import fields
+from sordino.errors import ParameterError, SordinoError
+from sordino.explain import asked as in_words
+from sordino.ledger.declared import Stamp
+from sordino.privacy import Guarantee
+from sordino.web import ask
+from sordino.web.forms import PRICES
+from sordino.web.person import Forbidden
+from sordino.web.question import Inquiry
+from sordino.web.view import office, page, person, see
+from sordino.web.view import typed as read_form
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from sordino.web.office import Office
+    from sordino.web.person import Person
+
+NAMES = ("token", "person", "kind", "subject", "made", "state", "reason", "decided_by")
+EXPIRES = 14 * 86400
+
+
+def kept(house: Office, token: str) -> dict[str, Any] | None:
+    """A request by its token; one that nobody decided in 14 days has expired."""
+    found = house.desk.run(f"SELECT {', '.join(NAMES)} FROM requests WHERE token = ?", token).fetchone()  # noqa: S608
+    if found is None:
+        return None
+    made = dict(zip(NAMES, found, strict=True))
+    if made["state"] == "waiting" and time.time() - made["made"] > EXPIRES:
+        made["state"] = "expired"
+    return made
+
+
+def file(house: Office, token: str, who: str, kind: str, subject: str, reason: str = "") -> None:
+    """Put a request into the queue; again after a refusal it is a new one."""
+    house.desk.run(
+        "INSERT INTO requests VALUES (?, ?, ?, ?, ?, 'waiting', ?, '') ON CONFLICT (token) DO NOTHING",
+        token, who, kind, subject, time.time(), reason[:1000],
+    )  # fmt: skip
+    house.desk.run("UPDATE drafts SET state = 'waiting' WHERE token = ?", token)
+
+
+def show(request: Request, problem: SordinoError | None = None) -> Response:
+    """The queue: everything for officers, one's own for everybody else."""
+    house, who = office(request), person(request)
+    rows = house.desk.run(f"SELECT {', '.join(NAMES)} FROM requests ORDER BY made DESC LIMIT 200").fetchall()  # noqa: S608
+    listed = []
+    for row in rows:
+        one = dict(zip(NAMES, row, strict=True))
+        if one["person"] == who.name or who.may("decide") or who.may("propose-raise"):
+            listed.append(one | _shown(house, one))
+    return page(
+        request, "requests.html", status=200 if problem is None else 422, listed=listed, problem=problem,
+        ledgers=house.ledgers(),
+    )  # fmt: skip
+
+
+def _shown(house: Office, one: dict[str, Any]) -> dict[str, Any]:
+    """What an officer sees of a request: question, cost and what went before; no answer."""
+    try:
+        if one["kind"] == "raise":
+            said = json.loads(one["subject"])
+            return {
+                "words": f"raise the ceiling of {said['ledger']} to {said['to']}",
+                "cost": None,
+                "before": 0,
+            }
+        draft = house.desk.drafted(one["token"])
+        assert draft is not None
+        dataset, inquiry = house.dataset(draft["dataset"]), Inquiry.from_dict(draft["asked"])
+        event = inquiry.of(house.session(dataset))[1].event
+        book = house.ledger_of(dataset)
+        mine = sum(1 for entry in book.entries() if entry.who.get("user") == one["person"])
+        return {"words": in_words(event), "cost": book.cost(event), "before": mine, "data": dataset.name,
+                "purpose": inquiry.purpose, "left": book.remaining}  # fmt: skip
+    except SordinoError as problem:
+        return {"words": "cannot be asked any more", "cost": None, "before": 0, "broken": problem.rule}
+
+
+async def wanted(request: Request) -> Response:
+    """Ask for approval of a draft."""
+    typed = await read_form(request)
+    del typed
+    return await run_in_threadpool(_wanted, request)
+
+
+def _wanted(request: Request) -> Response:
+    house, who = office(request), person(request)
+    who.must("ask")
+    draft = house.desk.drafted(request.path_params["token"])
+    if draft is None or draft["person"] != who.name:
+        raise HTTPException(404)
+    file(house, draft["token"], who.name, "release", draft["dataset"])
+    house.desk.note(who.name, who.via, who.address, "request", draft["dataset"], "waiting")
+    return see(f"/ask/{draft['token']}")
+
+
+async def decide(request: Request) -> Response:
+    """An officer decides; an approval debits and draws at once."""
+    typed = await read_form(request)
+    try:
+        await decided(
+            request,
+            person(request),
+            request.path_params["token"],
+            typed.get("decision", ""),
+            typed.get("reason", ""),
+        )
+    except Forbidden:
+        raise
+    except SordinoError as problem:
+        return await run_in_threadpool(show, request, problem)
+    return see("/requests")
+
+
+async def decided(request: Request, who: Person, token: str, decision: str, reason: str) -> str:
+    """Approve or refuse a request; nobody decides their own."""
+    house = office(request)
+    who.must("decide")
+    one = await run_in_threadpool(kept, house, token)
+    if one is None:
+        raise HTTPException(404)
+    if one["person"] == who.name:
+        raise Forbidden("requests", "nobody decides a request of their own", hint="ask another officer")
+    if one["state"] != "waiting":
+        raise ParameterError("requests", f"the request is {one['state']}", hint="look at the list again")
+    if decision not in ("approve", "refuse") or (decision == "refuse" and not reason.strip()):
+        raise ParameterError("requests", "is approved, or refused with a reason", got={"decision": decision})
+    state = "approved" if decision == "approve" else "refused"
+    if decision == "approve":
+        if one["kind"] == "raise":
+            await run_in_threadpool(_raise, house, who, one)
+        else:
+            draft = await run_in_threadpool(house.desk.drafted, token)
+            assert draft is not None
+            dataset, inquiry = house.dataset(draft["dataset"]), Inquiry.from_dict(draft["asked"])
+            await ask.begin(request, who, draft, dataset, inquiry, Stamp(one["person"], approved_by=who.name))
+    else:
+        house.desk.mark(token, "refused")
+    house.desk.run(
+        "UPDATE requests SET state = ?, reason = ?, decided_by = ? WHERE token = ?",
+        state, reason.strip()[:1000] or one["reason"], who.name, token,
+    )  # fmt: skip
+    house.desk.note(who.name, who.via, who.address, "decide", f"{one['person']} {one['kind']}", state)
+    return state
+
+
+def _raise(house: Office, who: Person, one: dict[str, Any]) -> None:
+    said = json.loads(one["subject"])
+    book = house.ledgers().get(said["ledger"])
+    if book is None:
+        raise ParameterError("requests", "there is no such ledger", got={"ledger": said["ledger"]})
+    book.raise_to(
+        Guarantee.from_dict(said["budget"]), reason=one["reason"], proposed_by=one["person"], user=who.name
+    )
+
+
+async def propose(request: Request) -> Response:
+    """An owner proposes a higher ceiling; an officer raises it."""
+    typed = await read_form(request)
+    try:
+        await run_in_threadpool(proposed, request, typed, typed.get("ledger", ""))
+    except Forbidden:
+        raise
+    except SordinoError as problem:
+        return await run_in_threadpool(show, request, problem)
+    return see("/requests")
+
+
+def proposed(request: Request, typed: dict[str, str], slug: str) -> str:
+    """Put a raise into the queue."""
+    house, who = office(request), person(request)
+    who.must("propose-raise")
+    if slug not in house.ledgers() or not typed.get("reason", "").strip():
+        raise ParameterError("requests", "a raise names a ledger and a reason", got={"ledger": slug})
+    budget = fields.guarantee({name: str(typed.get(name) or "").strip() or None for name in PRICES})
+    token = secrets.token_hex(16)
+    said = {"ledger": slug, "budget": budget.to_dict(), "to": repr(budget)}
+    file(house, token, who.name, "raise", json.dumps(said), typed["reason"].strip())
+    house.desk.note(who.name, who.via, who.address, "propose", slug, "waiting")
+    return token
+
+
+ROUTES = [
+    Route("/requests", show),
+    Route("/requests", propose, methods=["POST"]),
+    Route("/requests/{token}", decide, methods=["POST"]),
+    Route("/ask/{token}/request", wanted, methods=["POST"]),
+]
