@@ -35,7 +35,7 @@ REPLACE, ADD = sd.Neighbors.REPLACE_ONE, sd.Neighbors.ADD_REMOVE_ONE
 @pytest.mark.parametrize("slope", [4, 8])
 def test_the_worst_miss_over_all_columns_of_a_tiny_world(anchor, anchored, slope):
     plan = small_plan(
-        Fraction(slope), levels=(3, 4), tilt=1.733, margin=13.0, distant=16.0, epsilon=2.5 * slope
+        Fraction(slope), levels=(6, 8), tilt=1.733, margin=13.0, distant=16.0, epsilon=2.5 * slope
     )
     family = Family(plan, top=64, anchor=anchor, anchored=anchored)
     rows = columns((anchor, anchor + 2, anchor + 4, anchor + 7, 63), (4, 7))
@@ -59,7 +59,7 @@ def test_a_bar_without_the_charge_of_intervals_is_rejected():
     family = Family(plan_cut(rows=1001, price=Pure(1), cells=2**30), top=2**30, anchor=0)
     filled = np.linspace(0, 0.9 * 2**22, 953)
     column = np.sort(np.concatenate([filled, np.full(48, 2**30 - 5)])).astype(np.int64)
-    plain = -math.log(0.05) / CutTails.of(family, 0.05).favoured[8]
+    plain = -math.log(0.05) / CutTails.of(family, 0.05).favoured[16]
     assert exact_miss(family, column, 0.05) <= 0.05
     assert exact_miss(family, column, 0.05, narrower=plain) > 0.3
 

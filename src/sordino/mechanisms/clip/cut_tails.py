@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sordino.mechanisms.clip.family import STARTS
+from sordino.mechanisms.clip.family import NEAR, STARTS
 from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ STEEPEST_CHANCE = 1.13
 """``max Q / Z`` = 1.1294, rounded up: no interval is likelier than so many times its own weight."""
 FAVOURED = 0.6
 """Of the rest, for intervals with prior 1; the others have lower weights already."""
-NEXT = 0.6
+NEXT = 0.75
 """What a level has of the level before: the long intervals come first."""
 CLUSTER = 9
 """Starts of a level whose intervals meet a given one from the right, itself included."""
@@ -67,8 +67,8 @@ class CutTails:
             >>> from sordino.privacy import Pure
             >>> family = Family(plan_cut(rows=10_000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
             >>> tails = CutTails.of(family, 0.05)
-            >>> [round(tails.whole, 2), round(tails.favoured[3], 1), round(tails.others[3], 1)]
-            [3.28, 8.4, 6.8]
+            >>> [round(tails.whole, 2), round(tails.favoured[6], 1), round(tails.others[6], 1)]
+            [3.28, 8.3, 8.6]
         """
         return _reaches(family.plan, _meeting(family), family.anchored, miss)
 
@@ -94,9 +94,9 @@ class Rarity:
             >>> from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
             >>> from sordino.privacy import Pure
             >>> family = Family(plan_cut(rows=10_000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
-            >>> found = Rarity.of(family, 3, favoured=True, slack=0.015)
+            >>> found = Rarity.of(family, 6, favoured=True, slack=0.015)
             >>> round(found.weight, 2), round(found.allowed, 5)
-            (10.2, 0.00089)
+            (6.19, 0.00056)
         """
         if level is None:
             return cls(float(1 - WHOLE_PART), slack / 2)
@@ -117,7 +117,8 @@ def _meeting(family: Family) -> int:
 def _longer_than_a_part(family: Family, level: int, place: int) -> bool:
     """Whether an interval, cut to the range, is longer than an eighth of its length: otherwise its rows are a heap."""
     low, high = family.interval(level, place)
-    return (high - low) << (level + STARTS) > family.top + (2 << (level + STARTS))
+    times, shift = family.scale(level)
+    return (high - low) << (shift + STARTS) > family.top * times + (2 << (shift + STARTS))
 
 
 @lru_cache(maxsize=256)
@@ -139,12 +140,13 @@ def _classes(
             heap = math.exp(weight - lead - margin) * (1 + lead + margin)
         classes.append((level, True, _Class(weight, meeting, part, 2 * heap)))
         if not anchored:
-            prior = -(level + STARTS) * math.log(2)
+            prior = -NEAR * math.log(2)  # the largest of the others
+            total = 7 + level / 4  # of all priors of a level, at most
             part = level_part * (1 - FAVOURED)
             if not plan.guarded:  # anybody may be charged little: the prior of the level stands for them
-                classes.append((level, False, _Class(weight + math.log(1.3), 1, part, 0.0)))
+                classes.append((level, False, _Class(weight + math.log(total), 1, part, 0.0)))
                 continue
-            many, remote = _clusters(weight, lead + margin, REMOTE * (1 - NEXT) * part * miss)
+            many, remote = _clusters(weight + math.log(total), lead + margin, REMOTE * (1 - NEXT) * part * miss)
             classes.append((level, False, _Class(weight + prior, many, part, remote)))
     size = math.fsum(each.part for _, _, each in classes)
     shared = [(level, one, replace(each, part=each.part / size)) for level, one, each in classes]
@@ -192,7 +194,7 @@ def _clusters(weight: float, needed: float, allowed: float) -> tuple[int, float]
     groups, remote = 1, math.inf
     while groups < 64:
         charge = groups / (groups + 1) * needed
-        remote = 1.3 * (1 + charge) * math.exp(weight - charge)
+        remote = (1 + charge) * math.exp(weight - charge)
         if remote <= allowed:
             break
         groups += 1
