@@ -17,7 +17,6 @@ OWNERS = {
     "additive/geometric.py",
     "clip/fit_test.py",
     "clip/whole_or_interval.py",
-    "blocks/dealing.py",
 }
 """Where `Draws` sends its work; what they export is called by `Draws` alone."""
 SAMPLERS = {

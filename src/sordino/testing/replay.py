@@ -17,20 +17,23 @@ import numpy as np
 
 from sordino.data.memory import Memory
 from sordino.mechanisms.choose import output_grid
-from sordino.privacy import Approx, BoundedRange, Concentrated, Guarantee, Pure, TruncatedConcentrated
+from sordino.privacy import Approx, BoundedRange, Concentrated, Guarantee, Pure, TruncatedConcentrated, Unit
+from sordino.reading.traits import Trait
 from sordino.testing.forced import ForcedDraws, Pending
-from sordino.testing.loss import hockey, orders, ratio, renyi
+from sordino.testing.joint import joint_stick
+from sordino.testing.loss import orders, ratio, renyi
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
     from sordino.exact.grid import Grid
     from sordino.mechanisms import Answer, Mechanism
+    from sordino.reading.profile import Reading
     from sordino.reading.requests import Ask, Summary
     from sordino.statistics import Statistic
 
 SLACK = 1 + 1e-7  # floats: losses are differences of logarithms of size up to a few hundred
 BRANCHES = 24  # parts of one choice that a complete walk follows, where there are many
-JOINT = 4  # groups of outcomes of one choice that a joint hockey stick follows
+PERSON = "person"  # the column that says whose a row is
 Table = Mapping[str, Sequence[Any]]
 
 
@@ -86,10 +89,16 @@ class _Node:
 class _Side:
     """One of the two tables, and what it was asked."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, person: int = 0) -> None:
         columns = {name: np.asarray(column, None if len(column) else float) for name, column in table.items()}
-        self.source = Memory(columns)
+        unit = None
+        if person:  # the last rows are one person's, all others are people of one row
+            size = len(next(iter(columns.values())))
+            columns[PERSON] = np.minimum(np.arange(size), max(size - person, 0))
+            unit = Unit(PERSON, max_rows=person)
+        self.source = Memory(columns, unit=unit)
         self.asked: list[Ask] = []
+        self.reading: Reading | None = None
         self._known: dict[Any, Summary] = {}
 
     def ask(self, request: Ask) -> Summary:
@@ -127,14 +136,22 @@ class _Tree:
 
     def _run(self, side: _Side, path: tuple[Any, ...]) -> tuple[Any, list[Ask]]:
         draws = ForcedDraws(path, self.seed)
-        side.asked = []
         try:
-            found: Any = self.mechanism.answer(
-                self.statistic, side.ask, self.grid, contribution=self.contribution, bits=draws.bits
-            )
+            found: Any = self._answer(side, draws)
         except Pending as pending:
             found = pending.step
         return found, side.asked
+
+    def _answer(self, side: _Side, draws: ForcedDraws) -> Answer:
+        """What `Mechanism.answer` does; where it is one draw from one reading, that is read once."""
+        if self.mechanism.reads_once:
+            if side.reading is None:
+                side.reading = self.mechanism.reading(self.statistic, side.ask, self.contribution)
+            return self.mechanism.draw(side.reading, self.grid, bits=draws.bits)
+        side.asked = []
+        return self.mechanism.answer(
+            self.statistic, side.ask, self.grid, contribution=self.contribution, bits=draws.bits
+        )
 
     def _look(self, path: tuple[Any, ...]) -> _Node:
         (here, asked), (there, asked_there) = (self._run(side, path) for side in self.sides)
@@ -188,7 +205,9 @@ def replay(
         >>> round(seen.worst, 9), seen.problems
         (1.0, [])
     """
-    sides = _Side(table), _Side(neighbour)
+    # A mechanism that is given whole people must know whose a row is; all others are told how many one may move.
+    person = contribution if Trait.BLOCKS in statistic.traits and contribution > 1 else 0
+    sides = _Side(table, person), _Side(neighbour, person)
     lattice = output_grid(statistic) if grid is None else grid
     tree = _Tree(mechanism, statistic, sides, lattice, contribution, seed)
     seen, price, random = Replay(), mechanism.guarantee, np.random.default_rng(seed)
@@ -197,10 +216,15 @@ def replay(
         _everything(tree, price, seen, complete)
     for walk in range(2 + walks):
         _walk(tree, price, seen, walk, random, before)
+    for branch in (
+        _branches(tree) if walks else ()
+    ):  # each outcome with a price of its own leads to other choices
+        for walk in range(2):
+            _walk(tree, price, seen, walk, random, before, branch)
     if isinstance(price, Approx) and price.delta and seen.worst > SLACK:
-        epsilon = float(price.epsilon)
-        used = max(_joint(tree, (), epsilon, 0.0, sign) for sign in (1, -1)) / float(price.delta)
-        seen.worst = used
+        seen.worst = max(joint_stick(tree.node, float(price.epsilon), sign) for sign in (1, -1)) / float(
+            price.delta
+        )
     if seen.worst > SLACK:
         seen.problems.append(f"a path costs {seen.worst:.6f} of the price {price}")
     return seen
@@ -245,9 +269,11 @@ def _observe(node: _Node, seen: Replay, path: tuple[Any, ...], known: set[tuple[
         return
     seen.choices += 1
     given = node.step.price
+    if isinstance(given, Mapping) and len(set(given.values())) == 1:
+        given = next(iter(given.values()))
     if isinstance(given, Mapping):  # every outcome has its own price
         used = max(
-            abs(float(loss)) / float(given[outcome].bounded_range)
+            abs(float(loss)) / float(node.step.paid(outcome).bounded_range)
             for outcome, loss in zip(node.parts.outcomes, node.parts.loss, strict=True)
         )
     else:
@@ -266,8 +292,9 @@ def _walk(
     walk: int,
     random: np.random.Generator,
     known: set[tuple[Any, ...]],
+    branch: tuple[Any, ...] = (),
 ) -> None:
-    """Follow one path to its end: the largest losses, the smallest, or at random."""
+    """Follow one path to its end: the largest losses, the smallest, or at random; along a branch if one is given."""
     path: tuple[Any, ...] = ()
     account = _Account(price)
     while True:
@@ -275,8 +302,10 @@ def _walk(
         _observe(node, seen, path, known)
         if node.step is None or node.parts is None:
             break
-        parts = node.parts
-        place = _place(parts, walk, random)
+        parts, kept = node.parts, None
+        if branch and isinstance(node.step.price, Mapping):
+            kept = [k for k, one in enumerate(parts.outcomes) if node.step.branch(one) == branch[0]]
+        place = _place(parts, walk, random, kept)
         account.add(parts, place)
         path = (*path, parts.outcomes[place])
     seen.paths += 1
@@ -288,7 +317,18 @@ def _walk(
         seen.worst, seen.path = used, path
 
 
-def _place(parts: Parts, walk: int, random: np.random.Generator) -> int:
+def _branches(tree: _Tree) -> list[tuple[Any, ...]]:
+    """The outcomes of the first choice, where they have prices of their own."""
+    node = tree.node(())
+    if node.step is None or not isinstance(node.step.price, Mapping):
+        return []
+    return [(branch,) for branch in node.step.price]
+
+
+def _place(parts: Parts, walk: int, random: np.random.Generator, kept: list[int] | None = None) -> int:
+    if kept:
+        best = np.argmax if walk == 0 else np.argmin
+        return kept[int(best(parts.loss[kept]))]
     if walk < 2:
         return int(np.argmax(parts.loss) if walk == 0 else np.argmin(parts.loss))
     law = parts.here if walk % 2 else parts.there
@@ -328,30 +368,6 @@ def _extremes(parts: Parts) -> list[int]:
     order = np.argsort(parts.loss)
     chosen = {int(order[k]) for k in np.linspace(0, size - 1, BRANCHES).astype(int)}
     return sorted(chosen | set(np.linspace(0, size - 1, BRANCHES).astype(int).tolist()))
-
-
-def _joint(tree: _Tree, path: tuple[Any, ...], epsilon: float, loss: float, sign: int) -> float:
-    """The hockey stick of everything published, given a path that has cost `loss` so far."""
-    node = tree.node(path)
-    if node.parts is None:
-        return max(0.0, -math.expm1(epsilon - loss))
-    parts = node.parts if sign > 0 else node.parts.flipped()
-    size = len(parts.loss)
-    sample = {0, size // 2, size - 1, int(np.argmax(parts.loss)), int(np.argmin(parts.loss))}
-    if parts.here is None or all(tree.node((*path, parts.outcomes[k])).parts is None for k in sample):
-        return hockey(parts, epsilon - loss)  # the last choice: in closed form
-    assert parts.there is not None
-    total = 0.0
-    order = np.argsort(parts.loss)
-    for group in np.array_split(order, min(JOINT, len(order))):
-        here = float(np.logaddexp.reduce(parts.here[group]))
-        there = float(np.logaddexp.reduce(parts.there[group]))
-        if here == -math.inf:
-            continue
-        middle = int(group[np.argmax(parts.here[group])])
-        gained = here - there if there > -math.inf else math.inf
-        total += math.exp(here) * _joint(tree, (*path, parts.outcomes[middle]), epsilon, loss + gained, sign)
-    return total
 
 
 __all__ = ["Replay", "replay"]

@@ -30,6 +30,8 @@ LONG = (24, 3, 400)
 """The same for mechanisms that search: some of their choices see nothing of a short table."""
 FEW = 7
 """Rows of hostile tables for what is no default."""
+MANY = 60
+"""Cases of a mechanism beyond which those that are no default see one pair each."""
 COMPLETE = 300
 """Paths of one pair in a tiny world that are walked at most."""
 
@@ -88,7 +90,7 @@ def people(case: MechanismCase) -> tuple[int, ...]:
 
 
 def survey(
-    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 6, defaults: bool = False
+    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 4, defaults: bool = False
 ) -> Iterator[Seen]:
     """Replay the cases of a mechanism.
 
@@ -104,15 +106,18 @@ def survey(
         >>> max(row.replay.worst for row in rows) <= 1 + 1e-7, sum((row.replay.problems for row in rows), [])
         (True, [])
     """
-    turn = itertools.count()
-    for case in chosen(kind, thorough=thorough):
+    turn, cases = itertools.count(), list(chosen(kind, thorough=thorough))
+    others = pairs // 2 if len(cases) <= MANY else 1
+    for case in cases:
         if defaults and not case.default:
             continue
         for contribution in people(case):
             if not _asked(case, contribution):
                 continue
             total = Replay()
-            for pair, complete in _pairs(case, contribution, next(turn), thorough=thorough, pairs=pairs):
+            for pair, complete in _pairs(
+                case, contribution, next(turn), thorough=thorough, pairs=pairs, others=others
+            ):
                 total.merge(_replayed(case, pair, complete=complete))
             yield Seen(case, contribution, total)
 
@@ -128,7 +133,7 @@ def _asked(case: MechanismCase, contribution: int) -> bool:
 
 
 def _pairs(
-    case: MechanismCase, contribution: int, turn: int, *, thorough: bool, pairs: int
+    case: MechanismCase, contribution: int, turn: int, *, thorough: bool, pairs: int, others: int
 ) -> Iterator[tuple[TablePair, int]]:
     sizes = SIZES if case.mechanism.reads_once else LONG
     few = case.mechanism.reads_once and not (case.default or thorough)
@@ -139,9 +144,9 @@ def _pairs(
         tiny = neighbours(case.world, contribution)
         yield from ((pair, COMPLETE) for pair in itertools.islice(tiny, 400))
         return
-    wanted = pairs if not case.mechanism.reads_once else max(pairs // 3, 1)
+    wanted = pairs if not case.mechanism.reads_once else max(pairs // 2, 1)
     if not case.default:
-        wanted = 1 if few else max(pairs // 3, 1)
+        wanted = 1 if few else others
     step = max(len(found) // wanted, 1)
     yield from ((found[(turn + k * step) % len(found)], 0) for k in range(min(wanted, len(found))))
 

@@ -6,6 +6,7 @@ promise is that of a centre of k numbers of which one is replaced (docs/proofs/m
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,11 +15,13 @@ from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import Bits
 from sordino.exact.grid import Grid
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import PERSONS, Answer, Mechanism
 from sordino.mechanisms.blocks.centre import Centre, located
 from sordino.mechanisms.blocks.dealing import block_values, checked
 from sordino.mechanisms.blocks.pivot import half_width
 from sordino.mechanisms.blocks.plan import BlockPlan
+from sordino.mechanisms.parts.draws import Draws
+from sordino.privacy import Neighbors
 from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 from sordino.running.evaluate import Task
@@ -31,10 +34,19 @@ if TYPE_CHECKING:
 
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
+    from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.law import Law
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
+
+
+SHOWN = 6  # blocks of the cases: few, so that one of them matters
+
+
+def _middle_of(block: Any) -> float:
+    """The function of the cases."""
+    return float(sorted(block["x"])[len(block["x"]) // 2])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +106,24 @@ class FunctionBlocks(Mechanism):
             spread=statistic.spread or hints.spread, rows_per_block=plan.rows_per_block,
             enough=plan.blocks >= plan.needed,
         )  # fmt: skip
+
+    @classmethod
+    def cases(cls) -> Iterator[MechanismCase]:
+        """A public function of small blocks: every aggregate, both relations, every price that it takes."""
+        from sordino.mechanisms.parts.cases import PRICES, MechanismCase
+        from sordino.statistics import Case
+        from sordino.statistics.function import AGGREGATES, Function
+
+        for relation, aggregate in itertools.product(PERSONS, AGGREGATES):
+            asked = Function(
+                _middle_of, columns=("x",), low=0, high=7, blocks=SHOWN, block_rows=1, aggregate=aggregate,
+                frame="numpy", isolation="none", neighbors=relation, fixed=relation is Neighbors.REPLACE_ONE,
+            )  # fmt: skip
+            world = Case(asked, ((0.0,), (3.0,), (7.0,)))
+            for price in PRICES[:-1]:  # centres have no theorem for a bare bounded range
+                mechanism = cls(price=price, blocks=SHOWN, aggregate=aggregate, spread=1.0)
+                said = (("aggregate", aggregate),)
+                yield MechanismCase(mechanism, world, said, default=aggregate == "trimmed")
 
     @property
     def bar_covers(self) -> str:
@@ -169,7 +199,7 @@ class FunctionBlocks(Mechanism):
         words = Bits() if bits is None else bits
         table = ask(statistic.request(depth=0)).table
         assert table is not None
-        values = block_values(statistic, table, self.blocks, self.debias, words)
+        values = block_values(statistic, table, self.blocks, self.debias, Draws.of(words))
         each = self.price.share(Fraction(1, len(values)))
         found = [
             self._output(values[place], each, lattice, words) for place, lattice in enumerate(statistic.grids)

@@ -20,7 +20,7 @@ from sordino.running.pool import Limits, covered, run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.exact.bits import Bits
+    from sordino.mechanisms.parts.draws import Draws
     from sordino.running.block import Rows
     from sordino.statistics.function import Function
 
@@ -37,19 +37,19 @@ class Dealt:
         return self.order[self.starts[block] : self.starts[block + 1]]
 
 
-def deal(rows: int, units: NDArray[np.int64] | None, blocks: int, bits: Bits, *, fixed: bool) -> Dealt:
+def deal(rows: int, units: NDArray[np.int64] | None, blocks: int, draws: Draws, *, fixed: bool) -> Dealt:
     """Deal rows into blocks.
 
     Args:
         rows: How many rows.
         units: To whom each belongs; None where a row is a person.
         blocks: How many blocks.
-        bits: Fresh secret words.
+        draws: Gives fresh secret words.
         fixed: The number of rows is public: a random order is cut into parts of one size. Otherwise every person's
             block is drawn by itself, and sizes vary.
     """
     people = rows if units is None else int(units.max(initial=-1)) + 1
-    words, order = _different(people, bits)
+    words, order = _different(people, draws)
     if units is not None:
         order = np.argsort(_ranks(order)[units], kind="stable")  # rows of one person stay together
     keys = words if units is None else words[units]
@@ -62,10 +62,10 @@ def deal(rows: int, units: NDArray[np.int64] | None, blocks: int, bits: Bits, *,
     return Dealt(order, starts.astype(np.intp))
 
 
-def _different(count: int, bits: Bits) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+def _different(count: int, draws: Draws) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
     """So many different words and their order: all are drawn again where two are alike, so no order is likelier."""
     while True:
-        words = bits.words(count).astype(np.int64).view(np.uint64)
+        words = draws.words(count).astype(np.int64).view(np.uint64)
         order = np.argsort(words)
         ordered = words[order]
         if not (ordered[1:] == ordered[:-1]).any():
@@ -79,7 +79,7 @@ def _ranks(order: NDArray[np.intp]) -> NDArray[np.int64]:
 
 
 def block_values(
-    statistic: Function, table: Rows, blocks: int, debias: int, bits: Bits
+    statistic: Function, table: Rows, blocks: int, debias: int, draws: Draws
 ) -> NDArray[np.float64]:
     """The values of all blocks, one row per output, cut to the bounds; private."""
     task = Task(statistic.frame, statistic.outputs, debias)
@@ -90,8 +90,8 @@ def block_values(
     values = np.where(np.arange(blocks) % 2 == 0, low[:, None], high[:, None])
     if statistic.otherwise is not None:
         values[:] = statistic.otherwise
-    dealt = deal(len(table), table.units, blocks, bits, fixed=statistic.fixed)
-    seeds = bits.words(blocks).astype(np.int64).view(np.uint64).tolist()
+    dealt = deal(len(table), table.units, blocks, draws, fixed=statistic.fixed)
+    seeds = draws.words(blocks).astype(np.int64).view(np.uint64).tolist()
     filled = [place for place in range(blocks) if dealt.starts[place] < dealt.starts[place + 1]]
     jobs = ((lambda place=place: table.block(dealt.rows(place)), seeds[place]) for place in filled)
     done = blocks - len(filled)

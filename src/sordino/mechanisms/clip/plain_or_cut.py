@@ -17,10 +17,10 @@ from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
 from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.clip.noisy_mean import Summand
-from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, plan_cut
+from sordino.mechanisms.clip.plain_or_cut_plan import SHARE, WHOLE_PART, CutPlan, plan_cut
 from sordino.mechanisms.clip.whole_or_interval import Valued
 from sordino.mechanisms.parts.draws import Draws
-from sordino.privacy import Guarantee, Neighbors
+from sordino.privacy import Guarantee, Neighbors, Pure
 from sordino.reading.profile import Units
 from sordino.reading.requests import Grid as Codes
 from sordino.reading.traits import Trait
@@ -218,8 +218,8 @@ class PlainOrCut(Mechanism):
             value = self.summand(sums, self.price, contribution).draw(grid, bits)
             return self._answer(value, column.grid, 0, top, None)
         ends, sums = column.ends(family.reach)
-        draws, prices = Draws.of(bits), {"whole": self.price, "interval": self.price}
-        whole = self.summand(sums, plan.whole, contribution)
+        draws, whole = Draws.of(bits), self.summand(sums, plan.whole, contribution)
+        prices = self._prices(plan)
         valued = self._valued(whole, grid) if plan.joint else None
         found = draws.whole_or_interval(family, family.weigh(ends), valued, prices=prices)
         if isinstance(found, Fraction):
@@ -228,12 +228,25 @@ class PlainOrCut(Mechanism):
             return self._answer(whole.draw(grid, bits), column.grid, 0, top, None)
         inside = self.summand(column.clipped(found.low, found.high), plan.cut, contribution)
         if plan.joint:
-            noisy = draws.flat_topped(self._valued(inside, grid), found.charge, price=inside.price)
+            noisy = draws.flat_topped(self._valued(inside, grid), found.charge, price=prices["interval"])
             value = inside.finish(noisy, grid, bits)
         else:
             value = inside.draw(grid, bits)
         beyond = plan.rows_beyond(found.level, FAILURE)
         return self._answer(value, column.grid, found.low, found.high, beyond)
+
+    def _prices(self, plan: CutPlan) -> dict[str, Guarantee]:
+        """What each outcome costs: in a joint draw its slope and its value's noise together, else the search alone."""
+        if not plan.joint:
+            return dict.fromkeys(("whole", "interval"), self.price.share(SHARE))
+        slope = plan.slope * plan.contribution
+        parts = (("whole", plan.whole, WHOLE_PART * slope), ("interval", plan.cut, slope))
+        return {name: Pure(self.rate(self._noise_part(rest)) + own) for name, rest, own in parts}
+
+    def _noise_part(self, rest: Guarantee) -> Guarantee:
+        """What is left for the value beside a private number of rows."""
+        counted = self.neighbors is Neighbors.ADD_REMOVE_ONE and not self.total
+        return rest.share(1 - count_part(self.rows, rest)) if counted else rest
 
     def _valued(self, part: Summand, grid: Grid) -> Valued:
         """What a joint draw publishes beside its outcome."""

@@ -195,6 +195,10 @@ class Draws:
 
     # Independent of the data ---------------------------------------------------------------------------
 
+    def words(self, count: int) -> NDArray[np.int64]:
+        """So many words of 64 bits, one per person or block, that do not depend on the rows: they cost nothing."""
+        return self._words.words(count)
+
     def dither(self, count: int, width: int) -> NDArray[np.int64] | Any:
         """Whole numbers below ``2^width``, one per row, that do not depend on the rows: they cost nothing."""
         return self._words.words(count) & ((1 << width) - 1)
