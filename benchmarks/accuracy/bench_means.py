@@ -24,7 +24,7 @@ SAMPLES = 120
 
 def codes_of(data, grid):
     """The codes of the rows on the public lattice."""
-    units = grid.units
+    units = grid.endless
     return np.rint((np.clip(data, grid.low, grid.high) - grid.low) / float(units.step)).astype(np.int64)
 
 

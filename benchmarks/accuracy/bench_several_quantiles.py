@@ -11,7 +11,7 @@ from benchmarks.accuracy.bench_means import codes_of
 from benchmarks.accuracy.columns import BOUNDS, column
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.choose import choose
 from sordino.privacy import Pure
 from sordino.statistics.quantile import Quantile
@@ -44,13 +44,17 @@ def rows():
         recursive, single = [], []
         for _ in range(DRAWS):
             points = together.converse(codes, bits=bits)
-            recursive.append(rank_error(data, qs, [float(together.lattice.value(point)) for point in points]))
+            recursive.append(rank_error(data, qs, [float(together.lattice.real(point)) for point in points]))
             answers = []
             for q in qs:
                 one = Quantile("x", q=q, low=low, high=high, step=step)
                 mechanism = choose(one, Pure(Fraction(1, count)), rows=size)
                 answers.append(
-                    float(mechanism.answer(one, lambda ask, s=source: s.summary(ask)[0], Grid(0), bits=bits))
+                    float(
+                        mechanism.answer(
+                            one, lambda ask, s=source: s.summary(ask)[0], Lattice.dyadic(0), bits=bits
+                        )
+                    )
                 )
             single.append(rank_error(data, qs, answers))
         yield name, size, count, float(np.mean(recursive)), float(np.mean(single))

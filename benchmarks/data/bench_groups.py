@@ -25,7 +25,7 @@ def columns(groups, each):
 
 
 def released(table, keys, statistic):
-    """One release with a book of its own."""
+    """One release with a ledger of its own."""
 
     def work():
         people = sd.open(table, budget=sd.Pure(2))

@@ -10,7 +10,6 @@ from sordino.exact import (
     Bits,
     CellWeights,
     ExpScale,
-    Grid,
     Pieces,
     choose,
     draw,
@@ -19,6 +18,7 @@ from sordino.exact import (
     sampler,
 )
 from sordino.exact.shapes import Falling
+from sordino.lattice import Lattice
 from sordino.noise.arsinh_normal.sampler import ArsinhNormalRecipe
 from sordino.noise.gaussian.sampler import GaussianRecipe
 from sordino.noise.generalized_cauchy.sampler import GeneralizedCauchyRecipe
@@ -30,7 +30,7 @@ from sordino.noise.student_t.sampler import StudentTRecipe
 from sordino.noise.uniform_log_normal.sampler import UniformLogNormalRecipe
 
 DRAWS = 1_000_000
-GRID = Grid(-20)
+GRID = Lattice.dyadic(-20)
 F = Fraction
 # recipe, bound on the ratio that the project promises (None: none stated)
 FAMILIES = [

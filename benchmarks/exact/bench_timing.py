@@ -8,10 +8,11 @@ from fractions import Fraction
 import numpy as np
 from scipy import stats
 
-from sordino.exact import Bits, Grid, draw
+from sordino.exact import Bits, draw
 from sordino.exact.balls import precision
 from sordino.exact.sampler import settle
 from sordino.exact.uniforms import LazyUniform
+from sordino.lattice import Lattice
 from sordino.noise.arsinh_normal.sampler import ArsinhNormalRecipe
 from sordino.noise.gaussian.sampler import GaussianRecipe
 from sordino.noise.generalized_cauchy.sampler import GeneralizedCauchyRecipe
@@ -57,7 +58,7 @@ def measured(release):
 
 def tables():
     source = Bits()
-    grid = Grid(-20)
+    grid = Lattice.dyadic(-20)
     rows = []
     for recipe in LAWS:
         scale = 1 / recipe.unit

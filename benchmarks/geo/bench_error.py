@@ -1,4 +1,4 @@
-"""Mean squared error of the default beside the mechanisms of paper 002, in every setting of its Figures 3, 4, 6, 8.
+"""Mean squared error of the default beside the mechanisms of Liang and Yi 2024, in all settings of Figures 3, 4, 6, 8.
 
 The bars: at most a third of M3 everywhere, never above M2.
 """

@@ -95,7 +95,7 @@ def city(folder):
         noise = np.interp(single.coordinate(points), r, spread) * rng.standard_t(3, len(points))
         paper[j] = (single.value(points) + noise).mean()
         made = QueryMechanism.choose(single, price)
-        ours[j] = made.grid.values(made.draw(points)).mean()
+        ours[j] = made.grid.numbers(made.draw(points)).mean()
     panels = [("true", truth), ("published M3", paper * unit), ("Sordino's default", ours * unit)]
     figure = maps(
         [(name, values.reshape(side, side).T) for name, values in panels],

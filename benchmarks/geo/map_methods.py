@@ -15,7 +15,7 @@ from sordino.geo.blocks import BlockMechanism
 from sordino.geo.deconvolution import LEAST_RATIO, factor
 from sordino.geo.drawing import true_density
 from sordino.geo.points import PointReports
-from sordino.geo.window import Window
+from sordino.geo.window import MapWindow
 
 #: Where the public files are; a generated city stands in for them elsewhere.
 DATA = Path(os.environ.get("SORDINO_DATA", Path(__file__).parents[3] / "shared" / "data")) / "locations"
@@ -77,7 +77,7 @@ def moved(reports, h):
 def likelihood(reports, h, rounds=60):
     """EM deconvolution (Richardson and Lucy) on cells, then the kernel."""
     unit = reports.mechanism.unit_loss
-    window = Window.over(**GRID, finest=min(h / 4, unit / 4), pad=max(6 * h, 3 * h + 12 * unit))
+    window = MapWindow.over(**GRID, finest=min(h / 4, unit / 4), pad=max(6 * h, 3 * h + 12 * unit))
     seen = window.counts([reports.metres]).astype(float)
     blur = 1.0 / factor(window.waves, unit, 2)
 

@@ -1,4 +1,4 @@
-"""The settings of the experiments of paper 002 (its Figures 3, 4, 6 and 8), on generated and on real points.
+"""The settings of the experiments of Liang and Yi 2024 (its Figures 3, 4, 6 and 8), on generated and on real points.
 
 Errors are exact expectations over the points, not simulations: M2, M3 and ours are unbiased with a known variance per
 person; M0 and M1 have a bias, found by quadrature over their noise.

@@ -15,7 +15,7 @@ import numpy as np
 
 import sordino as sd
 from sordino.ledger import Ledger
-from sordino.ledger.chain import Row, amount, written
+from sordino.ledger.chain import ChainRow, amount, written
 from sordino.ledger.who import who
 
 RELEASES, WRITERS, SECONDS = 100_000, 8, 3.0
@@ -50,7 +50,7 @@ def long_ledger(path):
             total += PRICE
             body = {"event": event, "cost": PRICE.to_dict(), "who": told}
             for kind, text in (("spend", body), ("record", {"release": answer})):
-                last = Row.after(last, kind, f"token {number}", text, spent=written(total), ceiling=last.ceiling,
+                last = ChainRow.after(last, kind, f"token {number}", text, spent=written(total), ceiling=last.ceiling,
                                  at=release.at)  # fmt: skip
                 page.append(last)
 

@@ -157,7 +157,7 @@ def mixed(parts):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Very many draws, where there is no closed form; answers that are no number are left out."""
+    """Very many draws, where there is no closed form; answers that are not a number are left out."""
 
     values: Any
     doubt: float = 0.0

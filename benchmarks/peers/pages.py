@@ -6,6 +6,7 @@ from pathlib import Path
 from benchmarks.peers import accuracy_tables, figures, informed_tables, speed_tables, summary, wording
 from benchmarks.peers.accuracy_tables import number, table
 from benchmarks.peers.libraries import ADD_REMOVE, LABELS, OURS, REPLACE_ONE
+from docs.wrapped import wrapped
 
 PAGE, CELLS, SPEED = "peers.md", "peers_cells.md", "peers_speed.md"
 PICTURES = {REPLACE_ONE: "peers-replace-one.png", ADD_REMOVE: "peers-add-remove.png"}
@@ -35,7 +36,7 @@ def write(folder, found, measured, outcomes, versions, failed, *, made=None, che
         (CELLS, cells_page(found)),
         (SPEED, speed_page(measured, outcomes)),
     ):
-        (folder / name).write_text(text)
+        (folder / name).write_text(wrapped(text))
         files.append(folder / name)
     return files
 

@@ -31,7 +31,7 @@ NOISE = "Vectors where a library has them, else one call a sample; numpy is the 
 INPUT = """\
 Data 1..7 in [0, 10], ε = 1, with one thing wrong. R: refused, with the exception; **A**: answered. Not every answer is
 a fault: clipping an infinity is sound, where the number of rows is private an empty table must be answered, and a value
-that is no number must not show itself by a refusal. `tmlt` is its quantile alone; its sessions check more.
+that is not a number must not show itself by a refusal. `tmlt` is its quantile alone; its sessions check more.
 """
 AGAIN = """\
 ```

@@ -20,7 +20,7 @@ def experiments() -> dict[str, Experiment]:
     """Find every experiment of the folder, by name in the order of the papers.
 
     Example:
-        >>> "000-figure-1" in experiments()
+        >>> "hladik-2022-figure-1" in experiments()
         True
     """
     found: list[Experiment] = []
@@ -30,11 +30,11 @@ def experiments() -> dict[str, Experiment]:
 
 
 def chosen(name: str) -> list[Experiment]:
-    """Give the experiment of that name, those of a paper (``000``), or all (``all``).
+    """Give the experiment of that name, those of a paper (``hladik-2022``), or all (``all``).
 
     Example:
-        >>> [experiment.name for experiment in chosen("000")]
-        ['000-figure-1', '000-figure-2']
+        >>> [experiment.name for experiment in chosen("hladik-2022")]
+        ['hladik-2022-figure-1', 'hladik-2022-figure-2']
     """
     known = experiments()
     if name in known:

@@ -1,4 +1,4 @@
-"""US presidential elections as facts, and the series behind Figures 1 and 2 of Liu, Wang & Xia 2023.
+"""US presidential elections as facts, and the series behind Figures 1 and 2 of Liu, Wang and Xia 2023.
 
 National popular votes of the two main candidates, 1920-2020, as published (sources differ by up to one percent where a
 candidate stood on two parties' lines). States and districts of 2020 are read from a user's file; the three that the

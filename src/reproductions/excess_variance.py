@@ -1,4 +1,4 @@
-"""Paper 004 (Bun & Steinke), Figures 2 to 6: excess variance of the private trimmed mean of Gaussian data.
+"""Bun and Steinke 2019, Figures 2 to 6: excess variance of the private trimmed mean of Gaussian data.
 
 Excess = n E[(trimmed - mean)^2] + n E[S^2] Var[Z]: by Basu's theorem this is n MSE - 1 without the noise of the mean
 itself. E[S^2] is averaged over simulated columns by the product's own smooth bounds, Var[Z] is exact. As in the paper
@@ -37,19 +37,19 @@ class Setting(NamedTuple):
 
 # fmt: off
 SETTINGS = {
-    "004-figure-2": Setting(
+    "bun-2019-figure-2": Setting(
         201, 1.0, (3, 5, 8, 12, 16, 19, 25, 30, 37, 41, 45, 52, 59, 66, 72, 80, 90, 98), (19, 37, 59), 8_000, 200_000
     ),
-    "004-figure-3": Setting(
+    "bun-2019-figure-3": Setting(
         501, 1.0, (4, 6, 8, 12, 17, 22, 28, 35, 42, 52, 62, 70, 80, 100, 130, 150, 170, 220), (22, 42), 1_200, 100_000
     ),
-    "004-figure-4": Setting(
+    "bun-2019-figure-4": Setting(
         1001, 1.0, (4, 7, 10, 14, 18, 25, 32, 42, 50, 58, 74, 91, 120, 160, 220, 300, 420), (25, 58), 800, 60_000
     ),
-    "004-figure-5": Setting(
+    "bun-2019-figure-5": Setting(
         5001, 1.0, (5, 9, 14, 20, 28, 41, 56, 72, 87, 105, 127, 170, 210, 250, 400, 700), (28, 72), 250, 30_000
     ),
-    "004-figure-6": Setting(
+    "bun-2019-figure-6": Setting(
         5001, 0.2, (60, 100, 140, 180, 224, 300, 400, 480, 579, 700, 800, 1000, 1300, 1600), (224,), 120, 30_000
     ),
 }
@@ -243,7 +243,7 @@ def _experiment(name: str) -> Experiment:
     rows, epsilon = SETTINGS[name].rows, SETTINGS[name].epsilon
     return Experiment(
         name,
-        "004",
+        "bun-2019",
         f"excess variance of the private trimmed mean against trimming, n = {rows}, epsilon {epsilon:g}",
         "Laplace-log-normal noise is best, closely followed by Student's t; a factor of two over the non-private "
         "variance at n = 201, ten percent at n = 1001. Arsinh-normal and uniform-log-normal noise are worse.",

@@ -24,7 +24,7 @@ class Experiment:
     """One table or figure of a paper.
 
     Attributes:
-        name: What is typed: ``004-figure-2``.
+        name: What is typed: ``bun-2019-figure-2``.
         paper: Number of the paper.
         title: What is shown, in a line.
         claim: What the paper says.
@@ -56,7 +56,7 @@ class Experiment:
 
         Example:
             >>> from reproductions import experiments
-            >>> experiments()["000-figure-1"].run("smoke").columns[0]
+            >>> experiments()["hladik-2022-figure-1"].run("smoke").columns[0]
             'smoothing'
         """
         checks.one_of("paper", SCALES, scale=scale)

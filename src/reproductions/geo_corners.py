@@ -1,4 +1,4 @@
-"""Paper 002 (Liang & Yi, geo-privacy): Figure 4, two-way thresholds on generated incomes and debts.
+"""Liang and Yi 2024: Figure 4, two-way thresholds on generated incomes and debts.
 
 Errors are exact expectations against the sharp corner: noise and softening for the unbiased mechanisms, the bias of
 moved points for M0, an integral of the bivariate normal law that needs no sample. Data are generated, as in the paper.
@@ -218,8 +218,8 @@ def _draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "002-figure-4",
-        "002",
+        "liang-2024-figure-4",
+        "liang-2024",
         "error of two-way thresholds on incomes and debts, exact expectations",
         "M3 performs the best over the entire set of corners; M0 does not gain from more people.",
         ("side", "distance", "mechanism", "people", "squared bias", "variance", "error"),

@@ -1,4 +1,4 @@
-"""Maps drawn once by every mechanism of paper 002, and by ours; the figures made of them are in geo_maps.py.
+"""Maps drawn once by every mechanism of Liang and Yi 2024, and by ours; the figures made of them are in geo_maps.py.
 
 Draws use numpy's generator and are never a release: people are generated, or public. Every person reports about every
 place, as in the paper, except for moved points (M0) and blocks, which answer the whole map at once.

@@ -1,4 +1,4 @@
-"""Paper 002 (Liang & Yi, geo-privacy): Figure 6, errors of kernel densities; drawn maps are in geo_maps.py.
+"""Liang and Yi 2024: Figure 6, errors of kernel densities; drawn maps are in geo_maps.py.
 
 Errors are exact expectations averaged over a grid of places. People are a generated city of 25 hot spots; New York
 collisions if the file is given.
@@ -196,8 +196,8 @@ def _draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "002-figure-6",
-        "002",
+        "liang-2024-figure-6",
+        "liang-2024",
         "error of kernel densities over a grid of places, exact expectations",
         "M3 has the best performance overall; M0 and M1 do not gain from more people.",
         ("source", "distance", "share", "people", "mechanism", "error"),

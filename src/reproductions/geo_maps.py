@@ -1,4 +1,4 @@
-"""Paper 002 (Liang & Yi, geo-privacy): Figures 5, 9, 10 and 11, kernel-density maps drawn once by every mechanism.
+"""Liang and Yi 2024: Figures 5, 9, 10 and 11, kernel-density maps drawn once by every mechanism.
 
 In the paper M1, M2 and M3 pay the price once per place, 3600 times for a map; so does PolyPlace here. Moved points and
 blocks pay once for the whole map. How a map is drawn is in geo_draws.py; New York collisions are used if given.
@@ -163,8 +163,8 @@ _CLAIMS = (
 )
 EXPERIMENTS = tuple(
     Experiment(
-        f"002-figure-{figure}",
-        "002",
+        f"liang-2024-figure-{figure}",
+        "liang-2024",
         f"kernel-density maps {words}, one draw by each mechanism",
         claim,
         ("setting", "mechanism", "east", "north", "value"),

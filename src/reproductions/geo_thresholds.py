@@ -1,4 +1,4 @@
-"""Paper 002 (Liang & Yi, geo-privacy): Figures 3 and 8, one-way thresholds against the number of people.
+"""Liang and Yi 2024: Figures 3 and 8, one-way thresholds against the number of people.
 
 Errors are exact expectations over the points, not simulations: the noise mechanisms are unbiased with a known variance
 per person, M0's bias is found by quadrature. Incomes are a log-normal stand-in; Californian households if given.
@@ -194,8 +194,8 @@ def _eight(scale: str, data: Path | None) -> list[Part]:
 _COLUMNS = ("source", "threshold", "distance", "mechanism", "people", "error")
 EXPERIMENTS = (
     Experiment(
-        "002-figure-3",
-        "002",
+        "liang-2024-figure-3",
+        "liang-2024",
         "error of one-way thresholds on incomes at 10,000 and 500,000 dollars, exact expectations",
         "Most incomes are far from these thresholds: the smooth-sensitivity mechanism M3 is far better than M2. M0 is "
         "good at large epsilon, but more people do not help it.",
@@ -206,8 +206,8 @@ EXPERIMENTS = (
         _draw,
     ),
     Experiment(
-        "002-figure-8",
-        "002",
+        "liang-2024-figure-8",
+        "liang-2024",
         "error of one-way thresholds on incomes at 100,000 and 1,000,000 dollars, exact expectations",
         "Many incomes are near 100,000: M3 is a constant factor worse than M2 there, and M0 does badly. At 1,000,000 "
         "it is as in Figure 3.",

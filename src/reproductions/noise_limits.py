@@ -1,4 +1,4 @@
-"""Paper 004 (Bun & Steinke), section 4: how far the noises are from the lower bound, under a concentrated price.
+"""Bun and Steinke 2019, section 4: how far the noises are from the lower bound, at a concentrated price.
 
 Prop. 36 with l = 0, the best laws that convex programmes found, the paper's closed bounds and the certified prices, at
 the two prices of the paper's experiments: rho = 0.5 and 0.02 (epsilon 1 and 0.2).
@@ -126,8 +126,8 @@ def _draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "004-lower-bound",
-        "004",
+        "bun-2019-lower-bound",
+        "bun-2019",
         "noises under concentrated privacy against the lower bound, rho 0.5 and 0.02",
         "Laplace-log-normal noise is best of the new ones; no noise goes below Proposition 36.",
         ("noise", "rho", "smoothing", "std"),

@@ -1,4 +1,4 @@
-"""The lines of paper 004's Figures 2 to 6: the variance of every noise per squared unit of smooth sensitivity.
+"""The lines of Bun and Steinke 2019, Figures 2 to 6: variance of every noise per squared unit of smooth sensitivity.
 
 Calibrations of the product wherever there is one. Five lines are formulas of the papers or numbers for comparison
 only, and one of them (``PRINTED``) is not private: it is drawn because the paper draws it, and says so in its name.
@@ -99,7 +99,7 @@ def _variance(family: Any, target: Any, smoothing: Fraction, **options: Any) -> 
 
 
 def theorem_22(epsilon: float, t: float) -> float:
-    """Variance of uniform-log-normal noise by paper 004's Theorem 22 at its least shape, sigma = sqrt 2.
+    """Variance of uniform-log-normal noise by Bun and Steinke 2019, Theorem 22 at its least shape, sigma = sqrt 2.
 
     epsilon = t/sigma + e^(3 sigma^2/2) sqrt(2/(pi sigma^2)) s, variance e^(2 sigma^2)/(3 s^2).
 
@@ -112,7 +112,7 @@ def theorem_22(epsilon: float, t: float) -> float:
 
 
 def theorem_34(epsilon: float, t: float) -> float:
-    """Variance of Laplace noise by paper 004's Theorem 34: valid, but it bounds more than delta.
+    """Variance of Laplace noise by Bun and Steinke 2019, Theorem 34: valid, but it bounds more than delta.
 
     Example:
         >>> round(theorem_34(1.0, 0.01) ** 0.5, 3)
@@ -123,7 +123,7 @@ def theorem_34(epsilon: float, t: float) -> float:
 
 
 def printed_gaussian(epsilon: float, t: float) -> float:
-    """Variance of Gaussian noise by the formula printed in section 3.5 of paper 004, which is NOT private.
+    """Variance of Gaussian noise by the formula printed in section 3.5 of Bun and Steinke 2019, which is NOT private.
 
     It takes e^t for a ratio of variances where it is one of standard deviations (docs/proofs/gaussian.md):
     rho = 1/(2 v k) + t^2/(4 k^2), k = 1 - omega (1 - e^(-t)), solved for the variance v.

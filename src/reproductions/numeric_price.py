@@ -1,7 +1,7 @@
 """The concentrated price of Laplace-log-normal noise by quadrature: a number for figures, not a proof.
 
-The product prices this family by its closed bound only (paper 004, Theorem 18). Here the supremum over orders of
-D_order/order is taken numerically at the two corner pairs, both directions; nothing is released by it.
+The product prices this family by its closed bound (Bun and Steinke 2019, Theorem 18). Here the supremum over orders
+of D_order/order is taken numerically at the two corner pairs, both directions; nothing is released by it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Paper 003 (piecewise Laplace), section 5: the approximate variants, cut after k intervals or built from radii.
+"""Durfee 2025 (piecewise Laplace), section 5: the approximate variants, cut after k intervals or built from radii.
 
 All numbers are exact laws on generated columns, from the intervals that releases use. Sums of local sensitivities are
 an option of the mechanisms; the cuts and the printed index of Corollary 5.1 are only drawn here.
@@ -227,8 +227,8 @@ def _radii_draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "003-cut",
-        "003",
+        "durfee-2025-cut",
+        "durfee-2025",
         "error of the median when the far intervals are forgotten",
         "Setting the intervals beyond k = O(1/epsilon) to the global sensitivity, or to the range, should suffice.",
         ("variant", "data", "epsilon", "levels", "ratio"),
@@ -238,8 +238,8 @@ EXPERIMENTS = (
         _cut_draw,
     ),
     Experiment(
-        "003-radii",
-        "003",
+        "durfee-2025-radii",
+        "durfee-2025",
         "error of the approximate variant, which sums local sensitivities, relative to exact intervals",
         "Local sensitivities may stand in for the exact intervals and ease the computation.",
         ("variant", "statistic", "rows", "ratio"),

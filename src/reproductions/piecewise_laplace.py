@@ -1,4 +1,4 @@
-"""Paper 003 (piecewise Laplace): Theorem 2 as a figure, the reduction to Laplace, and what ties do.
+"""Durfee 2025 (piecewise Laplace): Theorem 2 as a figure, the reduction to Laplace, and what ties do.
 
 All numbers are exact output laws on generated columns; nothing is simulated but the columns. The mechanisms are built
 from the same intervals (sordino.mechanisms.nested.intervals) that releases use.
@@ -260,8 +260,8 @@ def _ties_draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "003-theorem-2",
-        "003",
+        "durfee-2025-theorem-2",
+        "durfee-2025",
         "how far the answers lie from the truth: piecewise Laplace, inverse sensitivity, staircase, Laplace",
         "Piecewise Laplace is closer to the true answer than inverse sensitivity at every distance, and with constant "
         "increments it is Laplace noise.",
@@ -272,8 +272,8 @@ EXPERIMENTS = (
         _two_draw,
     ),
     Experiment(
-        "003-ties",
-        "003",
+        "durfee-2025-ties",
+        "durfee-2025",
         "error of the median of tied data against the number of rows",
         "Smoothing the score is generally unnecessary; piecewise Laplace strictly dominates.",
         ("mechanism", "rows", "error"),

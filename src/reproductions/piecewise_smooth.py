@@ -1,4 +1,4 @@
-"""Paper 003 (piecewise Laplace), section 4.2: the rho-smooth variant, a flat top around the true answer.
+"""Durfee 2025 (piecewise Laplace), section 4.2: the rho-smooth variant, a flat top around the true answer.
 
 Exact laws on generated columns. The flat top keeps the score of the first interval, the reading that is private
 (docs/proofs/mechanism_nested.md); it is the ``radius`` of the mechanisms.
@@ -129,8 +129,8 @@ def _smooth_draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "003-smooth",
-        "003",
+        "durfee-2025-smooth",
+        "durfee-2025",
         "error of the median against the width of a flat top: continuous and tied data",
         "Smoothing is generally unnecessary for piecewise Laplace.",
         ("mechanism", "data", "top", "error"),

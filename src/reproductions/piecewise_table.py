@@ -1,4 +1,4 @@
-"""Paper 003 (piecewise Laplace): which mechanism wins, as a table of errors relative to piecewise Laplace.
+"""Durfee 2025 (piecewise Laplace): which mechanism wins, as a table of errors relative to piecewise Laplace.
 
 Exact errors on generated columns: normal, log-normal, uniform, bimodal and Pareto, each in public bounds. Noise is
 clipped to the bounds. ``best`` lines take the smoothing of least error with hindsight: a bound, not a mechanism.
@@ -254,8 +254,8 @@ def _draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "003-table",
-        "003",
+        "durfee-2025-table",
+        "durfee-2025",
         "errors of every mechanism relative to piecewise Laplace: quantiles, trimmed means, means",
         "Piecewise Laplace dominates inverse sensitivity, which uniformly outperforms smooth sensitivity.",
         (

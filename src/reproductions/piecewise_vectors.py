@@ -1,4 +1,4 @@
-"""Paper 003 (piecewise Laplace), section 5: answers in d dimensions, drawn by the product and set against their laws.
+"""Durfee 2025 (piecewise Laplace), section 5: answers in d dimensions, drawn by the product and set against their laws.
 
 The paper leaves sampling in d dimensions to rejection; the product draws a shell, a term and a direction and rejects
 nothing (docs/proofs/mechanism_radial.md). Draws are seeded: these columns are generated and nobody's.
@@ -16,7 +16,7 @@ import numpy as np
 from reproductions.experiment import Experiment, Part, Result, Row
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.additive.radial import RadialLaplace
 from sordino.mechanisms.additive.radial_law import RadialLaw
 from sordino.privacy import Pure
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sordino.reading.profile import Reading
 
 ROWS, TRIMMED, LOW, HIGH = 5001, 500, -50, 1050
-GRID = Grid(-30)
+GRID = Lattice.dyadic(-30)
 #: Dimension: draws at full scale, and at smoke scale.
 DIMENSIONS = {1: (800, 150), 2: (800, 150), 5: (300, 60), 20: (60, 0)}
 NORMS = {"1": 1.0, "2": 2.0, "inf": math.inf}
@@ -177,8 +177,8 @@ def _plane_draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "003-radius",
-        "003",
+        "durfee-2025-radius",
+        "durfee-2025",
         "distance of d-dimensional answers from the truth: drawn, and by their exact law",
         "In d dimensions the mechanism needs rejection sampling, which could become expensive.",
         ("dimension", "distance", "law", "drawn", "root mean square", "times global", "draws", "apart"),
@@ -188,8 +188,8 @@ EXPERIMENTS = (
         _radius_draw,
     ),
     Experiment(
-        "003-plane",
-        "003",
+        "durfee-2025-plane",
+        "durfee-2025",
         "answers in the plane for three norms",
         "The approximate variant extends to balls of any norm.",
         ("norm", "x", "y", "within"),

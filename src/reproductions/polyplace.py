@@ -1,4 +1,4 @@
-"""Paper 000 (Hladik & Tetek, PolyPlace): Figure 1, standard deviation against smoothing; Figure 2, densities.
+"""Hladík and Tětek 2022: Figure 1, standard deviation against smoothing; Figure 2, densities.
 
 The papers' constants stand beside ours. Two curves (``Laplace, NRS`` and ``Laplace, Theorem 34``) are formulas
 printed in papers that are used nowhere else: the first is not private for large epsilon (docs/proofs/laplace.md).
@@ -78,7 +78,8 @@ def figure_one(
         name: tuple(_std(family, target, smoothing, options) for smoothing in smoothings)
         for name, (family, target, options) in calibrated.items()
     }
-    # Printed formulas, for comparison only: the shift of paper 000's Claim 18 and of paper 004's Theorem 34.
+    # Printed formulas, for comparison only: the shift of
+    # Hladík and Tětek 2022, Claim 18 and of Bun and Steinke 2019, Theorem 34.
     nrs = [epsilon - g * np.log(2 / delta) for g in smoothings]
     theorem = [epsilon + g - np.expm1(g) * np.log(1 / delta) for g in smoothings]
     curves["Laplace, Theorem 34"] = tuple(_laplace_std(shift) for shift in theorem)
@@ -189,8 +190,8 @@ def _two_draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "000-figure-1",
-        "000",
+        "hladik-2022-figure-1",
+        "hladik-2022",
         "standard deviation of every noise against the smoothing, epsilon 1",
         "PolyPlace beats Student's t by arbitrarily large factors, is defined for every smoothing below epsilon where "
         "the others need epsilon/2, and beats Laplace noise but for tiny smoothings.",
@@ -201,8 +202,8 @@ EXPERIMENTS = (
         _one_draw,
     ),
     Experiment(
-        "000-figure-2",
-        "000",
+        "hladik-2022-figure-2",
+        "hladik-2022",
         "densities of PolyPlace noise beside Laplace",
         "The family approaches the Laplace distribution as the smoothing goes to zero.",
         ("law", "noise", "density", "distance"),

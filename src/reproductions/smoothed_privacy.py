@@ -1,4 +1,4 @@
-"""Paper 001 (Liu, Wang & Xia, smoothed differential privacy): Figure 1, and both sides of Figure 2.
+"""Liu, Wang and Xia 2023: Figure 1, and both sides of Figure 2.
 
 The series are computed in reproductions.elections; here they become experiments with a claim and a finding. What the
 paper leaves open (epsilon of Figure 1, the quantiser of Figure 2) is said in the settings.
@@ -198,8 +198,8 @@ def _right_draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "001-figure-1",
-        "001",
+        "liu-2023-figure-1",
+        "liu-2023",
         "US presidential elections since 1920 with 0.2 % of the votes lost",
         "delta and the adversary's utility are between 1e-32 and 1e-8, always below 1/n, and fall over the years.",
         ("year", "votes", "log10 delta", "log10 utility", "log10 worst case"),
@@ -209,8 +209,8 @@ EXPERIMENTS = (
         _one_draw,
     ),
     Experiment(
-        "001-figure-2-left",
-        "001",
+        "liu-2023-figure-2-left",
+        "liu-2023",
         "smoothed delta of growing electorates, 2020 shares, 0.2 % lost",
         "Smoothed delta is exponentially small in n for epsilon 7, and for 2, 1 and 0.5 as well.",
         COLUMNS,
@@ -220,8 +220,8 @@ EXPERIMENTS = (
         _left_draw,
     ),
     Experiment(
-        "001-figure-2-right",
-        "001",
+        "liu-2023-figure-2-right",
+        "liu-2023",
         "smoothed delta of one gradient step with 8-bit gradients",
         "Smoothed delta is exponentially small in n for SGD with 8-bit gradients and batches of sqrt(n).",
         COLUMNS,

@@ -1,4 +1,4 @@
-"""Paper 001 (Liu, Wang & Xia, smoothed differential privacy): Table 1 with numbers in place of orders of growth.
+"""Liu, Wang and Xia 2023: Table 1 with numbers in place of orders of growth.
 
 The tally of 2020 with 0.2 % of the ballots lost: smoothed and ordinary privacy, without noise and with it. Electorates
 lie between DC and NE-3, the ends that are built in; the state and district files are used when they are given.
@@ -198,8 +198,8 @@ def _draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "001-table-1",
-        "001",
+        "liu-2023-table-1",
+        "liu-2023",
         "smoothed and ordinary privacy of the 2020 tally, with and without noise, in numbers",
         "Without noise the tally is (epsilon, exp(-Theta(n))) under smoothed DP and (0, eta) under DP; with noise of "
         "level 1/epsilon it is (eta epsilon, 0) under DP.",

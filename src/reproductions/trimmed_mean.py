@@ -1,4 +1,4 @@
-"""Paper 004 (Bun & Steinke), Figure 1: the variance of the trimmed mean against the share that is trimmed.
+"""Bun and Steinke 2019, Figure 1: the variance of the trimmed mean against the share that is trimmed.
 
 No privacy here: what trimming alone costs or gains. The private figures are in excess_variance.py.
 """
@@ -100,8 +100,8 @@ def _draw(result: Result) -> Any:
 
 EXPERIMENTS = (
     Experiment(
-        "004-figure-1",
-        "004",
+        "bun-2019-figure-1",
+        "bun-2019",
         "variance of the trimmed mean against the share trimmed, three laws",
         "Trimming costs a little on Gaussian data (up to pi/2 at the median), gains on Laplace data (2 down to 1), "
         "and on a mixture of two Gaussians some trimming is best.",

@@ -20,8 +20,8 @@ from sordino.mechanisms.additive.radial import RadialLaplace
 from sordino.mechanisms.blocks.blocks import FunctionBlocks
 from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
+from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
-from sordino.mechanisms.clip.variance_clip import VarianceClip
 from sordino.mechanisms.extreme.extreme import Extreme
 from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
@@ -77,12 +77,17 @@ from sordino.session import (
 )
 from sordino.session.oneline import (
     count,
+    histogram,
+    max,  # noqa: A004
     mean,
     median,
+    min,  # noqa: A004
     quantile,
-    standard_deviation,
+    quantiles,
+    std,
+    sum,  # noqa: A004
     trimmed_mean,
-    variance,
+    var,
 )
 from sordino.session.own import add_noise
 from sordino.session.release import Event, Release
@@ -166,6 +171,7 @@ __all__ = [
     "ParameterError",
     "PiecewiseLaplace",
     "PlainOrCut",
+    "PlainOrCutSquares",
     "Plan",
     "PolyPlace",
     "Population",
@@ -201,7 +207,6 @@ __all__ = [
     "Unit",
     "Unsupported",
     "Variance",
-    "VarianceClip",
     "Vector",
     "WinsorizedMean",
     "WithErrorBar",
@@ -212,9 +217,12 @@ __all__ = [
     "compose",
     "count",
     "geo",
+    "histogram",
     "lower_bound",
+    "max",
     "mean",
     "median",
+    "min",
     "needed_price",
     "needed_rows",
     "open",
@@ -222,11 +230,13 @@ __all__ = [
     "plan_budget",
     "plots",
     "quantile",
+    "quantiles",
     "register",
     "smooth_bound",
     "smoothed",
-    "standard_deviation",
+    "std",
+    "sum",
     "trimmed_mean",
-    "variance",
+    "var",
     "widest_bounds",
 ]

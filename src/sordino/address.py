@@ -72,7 +72,7 @@ def server(subject: str, address: str) -> tuple[SplitResult, dict[str, str]]:
     parts: SplitResult | None
     try:
         parts = urlsplit(address.strip())
-        parts.port  # noqa: B018  raises when it is no number
+        parts.port  # noqa: B018  raises when it is not a number
     except ValueError:
         parts = None
     if parts is None or not address.strip().lower().startswith(("postgresql://", "postgres://")):

@@ -48,8 +48,18 @@ def wrong_call(
     signature: inspect.Signature,
     given: tuple[Any, ...],
     named: Mapping[str, Any],
+    *,
+    call: str | None = None,
 ) -> ParameterError | None:
     """What is wrong with the arguments of a call, or None where they fit.
+
+    Args:
+        subject: What the message speaks of.
+        name: What is called, for the example.
+        signature: Of what is called.
+        given: Arguments by place.
+        named: Arguments by name.
+        call: An example that can be pasted; made from what is needed where none is given.
 
     Example:
         >>> print(wrong_call("median", "sd.median", inspect.signature(lambda x, *, low, high: 0), (), {"x": 1}))
@@ -76,7 +86,7 @@ def wrong_call(
         else f"{one}={EXAMPLES.get(one, '...')}"
         for one in needed
     ]
-    call = f"{name}({', '.join(words)})"
+    call = call or f"{name}({', '.join(words)})"
     unknown = [one for one in named if one not in parameters]
     if unknown:
         near = get_close_matches(unknown[0], parameters, n=1)
@@ -93,7 +103,7 @@ def wrong_call(
         )  # fmt: skip
     return ParameterError(
         subject, f"takes {len(placed)} argument{'s' * (len(placed) != 1)} by place, the others by name, each once",
-        got={"by place": len(given)}, hint=call,
+        got={"by place": len(given)}, why="Options have names, so that no bound is taken for a price.", hint=call,
     )  # fmt: skip
 
 

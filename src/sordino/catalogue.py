@@ -91,7 +91,7 @@ def find(kind: str, name: str, known: dict[str, T]) -> T:
     near = get_close_matches(str(name).replace("_", "-").lower(), known, n=1)
     raise ParameterError(
         kind,
-        f"there is none of that name among {', '.join(known)}",
+        f"the name must be one of {', '.join(known)}",
         got={"name": name},
         hint=near[0] if near else f"sordino show {kind}s" if kind == "statistic" else "",
     )

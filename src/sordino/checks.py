@@ -165,7 +165,7 @@ def one_of(subject: str, options: tuple[str, ...], /, *, why: str = "", hint: st
 
 
 def texts(subject: str, values: Iterable[Any]) -> None:
-    r"""Refuse texts that no table could hold: with a NUL, or with half of a surrogate pair, which is no character.
+    r"""Refuse texts that no table could hold: with a NUL, or with half of a surrogate pair, which is not a character.
 
     Example:
         >>> texts("keys", ["north", 7])

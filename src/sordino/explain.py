@@ -196,9 +196,9 @@ def _change(event: Event) -> str:
     text = f"The privacy unit is {who}: {event.neighbors.words}. The promise: {event.guarantee.words}."
     if isinstance(event.guarantee, Geo):
         return text
-    if event.rows_moved > 1:
+    if event.contribution > 1:
         text += (
-            f" One person's data can move {event.rows_moved} rows of the table; the noise is made for that."
+            f" One person's data can move {event.contribution} rows of the table; the noise is made for that."
         )
     return text
 

@@ -159,7 +159,7 @@ def changed_by_interval(
 
 def changed(event: Event) -> str:
     """What a filter, groups or a privacy unit changed in the mechanism or its price."""
-    if event.rows_moved == 1 or event.neighbors not in (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE):
+    if event.contribution == 1 or event.neighbors not in (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE):
         return ""
     causes = []
     if event.where:
@@ -171,8 +171,8 @@ def changed(event: Event) -> str:
     if not causes:
         causes.append("leaving out rows")
     return (
-        f"Because of {' and '.join(causes)} one person can move {event.rows_moved} rows, so that each row had "
-        f"{_fraction(event.rows_moved)} of the price; otherwise the noise would be smaller."
+        f"Because of {' and '.join(causes)} one person can move {event.contribution} rows, so that each row had "
+        f"{_fraction(event.contribution)} of the price; otherwise the noise would be smaller."
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sordino.noise.calibration import Calibration
 
-# Okabe & Ito's palette, ordered so that neighbours also differ in lightness.
+# Okabe and Ito's palette, ordered so that neighbours also differ in lightness.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999")
 DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), (0, (1, 1)), (0, (9, 3)))
 FORMATS = ("svg", "png", "pdf")

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sordino.exact import Grid, SeededBits, draw_many
+from sordino.exact import SeededBits, draw_many
+from sordino.lattice import Lattice
 from sordino.noise.staircase_polyplace.ladder import build
 from sordino.noise.staircase_polyplace.sampler import StaircasePolyPlaceRecipe
 
@@ -103,7 +104,7 @@ def test_the_exact_recipe_draws_this_law_and_not_one_30_percent_off(case):
         half = 0.5 * ladder.mass_beyond(np.abs(x)) / ladder.mass
         return np.where(x > 0, 1 - half, half)
 
-    grid = Grid(-16)
+    grid = Lattice.dyadic(-16)
     drawn = draw_many(
         StaircasePolyPlaceRecipe(*(Fraction(number) for number in case)),
         locations=np.zeros(20_000, dtype=np.int64), scales=Fraction(1), grid=grid, bits=SeededBits(7),

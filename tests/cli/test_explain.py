@@ -1,4 +1,4 @@
-"""The verb `explain`: from a file or from a book, for readers who are no specialists."""
+"""The verb `explain`: from a file or from a ledger, for readers who are not specialists."""
 
 import functools
 import json
@@ -40,9 +40,9 @@ def test_what_cannot_be_explained_is_said(run):
 
 
 def test_a_paid_question_without_an_answer_is_explained_as_such(run):
-    with sd.Ledger("people.ledger") as book:
-        people = sd.open({"age": np.arange(90.0)}, ledger=book)
-        book.spend(people.quote(sd.Count("age"), sd.Pure(0.1)), "t")
+    with sd.Ledger("people.ledger") as ledger:
+        people = sd.open({"age": np.arange(90.0)}, ledger=ledger)
+        ledger.spend(people.quote(sd.Count("age"), sd.Pure(0.1)), "t")
     code, _, err = run("2", "--ledger", "people.ledger")
     assert code == 2
     assert "no answer yet" in err

@@ -30,7 +30,7 @@ TRACES = (
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A folder with data that hold a unique value, and a book."""
+    """A folder with data that hold a unique value, and a ledger."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(5)
     income = np.append(rng.uniform(100, 900, 999), CANARY)
@@ -68,8 +68,8 @@ MEDIAN = "release median income --low 0 --high 100000000"
 
 
 def spent():
-    with Ledger("people.ledger") as book:
-        return book.spent
+    with Ledger("people.ledger") as ledger:
+        return ledger.spent
 
 
 def test_a_release_shows_cost_and_remainder_and_prints_the_answer(run):
@@ -113,7 +113,7 @@ def test_too_little_left_is_exit_code_three_and_spends_nothing(run):
     assert spent() == Pure(0)
 
 
-def test_a_dry_run_touches_neither_data_nor_book(run, place):
+def test_a_dry_run_touches_neither_data_nor_ledger(run, place):
     for name in ("people.npz", "people.ledger"):
         (place / name).unlink()
     code, out, _ = run(f"{MEDIAN} --epsilon 0.5 {DATA} --dry-run")
@@ -209,7 +209,7 @@ def test_every_statistic_is_released_from_options_made_of_its_fields_and_leaks_n
 
 
 def test_the_canary_is_nowhere(run, place):
-    """Every verb, every error, the file of the book: no digit of a unique value."""
+    """Every verb, every error, the file of the ledger: no digit of a unique value."""
     lines = [
         f"{MEDIAN} --epsilon 0.5 {DATA} --yes",
         f"{MEDIAN} --epsilon 0.2 {DATA} --yes --json --by region --by-keys north,south",
@@ -314,8 +314,8 @@ def test_several_statistics_are_one_entry_and_share_one_pass(run, monkeypatch):
     assert [part["kind"] for part in document["event"]["statistic"]["parts"]] == ["median", "mean", "count"]
     assert len(document["value"]) == 3
     assert spent() == Pure(1.5)  # the token had paid
-    with Ledger("people.ledger") as book:
-        assert len(book.history) == 1
+    with Ledger("people.ledger") as ledger:
+        assert len(ledger.history) == 1
     assert "mean age: " in run("explain 1 --ledger people.ledger")[1]
 
 

@@ -33,7 +33,7 @@ DRY = "release median income --epsilon 0.1 --dry-run"
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A folder with a table, a book and things that are neither."""
+    """A folder with a table, a ledger and things that are neither."""
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"p{i},{i * 10},north\n" for i in range(60))
     (tmp_path / "people.csv").write_text(f"person,income,region\n{rows}p99,{CANARY},{CANARY}\n")
@@ -41,7 +41,7 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "part.json").write_text('{"value": 1}')
     (tmp_path / "deep.json").write_text("[" * 100_000)
     Ledger.create("people.ledger", sd.Pure(3), reason="slips").close()
-    Ledger.create("a book.ledger", sd.Pure(0.2), reason="slips").close()
+    Ledger.create("a file.ledger", sd.Pure(0.2), reason="slips").close()
     return tmp_path
 
 
@@ -82,14 +82,14 @@ TYPED = {
     "rows beyond all tables": (f"{ASK} --rows 1{'0' * 21} --neighbors add-remove-one", 2, "--rows 1000"),
     "a plan beyond all tables": (f"plan median --low 0 --high 1 --epsilon 1 --rows 1{'0' * 21}", 2, "--rows 100000000"),
     "a digit that is none": ("explain ² --ledger people.ledger", 2, "sordino explain 1"),
-    "a release of no book": (f"explain {'9' * 30} --ledger people.ledger", 2, "sordino ledger show people.ledger"),
+    "a release of no ledger": (f"explain {'9' * 30} --ledger people.ledger", 2, "sordino ledger show people.ledger"),
     "bytes": ("explain bytes.json", 2, "sordino explain 1 --ledger bytes.json"),
     "half a release": ("explain part.json", 2, "sordino explain"),
     "brackets": ("explain deep.json", 2, "sordino explain"),
     "a file of a long name": (f"explain {LONG}", 2, "release.json"),
-    "a book of a long name": (f"ledger show {LONG}", 2, "people.ledger"),
+    "a ledger of a long name": (f"ledger show {LONG}", 2, "people.ledger"),
     "data of a long name": (f"{COUNT} {LONG}", 2, "people.csv"),
-    "half an address of a book": ("ledger show postgres://[::1", 2, "postgresql://user@host"),
+    "half an address of a ledger": ("ledger show postgres://[::1", 2, "postgresql://user@host"),
     "half an address of data": (
         f"{COUNT} postgres://[::1", 2, "postgresql://user@host"),
     "a port that is none": ("ledger show postgresql://me@host:port/db", 2, "postgresql://user@host/database"),
@@ -103,12 +103,12 @@ TYPED = {
     "a web address": (
         f"{COUNT} http://me:{SECRET}@h/x.csv", 2, "download"),
     "an export into no folder": ("ledger export people.ledger nowhere/x.json", 2, "a folder that exists"),
-    "an export onto the book": ("ledger export people.ledger people.ledger", 2, "people.ledger.json"),
+    "an export onto the ledger": ("ledger export people.ledger people.ledger", 2, "people.ledger.json"),
     "tables beyond all time": (
         f"plan median --low 0 --high 9 --epsilon 1 --rows 30 --tables 1{'0' * 30}", 2, "--tables 100"),
-    "a book that is there": ("ledger create people.ledger --epsilon 1 --reason x", 2, "ledger raise people.ledger"),
-    "a book that is not there": ("ledger show 'my book'", 2, "sordino ledger create 'my book'"),
-    "a file that is no book": ("ledger show people.csv", 5, "backup"),
+    "a ledger that is there": ("ledger create people.ledger --epsilon 1 --reason x", 2, "ledger raise people.ledger"),
+    "a ledger that is not there": ("ledger show 'my ledger'", 2, "sordino ledger create 'my ledger'"),
+    "a file that is not a ledger": ("ledger show people.csv", 5, "backup"),
 }  # fmt: skip
 
 
@@ -122,12 +122,12 @@ def test_a_slip_at_the_command_line(name, place, call):
         "\n".join(line for line in err.split("\n") if not line.startswith("  ") or line.startswith("    "))
     )
     assert words in err
-    with Ledger("people.ledger") as book:
-        assert book.spent == sd.Pure(0)
+    with Ledger("people.ledger") as ledger:
+        assert ledger.spent == sd.Pure(0)
 
 
 def test_a_hint_can_be_pasted(place, call):
-    """With the book's name as one word, whatever it is called."""
+    """With the ledger's name as one word, whatever it is called."""
     ask = [
         "release",
         "count",
@@ -137,13 +137,13 @@ def test_a_hint_can_be_pasted(place, call):
         "--data",
         "people.csv",
         "--ledger",
-        "a book.ledger",
+        "a file.ledger",
         "--yes",
     ]
     code, _, err = call(*ask)
     assert code == 3
     line = shlex.split(re.search(r"sordino (ledger raise .*)", err)[1])
-    assert line[2] == "a book.ledger"
+    assert line[2] == "a file.ledger"
     assert call(*line)[0] == 0
     code, _, err = call(*ask)
     assert code == 0
@@ -152,9 +152,9 @@ def test_a_hint_can_be_pasted(place, call):
 
 def test_next_lines_keep_the_user_and_lose_the_password():
     """And the options that find the server."""
-    book = Ledger(f"Postgres://me:{SECRET}@host:5433/db?ledger=people&sslmode=require&password={SECRET}")
-    assert book.name == "postgresql://me@host:5433/db?sslmode=require&ledger=people"
-    assert shlex.split(pasted(book.name)) == [book.name]
+    ledger = Ledger(f"Postgres://me:{SECRET}@host:5433/db?ledger=people&sslmode=require&password={SECRET}")
+    assert ledger.name == "postgresql://me@host:5433/db?sslmode=require&ledger=people"
+    assert shlex.split(pasted(ledger.name)) == [ledger.name]
     assert Ledger("postgresql:///db?host=/tmp/x&ledger=y").name == "postgresql:///db?host=/tmp/x&ledger=y"
 
 
@@ -166,7 +166,7 @@ def test_next_lines_keep_the_user_and_lose_the_password():
     ],
 )  # fmt: skip
 def test_no_message_holds_a_password(address):
-    """Whatever part of it an address is in, however it is spelt, and in what hangs on the error."""
+    """Whatever part of it an address is in, however it is spelt, and in what is attached to the error."""
     long = address.replace(SECRET, SECRET + " with a blank")
     for given in (address, long):
         error = sd.ParameterError("open", "no such thing", got={"path": given})
@@ -223,8 +223,8 @@ def test_a_bug_of_ours_tells_where_and_not_what(place, call, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (MissingExtra.named("open", "duckdb", "duckdb"), 2), (LedgerError("ledger", "there is a book already"), 2),
-        (LedgerDamaged("ledger", "the book is damaged"), 5), (Unanswered("release", "no answer"), 1),
+        (MissingExtra.named("open", "duckdb", "duckdb"), 2), (LedgerError("ledger", "there is a ledger already"), 2),
+        (LedgerDamaged("ledger", "the ledger is damaged"), 5), (Unanswered("release", "no answer"), 1),
         (sd.BudgetExceeded("ledger", "not enough"), 3), (sd.DataError("open", "no"), 2), (sd.Unsupported("x", "no"), 2),
     ],
 )  # fmt: skip
@@ -253,10 +253,10 @@ PASTED = {
     "no keys": (lambda: sd.Categories("region"), "keys must be given"),
     "no amount": (sd.Pure, "epsilon must be given"),
     "no delta": (lambda: sd.Approx(1), "delta must be given"),
-    "one line without bounds": (lambda: sd.median(X, price=sd.Pure(1)), "low and high must be given"),
-    "one line without a price": (lambda: sd.mean(X, low=0, high=9), "price must be given"),
-    "one line with nothing": (sd.trimmed_mean, "x, trim, low, high and price must be given"),
-    "one line, bounds by place": (lambda: sd.variance(X, 0, 9, sd.Pure(1)), "must be given"),
+    "one line without bounds": (lambda: sd.median(X, price=sd.Pure(1)), "bounds must be given"),
+    "one line without a price": (lambda: sd.mean(X, low=0, high=9), "one price must be given"),
+    "one line with nothing": (sd.trimmed_mean, "x and trim must be given"),
+    "one line, bounds by place": (lambda: sd.var(X, 0, 9, sd.Pure(1)), "takes 1 argument by place, the others by name"),
     "a release without a price": (lambda: people().release(MEDIAN), "price must be given"),
     "groups without a price": (lambda: people().release_by("region", ["n"], MEDIAN), "price must be given"),
     "a quote without a price": (lambda: people().quote(MEDIAN), "price must be given"),
@@ -266,13 +266,13 @@ PASTED = {
     "a misspelt budget": (lambda: sd.open(PEOPLE, bugdet=sd.Pure(1)), "has no option 'bugdet'"),
     "a number as a budget": (lambda: sd.open(PEOPLE, budget=1), "budget must be a guarantee"),
     "a name as a unit": (lambda: people(unit="age"), "a unit has a column and a number of rows"),
-    "a name as a unit of a book": (
+    "a name as a unit of a ledger": (
         lambda: Ledger.create(None, sd.Pure(1), reason="x", unit="age"), "a unit has a column and a number of rows"),
     "neighbours of no name": (lambda: people(neighbors="add"), "neighbors must be one of replace-one"),
     "a name as a mechanism": (
         lambda: people().release(MEDIAN, sd.Pure(1), mechanism="polyplace"), "a mechanism, not its name"),
-    "a book that is a number": (lambda: people(ledger=5), "a place is a file"),
-    "a book of a long name": (lambda: people(ledger=LONG), "no file can have this name"),
+    "a ledger that is a number": (lambda: people(ledger=5), "a place is a file"),
+    "a ledger of a long name": (lambda: people(ledger=LONG), "no file can have this name"),
     "a file of a long name": (lambda: sd.open(LONG, budget=sd.Pure(1)), "no file can have this name"),
     "a file with a zero byte": (lambda: sd.open("a\0b.csv", budget=sd.Pure(1)), "no file can have this name"),
     "half an address": (lambda: sd.open("postgres://[::1", budget=sd.Pure(1)), "the address cannot be read"),
@@ -394,9 +394,9 @@ def hostile_lines(count):
 
 def test_no_line_of_nonsense_ends_in_a_traceback(place, call):
     """Every exit is one of the documented ones, and says what was wrong."""
-    book = (place / "people.ledger").read_bytes()
+    ledger = (place / "people.ledger").read_bytes()
     for words in hostile_lines(60):
-        (place / "people.ledger").write_bytes(book)
+        (place / "people.ledger").write_bytes(ledger)
         code, out, err = call(*words)
         assert code in (0, 2, 3, 5), (words, err)
         assert code == 0 or err, words

@@ -48,8 +48,8 @@ REFUSED = {
     "no bounds": (["release", "median", "income", "--data", "plain.csv"],
                   "sordino release median income --low 0 --high 500000 --epsilon 0.5 --data people.csv"),
     "no price": ([*RELEASE, "--data", "plain.csv", "--ledger", "people.ledger"], "--epsilon 1"),
-    "no book": ([*RELEASE, "--data", "plain.csv", "--epsilon", "1"], "--ledger people.ledger"),
-    "a book that is not there": ([*RELEASE, "--data", "plain.csv", "--epsilon", "1", "--ledger", "new.ledger"],
+    "no ledger": ([*RELEASE, "--data", "plain.csv", "--epsilon", "1"], "--ledger people.ledger"),
+    "a ledger that is not there": ([*RELEASE, "--data", "plain.csv", "--epsilon", "1", "--ledger", "new.ledger"],
                                  "sordino ledger create new.ledger --epsilon 3"),
     "no reason": (["ledger", "create", "x.ledger"], "sordino ledger create people.ledger --epsilon 3"),
     "a wrong column": ([*RELEASE[:2], "incom", *RELEASE[3:], "--data", "plain.csv", *PAID], "cat plain.csv | head -n"),
@@ -71,7 +71,7 @@ REFUSED = {
     "column before statistic": (["release", "income", "median", *PAID], "sordino show statistics"),
     "bounds in the wrong order": ([*RELEASE[:3], "--low", "9", "--high", "1", "--data", "plain.csv", *PAID],
                                   "--low 0, --high 500000"),
-    "another unit than the book": ([*RELEASE, "--data", "plain.csv", *PAID, "--unit", "person"],
+    "another unit than the ledger": ([*RELEASE, "--data", "plain.csv", *PAID, "--unit", "person"],
                                    "sordino ledger create other.ledger --unit person --epsilon 3"),
     "too dear": ([*RELEASE, "--data", "plain.csv", "--epsilon", "4", *PAID[2:]],
                  "sordino ledger raise people.ledger --epsilon 7 --reason"),
@@ -91,8 +91,8 @@ def test_a_refusal_says_what_to_type(walk, name):
     hint = err[err.index("Hint: ") :]
     assert words in hint
     assert not re.search(r"\bsd\.|[a-z]=[\"'(\d]", hint.replace("==", " "))
-    for book in ("people.ledger", "persons.ledger"):
-        with Ledger(book) as ledger:
+    for place in ("people.ledger", "persons.ledger"):
+        with Ledger(place) as ledger:
             assert ledger.spent == Pure(0)
 
 

@@ -13,9 +13,10 @@ from sordino.data import open_source
 from sordino.data.bounding import bounded, hashed
 from sordino.errors import DataError
 from sordino.privacy import Unit
-from sordino.reading.requests import Cells, Columns, Condition, Grid, Request
+from sordino.reading.requests import Cells, Columns, Condition, Request
+from sordino.reading.row_lattice import RowLattice
 
-GRID = Grid(0, 1000, step=1, missing="drop")
+GRID = RowLattice(0, 1000, step=1, missing="drop")
 
 
 def kept(units, max_rows):
@@ -87,7 +88,7 @@ def test_the_order_is_where_missing_bounding_split():
     assert source.where(Condition("year", "==", 2)).summary(request)[0].rows == 1
     assert source.where(Condition("year", "==", 1)).summary(request)[0].rows == 2
     assert sum(group[0].rows for group in source.summaries("g", ("a", "b"), request)) == 2
-    fixed = Request("x", Grid(0, 1000, step=1, missing=7))
+    fixed = Request("x", RowLattice(0, 1000, step=1, missing=7))
     assert open_source(data, unit=Unit("u", 5)).summary(fixed)[0].total == 27
     assert source.summary(Cells("g", ("a", "b")))[0].rows == 2
 

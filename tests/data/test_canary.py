@@ -2,7 +2,7 @@
 
 One row of every table holds the canary, and something in the table fails on that row alone: a cast in a view, a filter
 or a lazy column, an object that raises with its value in the message, a number that warns. Whatever is asked, the
-canary must not be in stdout, stderr, logs, warnings, exceptions and all that they were raised from, the book, or
+canary must not be in stdout, stderr, logs, warnings, exceptions and all that they were raised from, the ledger, or
 temporary files.
 """
 
@@ -186,7 +186,7 @@ def files(folder):
 
 
 def chain(error):
-    """An exception, all that it was raised from or in, and all that hangs on it."""
+    """An exception, all that it was raised from or in, and everything attached to it."""
     seen, todo = {}, [error]
     while todo:
         one = todo.pop()
@@ -221,9 +221,9 @@ class Told:
 
 def ask(told, data, folder, number=iter(range(10**6))):  # noqa: B008  one counter for all
     """Every stage on one table, which is made anew for each."""
-    book = folder / f"book{next(number)}.ledger"
+    ledger = folder / f"kept{next(number)}.ledger"
     openings = [
-        {"budget": sd.Pure(50), "ledger": book},
+        {"budget": sd.Pure(50), "ledger": ledger},
         {"budget": sd.Pure(50), "neighbors": sd.Neighbors.ADD_REMOVE_ONE},
         {"budget": sd.Pure(50), "unit": sd.Unit("u", max_rows=2)},
         {"budget": sd.Pure(50), "numbers": ("x",)},
@@ -252,7 +252,7 @@ def ask(told, data, folder, number=iter(range(10**6))):  # noqa: B008  one count
         told.attempt(lambda: sd.plan(MEDIAN, PRICE, rows=ROWS))
 
 
-def command_line(told, path, book):
+def command_line(told, path, ledger):
     """The same by the program."""
     for words in (
         "release median x --low 0 --high 9",
@@ -262,7 +262,7 @@ def command_line(told, path, book):
         "release median t --low 0 --high 9",
         "release mean nobody --low 0 --high 9",
     ):
-        line = [*words.split(), "--epsilon", "0.1", "--data", str(path), "--ledger", str(book), "--yes"]
+        line = [*words.split(), "--epsilon", "0.1", "--data", str(path), "--ledger", str(ledger), "--yes"]
         told.attempt(lambda: main(line))
 
 
@@ -280,10 +280,10 @@ def listen(tmp_path, monkeypatch, capfd, caplog):
         gc.collect()
         shown = [str(warning.message) for warning in raised if not ours(warning)]
         out, err = capfd.readouterr()
-        books = [file.read_bytes().decode("latin-1") for file in tmp_path.glob("*.ledger*")]
+        ledgers = [file.read_bytes().decode("latin-1") for file in tmp_path.glob("*.ledger*")]
         left = [file.read_bytes().decode("latin-1") for file in hidden.rglob("*") if file.is_file()]
         logs = [f"{record.getMessage()} {record.exc_text or ''}" for record in caplog.records]
-        return "\n".join([out, err, *books, *left, *logs, *shown, *told.words])
+        return "\n".join([out, err, *ledgers, *left, *logs, *shown, *told.words])
 
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
@@ -322,11 +322,11 @@ def test_files(listen, tmp_path):
     told, judge = listen
     folder = tmp_path / "data"
     folder.mkdir()
-    book = tmp_path / "people.ledger"
-    Ledger.create(book, sd.Pure(100), reason="canary").close()
+    ledger = tmp_path / "people.ledger"
+    Ledger.create(ledger, sd.Pure(100), reason="canary").close()
     for path in files(folder):
         ask(told, lambda path=path: str(path), tmp_path)
-        command_line(told, path, book)
+        command_line(told, path, ledger)
     silent(judge())
 
 
@@ -346,10 +346,10 @@ end $$"""
 def test_postgres(name, listen, tmp_path, postgres_server):
     told, judge = listen
     address = postgres_view(postgres_server, VIEWS[name])
-    book = tmp_path / "people.ledger"
-    Ledger.create(book, sd.Pure(100), reason="canary").close()
+    ledger = tmp_path / "people.ledger"
+    Ledger.create(ledger, sd.Pure(100), reason="canary").close()
     ask(told, lambda: address, tmp_path)
-    command_line(told, address, book)
+    command_line(told, address, ledger)
     assert told.failures > 3
     silent(judge())
 

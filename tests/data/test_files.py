@@ -16,9 +16,10 @@ import sordino as sd
 from sordino.data import files, open_source, passes
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
-from sordino.reading.requests import Bundle, Cells, Columns, Condition, Grid, Links, Rank, Request, Window
+from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Rank, Request, Window
+from sordino.reading.row_lattice import RowLattice
 
-GRID = Grid(0, 10, step=1, missing="drop")
+GRID = RowLattice(0, 10, step=1, missing="drop")
 ASKED = Request("x", GRID)
 
 
@@ -232,7 +233,7 @@ def test_a_table_that_changes_between_the_passes_is_noticed(asked, monkeypatch):
     connection = duckdb.connect()
     connection.execute("create table t as select range / 100.0 as x from range(1000)")
     source = open_source(connection.table("t"))
-    request = Request("x", Grid(0, 10), **asked)
+    request = Request("x", RowLattice(0, 10), **asked)
     assert source.summary(request)[0].rows == 1000
     honest, calls = passes.collected, []
 
@@ -255,7 +256,7 @@ def test_engines_refuse_by_the_schema():
     with pytest.raises(DataError, match="identifies rows"):
         open_source(relation, unit=Unit("u")).check(ASKED)
     with pytest.raises(Unsupported, match="squares"):
-        open_source(relation).check(Request("x", Grid(0, 1, bits=40), squares=True))
+        open_source(relation).check(Request("x", RowLattice(0, 1, bits=40), squares=True))
     with pytest.raises(DataError, match="must exist"):
         open_source(relation).check(Request("y", GRID))
 
@@ -272,10 +273,11 @@ def test_whole_columns_and_links_are_gathered_from_a_file(tmp_path):
 SCRIPT = """
 import resource, sys
 from sordino.data import open_source
-from sordino.reading.requests import Grid, Rank, Request, Window
+from sordino.reading.requests import Rank, Request, Window
+from sordino.reading.row_lattice import RowLattice
 import duckdb, pyarrow
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-(summary,) = open_source(sys.argv[1]).summary(Request("x", Grid(-5, 5), (Window(Rank(1, 2), 100),)))
+(summary,) = open_source(sys.argv[1]).summary(Request("x", RowLattice(-5, 5), (Window(Rank(1, 2), 100),)))
 print(summary.rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 
@@ -305,14 +307,15 @@ limit = int(sys.argv[2])
 import duckdb, pyarrow, pyarrow.csv, narwhals
 import sordino as sd
 from sordino.data import open_source
-from sordino.reading.requests import Grid, Rank, Request, Window
+from sordino.reading.requests import Rank, Request, Window
+from sordino.reading.row_lattice import RowLattice
 resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))  # anonymous memory: what a process allocates
 try:
     bytearray(limit)
     sys.exit("the limit does not hold")
 except MemoryError:
     pass
-(summary,) = open_source(sys.argv[1]).summary(Request("x", Grid(-5, 5), (Window(Rank(1, 2), 100),), squares=True))
+(summary,) = open_source(sys.argv[1]).summary(Request("x", RowLattice(-5, 5), (Window(Rank(1, 2), 100),), squares=True))
 people = sd.open(sys.argv[1], budget=sd.Pure(1))
 answer = people.release(sd.Median("x", low=-5, high=5), sd.Pure(1))
 print(summary.rows, abs(answer.value) < 0.01)
@@ -344,12 +347,12 @@ def test_a_duration_in_a_parquet_file_is_refused(tmp_path):
     pq.write_table(pa.table({"d": pa.array([1, 2], pa.duration("s")), "x": [1, 2]}), path)
     source = open_source(str(path))
     with pytest.raises(DataError, match="durations"):
-        source.check(Request("d", Grid(0, 9)))
+        source.check(Request("d", RowLattice(0, 9)))
     with pytest.raises(DataError, match="durations"):
         source.where(Condition("x", ">", 1)).check(Cells("d", (1,)))
     with pytest.raises(DataError, match="durations"):
         source.where(Condition("d", ">", 1))
-    source.check(Request("x", Grid(0, 9)))
+    source.check(Request("x", RowLattice(0, 9)))
 
 
 @pytest.mark.parametrize("later", [["1", "zz"], [1.5, 2.0], None])

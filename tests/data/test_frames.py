@@ -16,13 +16,14 @@ from sordino.data.numbers import number
 from sordino.data.table import column_of
 from sordino.errors import DataError
 from sordino.privacy import Unit
-from sordino.reading.requests import Cells, Condition, Grid, Request
+from sordino.reading.requests import Cells, Condition, Request
+from sordino.reading.row_lattice import RowLattice
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 
-GRID = Grid(0, 10, step=1, missing="drop")
+GRID = RowLattice(0, 10, step=1, missing="drop")
 VALUES = {
     "int": [2**63 - 1, None, -(2**63), 7],
     "float": [1.5, None, math.nan, math.inf],

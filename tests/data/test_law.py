@@ -15,7 +15,8 @@ import pytest
 from sordino.data import expressions, grouped, open_source
 from sordino.errors import DataError
 from sordino.privacy import Unit
-from sordino.reading.requests import RAISED, Bundle, Cells, Columns, Condition, Grid, Rank, Request, Window
+from sordino.reading.requests import Bundle, Cells, Columns, Condition, Rank, Request, Window
+from sordino.reading.row_lattice import RAISED, RowLattice
 from tests.support.data_columns import COLUMNS, TEXTS, arrow, asked, defined, fine, shown, spelled
 
 
@@ -93,7 +94,7 @@ def test_the_law_notices_a_planted_error(monkeypatch, tmp_path):
     """Rounding half up instead of half to even is seen on the column of halves."""
 
     def half_up(value, grid):
-        return ((value.clip(grid.low, grid.high) - grid.low) / float(grid.pace) + 0.5).floor()
+        return ((value.clip(grid.low, grid.high) - grid.low) / float(grid.step) + 0.5).floor()
 
     monkeypatch.setattr("sordino.data.lazy.code", half_up)
     _, values, grid = COLUMNS["halves"]
@@ -128,7 +129,11 @@ def test_units_conditions_groups_and_counts_are_alike(source, unit, tmp_path):
     """Against the memory kernel, whose rules are tested by their definitions."""
     table = people()
     row = None if unit is None else "row"
-    grids = (Grid(0, 10, missing="drop"), Grid(0, 10, step=1, missing=2), Grid(0, 10, bits=45))
+    grids = (
+        RowLattice(0, 10, missing="drop"),
+        RowLattice(0, 10, step=1, missing=2),
+        RowLattice(0, 10, bits=45),
+    )
     requests = tuple(Request("x", grid, (Window(Rank(1, 2), 5),), cuts=(3, 10**6)) for grid in grids)
     requests += (Request("t", grids[0], (Window(Rank(1, 2), 5),)),)
     reference = open_source(
@@ -153,7 +158,11 @@ def test_units_conditions_groups_and_counts_are_alike(source, unit, tmp_path):
                 assert list(map(shown, left)) == list(map(shown, right))
             assert one.counts(by, keys) == two.counts(by, keys)
         bundle = Bundle(
-            (requests[0], Cells("g", ("a", "b")), Columns(("x", "row"), (grids[0], Grid(0, 400, step=1))))
+            (
+                requests[0],
+                Cells("g", ("a", "b")),
+                Columns(("x", "row"), (grids[0], RowLattice(0, 400, step=1))),
+            )
         )
         (left,), (right,) = one.summary(bundle), two.summary(bundle)
         assert (left.rows, left.parts[1].counts) == (right.rows, right.parts[1].counts)
@@ -169,7 +178,7 @@ def test_more_keys_than_an_engine_is_sent():
     rng = np.random.default_rng(5)
     table = pl.DataFrame({"x": rng.normal(5, 2, 9000), "k": rng.integers(0, 3000, 9000)})
     table = table.with_columns(g=pl.col("k").cast(pl.String))
-    request = Request("x", Grid(0, 10), (Window(Rank(1, 2), 1),))
+    request = Request("x", RowLattice(0, 10), (Window(Rank(1, 2), 1),))
     for by, keys in (("k", tuple(range(2000))), ("g", tuple(map(str, range(2000))))):
         one = open_source(table).summaries(by, keys, request)
         two = open_source(table.lazy()).summaries(by, keys, request)
@@ -181,7 +190,7 @@ def test_keys_are_held_some_at_a_time(source, tmp_path, monkeypatch):
     """However many keys are read at once, the answers are the same."""
     monkeypatch.setattr(grouped, "NEAR", 7)
     table = people()
-    request = Request("x", Grid(0, 10), (Window(Rank(1, 2), 2),), cuts=(9,))
+    request = Request("x", RowLattice(0, 10), (Window(Rank(1, 2), 2),), cuts=(9,))
     for by, keys in (("u", tuple(range(50))), ("g", ("b", "a", "", "nobody"))):
         one = open_source({name: table[name] for name in table.column_names}).summaries(by, keys, request)
         two = open_source(ENGINES[source](table, tmp_path)).summaries(by, keys, request)
@@ -195,7 +204,7 @@ def test_both_zeros_are_one_key(source, tmp_path):
         {"x": [0.0, -0.0, 1.0, None, float("nan")], "t": ["0", "-0", "1", None, "nan"]}
     ).to_arrow()
     opened = open_source(ENGINES[source](table, tmp_path))
-    request = Request("x", Grid(0, 2, step=1, missing="drop"))
+    request = Request("x", RowLattice(0, 2, step=1, missing="drop"))
     assert opened.counts("t", (1, 0)) == (1, 2)
     assert [group[0].rows for group in opened.summaries("t", (1, 0), request)] == [1, 2]
     assert opened.where(Condition("x", "==", 0)).rows == 2
@@ -209,7 +218,7 @@ def test_a_text_is_one_key_even_where_doubles_are_shared(source, tmp_path):
     """Texts read as doubles; of two keys that share one, the first has the row, and no row counts twice."""
     table = pl.DataFrame({"x": [1.0, 1.0], "t": [str(2**53), str(2**53 + 1)]}).to_arrow()
     opened = open_source(ENGINES[source](table, tmp_path))
-    request = Request("x", Grid(0, 2, step=1))
+    request = Request("x", RowLattice(0, 2, step=1))
     for keys, counts in (((2**53, 2**53 + 1), (2, 0)), ((2**53 + 1, 2**53), (2, 0))):
         assert opened.counts("t", keys) == counts
         assert tuple(group[0].rows for group in opened.summaries("t", keys, request)) == counts

@@ -22,12 +22,12 @@ from sordino.reading.requests import (
     Cells,
     Columns,
     Condition,
-    Grid,
     Links,
     Rank,
     Request,
     Window,
 )
+from sordino.reading.row_lattice import RowLattice
 
 NAN, INF = math.nan, math.inf
 COLUMNS = {
@@ -42,24 +42,24 @@ COLUMNS = {
     "random": np.random.default_rng(3).normal(5, 4, 300).tolist(),
 }
 GRIDS = [
-    Grid(0, 10, step=1),
-    Grid(0, 10, step=1, missing="drop"),
-    Grid(0, 10, missing=3),
-    Grid(-3, 8, bits=45, missing="drop"),
-    Grid(0.1, 9.7, step=0.01),
-    Grid(-1e200, 1e200),
-    Grid(-3, 9, step=1),
+    RowLattice(0, 10, step=1),
+    RowLattice(0, 10, step=1, missing="drop"),
+    RowLattice(0, 10, missing=3),
+    RowLattice(-3, 8, bits=45, missing="drop"),
+    RowLattice(0.1, 9.7, step=0.01),
+    RowLattice(-1e200, 1e200),
+    RowLattice(-3, 9, step=1),
 ]
 
 
-def code(x: float, grid: Grid) -> int | None:
+def code(x: float, grid: RowLattice) -> int | None:
     """The definition with Fractions; double rounding of the difference and the quotient is part of it."""
     if math.isnan(x):
         if grid.drops:
             return None
         x = float(grid.missing)
     d = min(max(x, grid.low), grid.high) - grid.low
-    return round(Fraction(d / float(grid.pace)))  # half to even
+    return round(Fraction(d / float(grid.step)))  # half to even
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -70,8 +70,8 @@ def test_a_summary_is_the_definition(name, grid):
     codes = sorted(k for k in codes if k is not None)
     n = len(codes)
     windows = (Window(FIRST, 2), Window(Rank(1, 2), 3), Window(LAST, 1), Window(Rank(1, 2), 0))
-    cuts = (0, 1, grid.top // 3, grid.top // 2, grid.top, grid.top + 1, 3, 4, 5)
-    squares = grid.top <= 2**32
+    cuts = (0, 1, grid.last // 3, grid.last // 2, grid.last, grid.last + 1, 3, 4, 5)
+    squares = grid.last <= 2**32
     request = Request("x", grid, windows, squares=squares, cuts=cuts)
     (summary,) = Memory({"x": np.array(COLUMNS[name], float)}).summary(request)
     assert (summary.rows, summary.total) == (n, sum(codes))
@@ -93,7 +93,7 @@ def test_a_summary_is_the_definition(name, grid):
 @settings(max_examples=150, deadline=None)
 def test_windows_are_slices_of_the_sorted_codes(values, windows):
     """Overlapping, nested and empty windows alike."""
-    grid = Grid(0, 40, step=1)
+    grid = RowLattice(0, 40, step=1)
     asked = tuple(Window(Rank(num, 7), reach) for num, reach in windows)
     (summary,) = Memory({"x": np.array(values, float)}).summary(Request("x", grid, asked))
     ordered = sorted(values)
@@ -109,7 +109,7 @@ def test_windows_are_slices_of_the_sorted_codes(values, windows):
 def test_a_rank_outside_its_window_is_a_bug_and_raises():
     """A statistic that asks for too little must not read a wrong row."""
     (summary,) = Memory({"x": np.arange(30.0)}).summary(
-        Request("x", Grid(0, 40, step=1), (Window(Rank(1, 2), 1),))
+        Request("x", RowLattice(0, 40, step=1), (Window(Rank(1, 2), 1),))
     )
     run = summary.runs[0]
     with pytest.raises(IndexError):
@@ -125,18 +125,18 @@ def test_a_rank_outside_its_window_is_a_bug_and_raises():
 def test_every_numeric_type_is_read(dtype):
     """Types convert to double, row by row."""
     column = np.array([0, 1, 1, 0, 1], dtype)
-    (summary,) = Memory({"x": column}).summary(Request("x", Grid(0, 1, step=1)))
+    (summary,) = Memory({"x": column}).summary(Request("x", RowLattice(0, 1, step=1)))
     assert (summary.rows, summary.total) == (5, 3)
 
 
 def test_large_sums_do_not_overflow():
     """Totals and squares beyond 64 bits come out as Python integers."""
-    grid = Grid(0, 2.0**32, step=1)
+    grid = RowLattice(0, 2.0**32, step=1)
     column = np.full(70_000, 2.0**32)
     (summary,) = Memory({"x": column}).summary(Request("x", grid, squares=True))
     assert summary.total == 70_000 * 2**32
     assert summary.squares == 70_000 * 2**64
-    wide = Grid(0, 2.0**49, step=1)
+    wide = RowLattice(0, 2.0**49, step=1)
     (summary,) = Memory({"x": np.full(70_000, 2.0**49)}).summary(Request("x", wide))
     assert summary.total == 70_000 * 2**49
     assert kernel.exact_squares(np.full(70_000, 2**49 - 1), 2**49) == 70_000 * (2**49 - 1) ** 2
@@ -147,7 +147,7 @@ def test_blocks_with_and_without_missing_rows_meet():
     rng = np.random.default_rng(5)
     column = rng.normal(size=3 * kernel.BLOCK + 17)
     column[kernel.BLOCK + 3] = NAN
-    for grid in (Grid(-4, 4, missing="drop"), Grid(-4, 4, missing=1), Grid(-4, 4, bits=40)):
+    for grid in (RowLattice(-4, 4, missing="drop"), RowLattice(-4, 4, missing=1), RowLattice(-4, 4, bits=40)):
         assert kernel.coded(column, grid).tolist() == grid.codes(column).tolist()
     assert not np.isnan(column).sum() > 1
 
@@ -158,7 +158,7 @@ def test_categories_rows_and_bundles():
         {"k": np.array(["a", "b", "a", "c"]), "x": np.array([1.0, NAN, 3.0, 4.0]), "y": [4.0, 3, 2, 1]}
     )
     keys = Cells("k", ("b", "a", "z"))
-    drop, keep = Grid(0, 4, step=1, missing="drop"), Grid(0, 4, step=1)
+    drop, keep = RowLattice(0, 4, step=1, missing="drop"), RowLattice(0, 4, step=1)
     both = Columns(("x", "y"), (drop, keep))
     (summary,) = source.summary(Bundle((keys, both)))
     assert summary.parts[0].counts == (1, 2, 0)
@@ -173,14 +173,14 @@ def test_links_are_canonical_and_weights_follow_the_topology():
     (summary,) = source.summary(Links("a", "b", 3))
     assert summary.links.tolist() == [[0, 1], [0, 2]]
     topology = ((0, 1), (1, 2), (0, 2))
-    (summary,) = source.summary(Links("a", "b", 3, "w", Grid(0, 9, step=1, missing=9), topology))
+    (summary,) = source.summary(Links("a", "b", 3, "w", RowLattice(0, 9, step=1, missing=9), topology))
     assert summary.codes.tolist() == [2, 9, 9]
 
 
 def test_where_and_summaries():
     """Conditions never pass on missing values; groups come in the order of the keys, absent ones empty."""
     source = Memory({"x": [NAN, 2.0, 0.0, 5.0], "k": np.array(["a", "a", "b", "c"])})
-    request = Request("x", Grid(0, 9, step=1))
+    request = Request("x", RowLattice(0, 9, step=1))
     assert source.where(Condition("x", "!=", 0)).summary(request)[0].total == 7
     assert (
         source.where(Condition("x", ">", 1), Condition("k", "in", ("a", "b"))).summary(request)[0].total == 2
@@ -194,11 +194,11 @@ def test_where_and_summaries():
 @pytest.mark.parametrize(
     ("columns", "request_"),
     [
-        ({"x": [1.0]}, Request("y", Grid(0, 1))),
-        ({"x": np.array(["a"])}, Request("x", Grid(0, 1))),
-        ({"x": np.array([b"1"])}, Request("x", Grid(0, 1))),
+        ({"x": [1.0]}, Request("y", RowLattice(0, 1))),
+        ({"x": np.array(["a"])}, Request("x", RowLattice(0, 1))),
+        ({"x": np.array([b"1"])}, Request("x", RowLattice(0, 1))),
         ({"x": np.array([1.0])}, Cells("x", (1,))),
-        ({"x": np.array(["2020-01-01"], "datetime64[D]")}, Request("x", Grid(0, 1))),
+        ({"x": np.array(["2020-01-01"], "datetime64[D]")}, Request("x", RowLattice(0, 1))),
         ({"x": [1.0]}, Bundle((Cells("k", ("a",)),))),
     ],
 )
@@ -223,7 +223,7 @@ def test_requests_on_one_grid_share_a_pass_and_keep_their_answers(monkeypatch):
     """Each request gets what it would get alone."""
     rng = np.random.default_rng(9)
     source = Memory({"x": rng.normal(5, 2, 500), "y": rng.normal(5, 2, 500)})
-    grid, other = Grid(0, 10), Grid(0, 10, step=1)
+    grid, other = RowLattice(0, 10), RowLattice(0, 10, step=1)
     requests = [
         Request("x", grid, (Window(Rank(1, 2), 3), Window(LAST, 2))),
         Request("x", grid, (Window(LAST, 2),), cuts=(5, 9), depth=4),
@@ -281,7 +281,7 @@ def test_many_groups_take_one_sort():
     """A thousand groups of a thousand rows, each with its own median."""
     rng = np.random.default_rng(8)
     groups, values = rng.integers(0, 1000, 200_000), rng.normal(size=200_000)
-    grid = Grid(-5, 5)
+    grid = RowLattice(-5, 5)
     request = Request("x", grid, (Window(Rank(1, 2), 2),))
     answers = Memory({"g": groups, "x": values}).summaries("g", tuple(range(1000)), request)
     for key, (summary,) in enumerate(answers):
@@ -301,11 +301,11 @@ def test_a_conversation_about_groups_hears_what_one_pass_would(unit, missing):
     x = np.where(rng.random(300) < 0.2, NAN, rng.normal(0, 3, 300))
     table = {"g": rng.integers(0, 6, 300), "who": rng.integers(0, 90, 300), "x": x, "y": rng.random(300)}
     source = Memory(table, unit=unit).where(Condition("y", "<", 0.8))
-    grid = Grid(-5, 5, missing=missing)
+    grid = RowLattice(-5, 5, missing=missing)
     requests = [
         Request("x", grid, (Window(Rank(1, 2), 3),), squares=True, cuts=(5, 10**9)),
         Cells("who", (1, 2, 3)),
-        Columns(("x", "y"), (grid, Grid(0, 1))),
+        Columns(("x", "y"), (grid, RowLattice(0, 1))),
     ]
     keys = (4, 1, 9, 0)  # one key has no rows
     talk = source.conversation("g", keys)
@@ -331,14 +331,14 @@ def test_groups_are_sorted_where_the_largest_code_is_a_power_of_two(bits, lazily
     import polars as pl
 
     columns = {"x": [1.0, 0.0, 1.0, 0.5, 1.0, 0.0], "k": [0, 0, 1, 1, 2, 2]}
-    grid = Grid(0, 1, bits=bits)
-    assert grid.top == 2**bits
+    grid = RowLattice(0, 1, bits=bits)
+    assert grid.last == 2**bits
     request = Request("x", grid, (Window(Rank(1, 2), 5),))
     source = open_source(pl.LazyFrame(columns) if lazily else columns)
     groups = [group for (group,) in source.summaries("k", (0, 1, 2), request)]
-    assert [group.total for group in groups] == [grid.top, grid.top + grid.top // 2, grid.top]
+    assert [group.total for group in groups] == [grid.last, grid.last + grid.last // 2, grid.last]
     assert [group.runs[0].codes.tolist() for group in groups] == [
-        [0, grid.top], [grid.top // 2, grid.top], [0, grid.top],
+        [0, grid.last], [grid.last // 2, grid.last], [0, grid.last],
     ]  # fmt: skip
 
 
@@ -384,7 +384,7 @@ def test_groups_are_sorted_alike_by_one_key_and_by_two(bits, groups):
 def test_block_codes_are_the_grid_codes(bits):
     rng = np.random.default_rng(1)
     values = np.concatenate([rng.normal(3, 4, kernel.BLOCK + 9), [NAN, INF, -INF, -0.0, 8.0, 5e-324]])
-    for grid in (Grid(0, 8, bits=bits), Grid(-0.3, 7.7, bits=bits, missing="drop")):
+    for grid in (RowLattice(0, 8, bits=bits), RowLattice(-0.3, 7.7, bits=bits, missing="drop")):
         assert kernel.coded(values, grid).tolist() == grid.codes(values).tolist()
         clean = values[np.isfinite(values)]
         assert kernel.coded(clean, grid).tolist() == [code(x, grid) for x in clean.tolist()]

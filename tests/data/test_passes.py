@@ -8,7 +8,8 @@ import pytest
 
 from sordino.data import kernel, open_source, passes
 from sordino.errors import DataError
-from sordino.reading.requests import BITS, FINE_BITS, FIRST, LAST, Grid, Rank, Request, Window
+from sordino.reading.requests import FIRST, LAST, Rank, Request, Window
+from sordino.reading.row_lattice import BITS, FINE_BITS, RowLattice
 
 WINDOWS = (
     Window(FIRST, 3),
@@ -28,7 +29,7 @@ def loose(rows, seed=5):
 
 
 def request(bits):
-    return Request("x", Grid(0, 1e6, bits=bits), WINDOWS, cuts=(1, 2**bits // 10**6))
+    return Request("x", RowLattice(0, 1e6, bits=bits), WINDOWS, cuts=(1, 2**bits // 10**6))
 
 
 def alike(one, other):
@@ -72,7 +73,7 @@ def test_no_answer_of_an_engine_grows_with_the_rows(monkeypatch):
         return found
 
     monkeypatch.setattr(passes, "collected", counted)
-    rows, asked = 60_000, Request("x", Grid(0, 1e6, bits=FINE_BITS), (Window(Rank(1, 2), 5),))
+    rows, asked = 60_000, Request("x", RowLattice(0, 1e6, bits=FINE_BITS), (Window(Rank(1, 2), 5),))
     source = open_source(pl.LazyFrame({"x": loose(rows)}))
     (fine,) = source.summary(asked)
     assert max(lengths) < rows / 10
@@ -105,11 +106,11 @@ def test_a_later_pass_that_does_not_fit_is_noticed(call, fault, monkeypatch):
     monkeypatch.setattr(passes, "collected", faulty)
     with pytest.raises(DataError, match="changed while"):
         open_source(pl.LazyFrame({"x": loose(500)})).summary(
-            Request("x", Grid(0, 1e6, bits=FINE_BITS), (Window(Rank(1, 2), 5),))
+            Request("x", RowLattice(0, 1e6, bits=FINE_BITS), (Window(Rank(1, 2), 5),))
         )
     assert calls == call
 
 
 def test_what_is_summed_keeps_the_integers_of_engines():
-    assert Grid(0, 1).top == 2**BITS < 2**32
+    assert RowLattice(0, 1).last == 2**BITS < 2**32
     assert 2**FINE_BITS < 2**45  # groups beside it: 19 bits of a signed integer

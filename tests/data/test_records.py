@@ -20,14 +20,15 @@ from sordino.data.stretch import read_stretch
 from sordino.data.text_column import TextColumn
 from sordino.errors import DataError
 from sordino.privacy import Unit
-from sordino.reading.requests import Cells, Columns, Condition, Grid, Request
+from sordino.reading.requests import Cells, Columns, Condition, Request
+from sordino.reading.row_lattice import RowLattice
 
-GRID = Grid(0, 1000, step=1, missing=999)
+GRID = RowLattice(0, 1000, step=1, missing=999)
 OTHERS = [[str(i % 90), ["north", 'sou"th', "east, or west", "two lines", ""][i % 5]] for i in range(60)]
 KEYS = ("north", 'sou"th', "east, or west", "two lines")
 
 HOSTILE = {
-    "bytes that are no UTF-8": b"1,\x80\xff\xc0\x80\xed\xa0\x80",
+    "bytes that are not UTF-8": b"1,\x80\xff\xc0\x80\xed\xa0\x80",
     "such bytes in the number": b"\xff\xfe,a",
     "half a character at the end": b"1,a\xe2\x82",
     "every byte": b"1," + bytes(byte for byte in range(256) if byte not in b'\n",'),
@@ -315,7 +316,7 @@ def test_some_rows_of_a_column_are_those_rows():
 
 
 def test_units_keep_the_order_of_the_file_and_broken_names_are_people_too(tmp_path):
-    """Of a person whose name is no UTF-8 as many rows are used as of others."""
+    """Of a person whose name is not UTF-8 as many rows are used as of others."""
     source = opened(tmp_path, b"1,\xff\n2,\xff\n3,\xff", unit=Unit("g", 2))
     assert source.summary(Request("x", GRID))[0].rows == 2 * 5
 
@@ -335,7 +336,7 @@ def test_decimal_commas_are_read_where_they_are_said_to_be(tmp_path):
     """And a point is then no decimal point: 1.234 may be a thousand."""
     path = tmp_path / "t.csv"
     path.write_text('x;g\n1,5;a,b\n"2,5";1,5\n1.234;c\n1.234,5;d\n7;e\n,5;\n-1,5e1;\n')
-    grid = Grid(-100, 100, step=0.5, missing="drop")
+    grid = RowLattice(-100, 100, step=0.5, missing="drop")
     (summary,) = open_source(path, decimal=",").summary(Request("x", grid))
     assert summary.rows == 5
     assert summary.total == 2 * (500 + 1.5 + 2.5 + 7 + 0.5 - 15)

@@ -13,7 +13,8 @@ from sordino.data import grouped, open_source, passes
 from sordino.data.lazy import Lazy
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
-from sordino.reading.requests import Cells, Columns, Condition, Grid, Rank, Request, Window
+from sordino.reading.requests import Cells, Columns, Condition, Rank, Request, Window
+from sordino.reading.row_lattice import RowLattice
 from tests.support.data_columns import COLUMNS, arrow, asked, defined, fine, shown
 
 NUMBERS = [name for name in COLUMNS if not name.startswith("text")]
@@ -29,7 +30,7 @@ TYPES = {
     pa.uint64(): "numeric(20, 0)",
     pa.string(): "text",
 }
-GRIDS = (Grid(0, 10, missing="drop"), Grid(0, 10, step=1, missing=2))
+GRIDS = (RowLattice(0, 10, missing="drop"), RowLattice(0, 10, step=1, missing=2))
 PEOPLE = {
     "x": [None if i % 11 == 0 else i * 37 % 101 / 10 for i in range(200)],
     "g": [[None, "a", "b", "c é"][i * 7 % 4] for i in range(200)],
@@ -111,7 +112,7 @@ def test_postgres_decimals_that_no_double_holds_are_missing(postgres):
     """An unbounded numeric may be NaN, infinite, or have thousands of digits; none of them may raise."""
     values = ["NaN", "Infinity", "-Infinity", "1e400", "1e-400", "5", "7.25", None]
     source = open_source(postgres({"x": ("numeric", values)}))
-    (summary,) = source.summary(Request("x", Grid(0, 10, step=0.25, missing="drop")))
+    (summary,) = source.summary(Request("x", RowLattice(0, 10, step=0.25, missing="drop")))
     assert (summary.rows, summary.total) == (2, 20 + 29)
 
 
@@ -131,7 +132,7 @@ def test_one_release_reads_one_state_of_a_postgres_table(by, postgres, postgres_
     address = postgres(
         {"x": ("float8", [i / 10 for i in range(100)]), "k": ("int4", [i % 2 for i in range(100)])}
     )
-    asked = Request("x", Grid(0, 10), (Window(Rank(1, 2), 3),), squares=True, cuts=(5,))
+    asked = Request("x", RowLattice(0, 10), (Window(Rank(1, 2), 3),), squares=True, cuts=(5,))
     table = address.rpartition("=")[2]
     source, honest, queries = open_source(address), passes.collected, []
 
@@ -199,10 +200,10 @@ def test_many_keys_are_asked_of_postgres_at_once(keys, reach, postgres, monkeypa
             "x",
             grid,
             tuple(Window(rank, reach) for rank in ranks),
-            squares=grid.top < 2**32,
+            squares=grid.last < 2**32,
             cuts=(0, 7, 10**6),
         )
-        for grid in (Grid(0, 10, step=1), Grid(0, 10), Grid(0, 10, bits=48))
+        for grid in (RowLattice(0, 10, step=1), RowLattice(0, 10), RowLattice(0, 10, bits=48))
     )
     queries, honest = [], grouped.collected
     monkeypatch.setattr(grouped, "collected", lambda frame: queries.append(1) or honest(frame))

@@ -119,13 +119,13 @@ def test_two_sessions_on_one_connection_of_the_callers(tmp_path):
     """Which engine they share cannot be seen from outside; both are read by one thread at a time."""
     connection = duckdb.connect()
     connection.register("t", pa.table(TABLE))
-    book = Ledger.create(tmp_path / "book", sd.Pure(10**6), reason="threads")
+    ledger = Ledger.create(tmp_path / "ledger", sd.Pure(10**6), reason="threads")
     relations = [connection.sql("select * from t"), connection.sql("select x, g from t")]
-    in_threads([sd.open(one, ledger=book, neighbors=sd.Neighbors.ADD_REMOVE_ONE) for one in relations])
+    in_threads([sd.open(one, ledger=ledger, neighbors=sd.Neighbors.ADD_REMOVE_ONE) for one in relations])
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
-def test_threads_share_a_book(database, tmp_path, request):
+def test_threads_share_a_ledger(database, tmp_path, request):
     """On both databases: nothing is lost, nothing is paid twice, and the chain holds."""
     address = tmp_path / "people.ledger"
     if database == "postgres":
@@ -197,7 +197,7 @@ ANSWERED, REFUSED = 0, 1
 def forked(kind, folder, held="free"):
     """What a child that was forked after the first release met, and whether its parent goes on."""
     done = subprocess.run(
-        [sys.executable, "-c", FORK, str(kind), str(folder), str(folder / "book"), held],
+        [sys.executable, "-c", FORK, str(kind), str(folder), str(folder / "ledger"), held],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.stdout, done.stderr
@@ -280,7 +280,7 @@ def test_a_server_that_cannot_be_reached_costs_nothing(postgres, postgres_server
     terminate(postgres)
     with pytest.raises(DataError, match="must be there"):
         people.release(COUNT, PRICE)
-    assert people.release(COUNT, PRICE, token="kept") == kept  # the book has the answer
+    assert people.release(COUNT, PRICE, token="kept") == kept  # the ledger has the answer
     link.symlink_to(home)
     assert round(people.release(COUNT, PRICE).value) == ROWS
     table = postgres.rpartition("=")[2]

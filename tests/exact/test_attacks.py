@@ -10,7 +10,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sordino.exact import Grid, LogGrid, Rows, SeededBits, draw_many
+from sordino.exact import LogGrid, SeededBits, draw_many
+from sordino.lattice import Lattice
+from sordino.reading.row_lattice import RowLattice
 from tests.support.exact_harness import FAMILIES, RECIPES
 
 LIMIT = math.e / (1 + math.e)
@@ -65,9 +67,14 @@ def test_porous_support_says_nothing_about_ours(exponent):
     right, total = 0.0, 0
     for q in (0, 1):
         k = draw_many(
-            RECIPES["laplace"], locations=q, scales=1, grid=Grid(exponent), size=N, bits=SeededBits(50 + q)
+            RECIPES["laplace"],
+            locations=q,
+            scales=1,
+            grid=Lattice.dyadic(exponent),
+            size=N,
+            bits=SeededBits(50 + q),
         )
-        _, share, count = porous_verdicts(Grid(exponent).values(k), q == 1)
+        _, share, count = porous_verdicts(Lattice.dyadic(exponent).numbers(k), q == 1)
         if count:
             right += share * count
             total += count
@@ -97,11 +104,11 @@ def test_fine_digits_give_away_naive_sums(law):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_fine_digits_say_nothing_about_ours(name):
-    grid = Grid(-40)
+    grid = Lattice.dyadic(-40)
     for q in (0, 1):
         k = draw_many(RECIPES[name], locations=q, scales=1, grid=grid, size=2000, bits=SeededBits(60))
         # Every output is a lattice point under both hypotheses, and the lattice has no holes.
-        assert not too_fine_for_one(grid.values(k[np.abs(k) < 2**52])).any()
+        assert not too_fine_for_one(grid.numbers(k[np.abs(k) < 2**52])).any()
 
 
 # --- C. A lattice tied to a private scale ---------------------------------------------------------------
@@ -109,7 +116,7 @@ def test_fine_digits_say_nothing_about_ours(name):
 
 def tied_lattice(scale):
     """The recipe "granularity = scale/2^20, rounded up to a power of two", sound for public scales only."""
-    return Grid(math.ceil(math.log2(scale)) - 20)
+    return Lattice.dyadic(math.ceil(math.log2(scale)) - 20)
 
 
 def test_a_lattice_tied_to_the_scale_proves_the_neighbour():
@@ -126,7 +133,7 @@ def test_a_lattice_tied_to_the_scale_proves_the_neighbour():
 
 def test_a_public_lattice_hides_which_scale_was_used():
     small, large = 0.95, 0.95 * math.exp(0.1)
-    grid = Grid.for_range(0, 1000)
+    grid = Lattice.for_range(0, 1000)
     parity = [
         np.mean(
             draw_many(RECIPES["laplace"], locations=0, scales=s, grid=grid, size=N, bits=SeededBits(71)) % 2
@@ -143,7 +150,7 @@ ROWS, TRIM = 4896, 400
 
 
 def trimmed_sensitivities(x, top, bottom, steps):
-    """LS at distance j < steps of the trimmed sum (paper 004, Prop. 40), for sorted numbers of any kind."""
+    """LS at distance j < steps of the trimmed sum (Bun and Steinke 2019, Prop. 40), for sorted numbers of any kind."""
     n = len(x)
     at = lambda i: bottom if i < 1 else top if i > n else x[i - 1]  # noqa: E731
     return [max(at(n - TRIM + 1 + j - t) - at(TRIM + 1 - t) for t in range(j + 2)) for j in steps]
@@ -194,7 +201,7 @@ def test_a_float_sum_betrays_the_trimmed_mean_under_smooth_sensitivity():
     smooth = max(math.exp(-0.1 * j) * v / size for j, v in enumerate(sensitivities))
     assert abs(loop_mean(x) - loop_mean(y)) > 20 * smooth
     # Exact noise cannot repair a wrong location.
-    scale, grid = 10 * smooth, Grid(-61)  # PolyPlace(SS/gamma, 1/gamma), gamma = 0.1
+    scale, grid = 10 * smooth, Lattice.dyadic(-61)  # PolyPlace(SS/gamma, 1/gamma), gamma = 0.1
     outputs = [
         draw_many(
             RECIPES["polyplace 10"],
@@ -212,7 +219,7 @@ def test_a_float_sum_betrays_the_trimmed_mean_under_smooth_sensitivity():
 def test_an_exact_sum_of_codes_does_not():
     rng = np.random.default_rng(3)
     x, y = worst_pair(rng)
-    rows = Rows(0.0, 1.0, bits=50)
+    rows = RowLattice(0.0, 1.0, bits=50)
     size = ROWS - 2 * TRIM
     log_grid = LogGrid(gamma=Fraction(1, 10))
     outputs = []
@@ -220,7 +227,7 @@ def test_an_exact_sum_of_codes_does_not():
         codes = np.sort(rows.codes(d)).tolist()
         steps = list(range(401))
         bound = log_grid.bound(
-            trimmed_sensitivities(codes, rows.top, 0, steps), steps, unit=Fraction(1, size * 2**50)
+            trimmed_sensitivities(codes, rows.last, 0, steps), steps, unit=Fraction(1, size * 2**50)
         )
         location = Fraction(sum(codes[TRIM:-TRIM]), size * 2**50)
         outputs.append(
@@ -228,7 +235,7 @@ def test_an_exact_sum_of_codes_does_not():
                 RECIPES["polyplace 10"],
                 locations=location,
                 scales=bound.times(Fraction(10)),
-                grid=Grid(-61),
+                grid=Lattice.dyadic(-61),
                 size=4000,
                 bits=SeededBits(i),
             )
@@ -241,7 +248,7 @@ def test_the_order_of_rows_moves_a_float_sum_and_not_ours():
     x = rng.random(5000) * 2.0 ** rng.integers(0, 40, 5000)
     shuffled = rng.permutation(x)
     assert sum(x.tolist()) != sum(shuffled.tolist())
-    rows = Rows(0.0, 2.0**40, bits=50)
+    rows = RowLattice(0.0, 2.0**40, bits=50)
     assert sum(rows.codes(x).tolist()) == sum(rows.codes(shuffled).tolist())
 
 
@@ -261,8 +268,8 @@ def test_a_float32_sum_exceeds_its_global_sensitivity_and_ours_does_not():
         abs(float_sum(x) - float_sum(x[i + 1 :][::1] if i < 0 else np.delete(x, i))) for i in (0, n - 1)
     )
     assert moved > 1.0
-    codes = Rows(0.0, 1.0).codes(x)
-    top = Rows(0.0, 1.0).top
+    codes = RowLattice(0.0, 1.0).codes(x)
+    top = RowLattice(0.0, 1.0).last
     assert max(abs(int(codes.sum()) - int(np.delete(codes, i).sum())) for i in (0, n - 1)) <= top
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sordino.exact import Bits, Grid, SeededBits, bits, draw, draw_many
+from sordino.exact import Bits, SeededBits, bits, draw, draw_many
+from sordino.lattice import Lattice
 from sordino.noise.laplace.sampler import LaplaceRecipe
 
 
@@ -126,12 +127,15 @@ def test_seeded_draws_are_marked_and_repeatable():
     assert not SeededBits(1).private
     assert Bits().private
     assert "NOT PRIVATE" in repr(SeededBits(1))
-    options = {"scale": 3, "grid": Grid(-4)}
+    options = {"scale": 3, "grid": Lattice.dyadic(-4)}
     assert draw(LaplaceRecipe(), location=0, bits=SeededBits(4), **options) == draw(
         LaplaceRecipe(), location=0, bits=SeededBits(4), **options
     )
     assert not np.array_equal(
-        *(draw_many(LaplaceRecipe(), locations=0, scales=3, grid=Grid(-4), size=50) for _ in range(2))
+        *(
+            draw_many(LaplaceRecipe(), locations=0, scales=3, grid=Lattice.dyadic(-4), size=50)
+            for _ in range(2)
+        )
     )
 
 
@@ -144,5 +148,5 @@ def test_a_lattice_can_be_imported_without_ball_arithmetic():
     import subprocess
     import sys
 
-    code = "import sys, sordino.exact.grid, sordino.exact.functions; sys.exit('flint' in sys.modules)"
+    code = "import sys, sordino.lattice, sordino.exact.functions; sys.exit('flint' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

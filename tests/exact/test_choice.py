@@ -12,7 +12,6 @@ from scipy import stats
 from sordino.errors import ParameterError
 from sordino.exact import (
     CellWeights,
-    Grid,
     NoisyReal,
     Pieces,
     SeededBits,
@@ -24,7 +23,8 @@ from sordino.exact import (
 )
 from sordino.exact.balls import precision
 from sordino.exact.exponential import ExponentialRecipe
-from sordino.exact.shapes import Falling, Flat, Staircase
+from sordino.exact.shapes import Falling, FlatFilling, Staircase
+from sordino.lattice import Lattice
 from tests.support.exact_harness import RECIPES, Scripted
 
 F = Fraction
@@ -245,7 +245,7 @@ def piecewise_cells(pieces, shape_height, grid_edges):
 @pytest.mark.parametrize(
     ("shape", "height"),
     [
-        (Flat(), np.ones_like),
+        (FlatFilling(), np.ones_like),
         (Falling(F(1, 2)), lambda t: np.exp(-0.5 * t)),
         (Staircase(F(1, 2), F(2, 5)), lambda t: np.where(t < 0.4, 1.0, math.exp(-0.5))),
     ],
@@ -255,7 +255,7 @@ def test_piecewise_laws_fit_their_density(shape, height):
     starts, lengths, levels = (list(c) for c in zip(*intervals, strict=True))
     pieces = Pieces(starts, lengths, levels, rate=F(1, 2), shapes=(shape,), unit=F(1, 3), origin=F(1, 7))
     source = SeededBits(10)
-    k = np.array([pieces.draw(grid=Grid(-3), bits=source) for _ in range(15_000)])
+    k = np.array([pieces.draw(grid=Lattice.dyadic(-3), bits=source) for _ in range(15_000)])
     low, high = k.min(), k.max()
     edges = ((np.arange(low, high + 2) - 0.5) / 8 - 1 / 7) * 3
     p = piecewise_cells(intervals, height, edges)
@@ -267,14 +267,16 @@ def test_piecewise_laws_fit_their_density(shape, height):
 @pytest.mark.statistical
 def test_a_flat_centre_beside_falling_sides_is_weighted_by_its_mass():
     kappa = F(2)
-    pieces = Pieces([0, 1], [1, 1], [0, 0], rate=kappa, shapes=(Flat(), Falling(kappa)), kinds=[0, 1])
+    pieces = Pieces([0, 1], [1, 1], [0, 0], rate=kappa, shapes=(FlatFilling(), Falling(kappa)), kinds=[0, 1])
     source = SeededBits(11)
-    k = np.array([pieces.draw(grid=Grid(-20), bits=source) for _ in range(20_000)])
+    k = np.array([pieces.draw(grid=Lattice.dyadic(-20), bits=source) for _ in range(20_000)])
     share = np.mean(k < 2**20)
     assert abs(share - 1 / (1 + (1 - math.exp(-2)) / 2)) < 0.015
 
 
-@pytest.mark.parametrize("shape", [Flat(), Falling(F(1, 2)), Falling(F(12)), Staircase(F(5, 2), F(1, 3))])
+@pytest.mark.parametrize(
+    "shape", [FlatFilling(), Falling(F(1, 2)), Falling(F(12)), Staircase(F(5, 2), F(1, 3))]
+)
 def test_shapes_keep_their_tolerance(shape):
     from sordino.exact.functions import SCALARS
     from sordino.exact.uniforms import LazyUniform
@@ -293,7 +295,7 @@ def test_steep_shapes_fall_back_to_balls():
     for shape in (Falling(F(40)), Staircase(F(100), F(1, 2))):
         assert not shape.proved
         pieces = Pieces([0], [5], [0], rate=F(1), shapes=(shape,))
-        assert 0 <= pieces.draw(grid=Grid(-6), bits=SeededBits(1)) <= 5 * 64
+        assert 0 <= pieces.draw(grid=Lattice.dyadic(-6), bits=SeededBits(1)) <= 5 * 64
 
 
 def test_integers_of_any_size_are_weights():

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from flint import arb
 
-from sordino.exact import Grid, SeededBits, draw, draw_many, sampler
+from sordino.exact import SeededBits, draw, draw_many, sampler
 from sordino.exact.balls import Undecided, precision, rational
 from sordino.exact.functions import ARRAYS, SCALARS
 from sordino.exact.recipe import Recipe
 from sordino.exact.sampler import settle
 from sordino.exact.tries import decide, outside
 from sordino.exact.uniforms import LazyUniform, heads
+from sordino.lattice import Lattice
 from tests.support.exact_harness import FAMILIES, RECIPES, Scripted, hostile_words, near_edges
 
 SCALES = (0, 12, 24)
@@ -118,11 +119,16 @@ class Blind(Recipe):
 
 def test_a_gap_that_is_no_number_is_decided_in_balls():
     recipe = RECIPES["generalized-cauchy 4, 1"]
-    one = [draw(recipe, location=0, scale=1, grid=Grid(-9), bits=SeededBits(s)) for s in range(60)]
-    two = [draw(Blind(recipe), location=0, scale=1, grid=Grid(-9), bits=SeededBits(s)) for s in range(60)]
+    one = [draw(recipe, location=0, scale=1, grid=Lattice.dyadic(-9), bits=SeededBits(s)) for s in range(60)]
+    two = [
+        draw(Blind(recipe), location=0, scale=1, grid=Lattice.dyadic(-9), bits=SeededBits(s))
+        for s in range(60)
+    ]
     assert one == two
-    many = draw_many(recipe, locations=0, scales=1, grid=Grid(-9), size=60, bits=SeededBits(1))
-    blind = draw_many(Blind(recipe), locations=0, scales=1, grid=Grid(-9), size=60, bits=SeededBits(1))
+    many = draw_many(recipe, locations=0, scales=1, grid=Lattice.dyadic(-9), size=60, bits=SeededBits(1))
+    blind = draw_many(
+        Blind(recipe), locations=0, scales=1, grid=Lattice.dyadic(-9), size=60, bits=SeededBits(1)
+    )
     assert np.array_equal(many, blind)
 
 
@@ -194,9 +200,16 @@ def wrong_roundings(recipe, cases, ratio_bits):
     scale = Fraction(1 << ratio_bits)
     wrong = 0
     for words, more, location, expected in cases:
-        one = draw(recipe, location=location, scale=scale, grid=Grid(0), bits=Scripted(words + more))
+        one = draw(
+            recipe, location=location, scale=scale, grid=Lattice.dyadic(0), bits=Scripted(words + more)
+        )
         many = draw_many(
-            recipe, locations=location, scales=scale, grid=Grid(0), size=1, bits=Scripted(words + more)
+            recipe,
+            locations=location,
+            scales=scale,
+            grid=Lattice.dyadic(0),
+            size=1,
+            bits=Scripted(words + more),
         )
         if not recipe.rejects:  # a rejecting batch reads 64 tries ahead, so its refinements are others
             assert one == many[0]
@@ -225,7 +238,11 @@ def test_a_tail_of_probability_e_to_the_minus_5000_is_produced_when_the_bits_say
     for sign, head in ((1, 0), (-1, -1)):
         refill = zeros if head == 0 else [-1] * 112
         k = draw(
-            RECIPES["laplace"], location=0, scale=1, grid=Grid(-10), bits=Scripted([head, *refill, 12345])
+            RECIPES["laplace"],
+            location=0,
+            scale=1,
+            grid=Lattice.dyadic(-10),
+            bits=Scripted([head, *refill, 12345]),
         )
         assert 5000 <= sign * k / 1024 <= 5100
 
@@ -233,9 +250,15 @@ def test_a_tail_of_probability_e_to_the_minus_5000_is_produced_when_the_bits_say
 @pytest.mark.parametrize("name", ["laplace", "gaussian", "student-t 3", "polyplace 10"])
 def test_zero_words_do_not_truncate_a_tail(name):
     recipe = RECIPES[name]
-    k = draw(recipe, location=0, scale=1, grid=Grid(-10), bits=Scripted([0] * (4 * recipe.words)))
+    k = draw(recipe, location=0, scale=1, grid=Lattice.dyadic(-10), bits=Scripted([0] * (4 * recipe.words)))
     largest_float_path = abs(
-        draw(recipe, location=0, scale=1, grid=Grid(-10), bits=Scripted([2**43] + [0] * (recipe.words - 1)))
+        draw(
+            recipe,
+            location=0,
+            scale=1,
+            grid=Lattice.dyadic(-10),
+            bits=Scripted([2**43] + [0] * (recipe.words - 1)),
+        )
     )
     assert abs(k) > 1.5 * largest_float_path
 
@@ -243,7 +266,12 @@ def test_zero_words_do_not_truncate_a_tail(name):
 @pytest.mark.parametrize("location", [Fraction(0), Fraction(1, 3)])
 def test_the_support_has_no_holes(location):
     k = draw_many(
-        RECIPES["laplace"], locations=location, scales=1, grid=Grid(-10), size=10_000_000, bits=SeededBits(41)
+        RECIPES["laplace"],
+        locations=location,
+        scales=1,
+        grid=Lattice.dyadic(-10),
+        size=10_000_000,
+        bits=SeededBits(41),
     )
     counts = np.bincount(k[np.abs(k) <= 3072] + 3072, minlength=6145)
     assert counts.min() > 110  # about 170 expected at the far end
@@ -280,8 +308,8 @@ def test_unproved_parameters_use_the_slow_path_alone(monkeypatch):
     ):
         assert not recipe.proved
         monkeypatch.setattr(type(recipe), "fast", None)  # calling it would fail
-        k = draw_many(recipe, locations=0, scales=1, grid=Grid(0), size=3, bits=SeededBits(1))
-        one = draw(recipe, location=0, scale=1, grid=Grid(0), bits=SeededBits(1))
+        k = draw_many(recipe, locations=0, scales=1, grid=Lattice.dyadic(0), size=3, bits=SeededBits(1))
+        one = draw(recipe, location=0, scale=1, grid=Lattice.dyadic(0), bits=SeededBits(1))
         assert k.shape == (3,)
         assert isinstance(one, int)
 
@@ -298,7 +326,7 @@ def test_scalar_and_vector_draws_of_the_same_words_agree():
             recipe,
             locations=Fraction(2, 7),
             scales=Fraction(5, 3),
-            grid=Grid(-18),
+            grid=Lattice.dyadic(-18),
             size=50,
             bits=Scripted(words),
         )
@@ -307,7 +335,7 @@ def test_scalar_and_vector_draws_of_the_same_words_agree():
                 recipe,
                 location=Fraction(2, 7),
                 scale=Fraction(5, 3),
-                grid=Grid(-18),
+                grid=Lattice.dyadic(-18),
                 bits=Scripted(table[:, i].tolist()),
             )
             assert one == many[i]
@@ -317,7 +345,7 @@ def test_settle_agrees_with_exact_arithmetic_without_noise():
     recipe = RECIPES["laplace"]
     for q in (Fraction(5, 2), Fraction(-5, 2), Fraction(7, 3)):
         expected = (q + Fraction(1, 2)).__floor__()
-        assert settle(recipe, [LazyUniform(1, SeededBits(0))], q, Fraction(0), Grid(0)) == expected
-        assert draw(recipe, location=q, scale=0, grid=Grid(0), bits=SeededBits(2)) == expected
-        many = draw_many(recipe, locations=[q, q], scales=0, grid=Grid(0), bits=SeededBits(2))
+        assert settle(recipe, [LazyUniform(1, SeededBits(0))], q, Fraction(0), Lattice.dyadic(0)) == expected
+        assert draw(recipe, location=q, scale=0, grid=Lattice.dyadic(0), bits=SeededBits(2)) == expected
+        many = draw_many(recipe, locations=[q, q], scales=0, grid=Lattice.dyadic(0), bits=SeededBits(2))
         assert many.tolist() == [expected, expected]

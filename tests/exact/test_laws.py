@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sordino.exact import Grid, SeededBits, draw, draw_many
+from sordino.exact import SeededBits, draw, draw_many
+from sordino.lattice import Lattice
 from tests.support.exact_harness import FAMILIES, RECIPES
 from tests.support.exact_laws import TAILS, cell_probabilities
 
@@ -31,7 +32,12 @@ def chi_square(k, name, *, stretch=1.0):
 def sample(name, size, seed):
     recipe = RECIPES[name]
     return draw_many(
-        recipe, locations=LOCATION, scales=1 / recipe.unit, grid=Grid(-3), size=size, bits=SeededBits(seed)
+        recipe,
+        locations=LOCATION,
+        scales=1 / recipe.unit,
+        grid=Lattice.dyadic(-3),
+        size=size,
+        bits=SeededBits(seed),
     )
 
 
@@ -59,7 +65,7 @@ def test_scalar_draws_fit_the_law(name):
     recipe = RECIPES[name]
     k = np.array(
         [
-            draw(recipe, location=LOCATION, scale=1 / recipe.unit, grid=Grid(-3), bits=bits)
+            draw(recipe, location=LOCATION, scale=1 / recipe.unit, grid=Lattice.dyadic(-3), bits=bits)
             for _ in range(20_000)
         ]
     )

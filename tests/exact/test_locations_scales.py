@@ -9,10 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sordino.errors import ParameterError
-from sordino.exact import ExpScale, ExpScales, Grid, SeededBits, draw, draw_many
+from sordino.exact import ExpScale, ExpScales, SeededBits, draw, draw_many
 from sordino.exact.balls import precision
 from sordino.exact.location import Locations, in_steps
 from sordino.exact.scale import Scales, quick_ratio, ratio
+from sordino.lattice import Lattice
 from tests.support.exact_harness import RECIPES, Scripted
 
 LAPLACE = RECIPES["laplace"]
@@ -79,7 +80,7 @@ def test_vector_draws_equal_scalar_draws_for_every_kind_of_location(locations, d
         locations=locations,
         denominator=denominator,
         scales=Fraction(5, 3),
-        grid=Grid(exponent),
+        grid=Lattice.dyadic(exponent),
         bits=Scripted(words),
     )
     for i, word in enumerate(words):
@@ -88,7 +89,7 @@ def test_vector_draws_equal_scalar_draws_for_every_kind_of_location(locations, d
             LAPLACE,
             location=Fraction(value) / denominator,
             scale=Fraction(5, 3),
-            grid=Grid(exponent),
+            grid=Lattice.dyadic(exponent),
             bits=Scripted([word]),
         )
         assert many[i] == max(-(2**62), min(2**62, one))
@@ -96,9 +97,13 @@ def test_vector_draws_equal_scalar_draws_for_every_kind_of_location(locations, d
 
 def test_every_kind_of_scale_gives_the_same_draw():
     words = [SEVEN] * 3
-    options = {"locations": Fraction(1, 3), "grid": Grid(-20)}
+    options = {"locations": Fraction(1, 3), "grid": Lattice.dyadic(-20)}
     expected = draw(
-        LAPLACE, location=Fraction(1, 3), scale=Fraction(3, 2), grid=Grid(-20), bits=Scripted([SEVEN])
+        LAPLACE,
+        location=Fraction(1, 3),
+        scale=Fraction(3, 2),
+        grid=Lattice.dyadic(-20),
+        bits=Scripted([SEVEN]),
     )
     exp_scale = ExpScale(Fraction(3, 2), Fraction(1, 512), 0)
     for scales in (
@@ -138,37 +143,39 @@ def test_float_scales_are_exact_dyadic_values():
 @pytest.mark.parametrize("bad", [-1, float("nan"), float("inf"), "1", -Fraction(1, 3)])
 def test_impossible_scales_are_refused(bad):
     with pytest.raises(ParameterError, match="scale"):
-        draw(LAPLACE, location=0, scale=bad, grid=Grid(0))
+        draw(LAPLACE, location=0, scale=bad, grid=Lattice.dyadic(0))
     with pytest.raises(ParameterError, match="scale"):
-        draw_many(LAPLACE, locations=0, scales=bad, size=2, grid=Grid(0))
+        draw_many(LAPLACE, locations=0, scales=bad, size=2, grid=Lattice.dyadic(0))
 
 
 @pytest.mark.parametrize("bad", [-1.0, float("nan"), float("inf")])
 def test_impossible_lists_of_scales_are_refused(bad):
     with pytest.raises(ParameterError, match="scale"):
-        draw_many(LAPLACE, locations=0, scales=[1.0, bad], grid=Grid(0))
+        draw_many(LAPLACE, locations=0, scales=[1.0, bad], grid=Lattice.dyadic(0))
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_locations_that_are_no_numbers_are_refused(bad):
     with pytest.raises(ParameterError, match="location"):
-        draw(LAPLACE, location=bad, scale=1, grid=Grid(0))
+        draw(LAPLACE, location=bad, scale=1, grid=Lattice.dyadic(0))
     with pytest.raises(ParameterError, match="location"):
-        draw_many(LAPLACE, locations=np.array([0.0, bad]), scales=1, grid=Grid(0))
+        draw_many(LAPLACE, locations=np.array([0.0, bad]), scales=1, grid=Lattice.dyadic(0))
 
 
 def test_sizes_must_agree():
     with pytest.raises(ParameterError, match="number of draws"):
-        draw_many(LAPLACE, locations=[1, 2], scales=np.array([1.0, 2.0, 3.0]), grid=Grid(0))
+        draw_many(LAPLACE, locations=[1, 2], scales=np.array([1.0, 2.0, 3.0]), grid=Lattice.dyadic(0))
     with pytest.raises(ParameterError, match="number of draws"):
-        draw_many(LAPLACE, locations=1, scales=1, grid=Grid(0))
-    empty = draw_many(LAPLACE, locations=np.array([], dtype=np.int64), scales=1, grid=Grid(0))
+        draw_many(LAPLACE, locations=1, scales=1, grid=Lattice.dyadic(0))
+    empty = draw_many(LAPLACE, locations=np.array([], dtype=np.int64), scales=1, grid=Lattice.dyadic(0))
     assert empty.shape == (0,)
 
 
 def test_huge_scales_stay_exact():
     for exponent in (40, 400, 1200):
-        k = draw(LAPLACE, location=Fraction(1, 3), scale=2**exponent, grid=Grid(0), bits=SeededBits(5))
+        k = draw(
+            LAPLACE, location=Fraction(1, 3), scale=2**exponent, grid=Lattice.dyadic(0), bits=SeededBits(5)
+        )
         with precision(2 * exponent + 200):
             source = SeededBits(5)
             head = source.word()
@@ -200,9 +207,9 @@ def test_scales_on_a_log_grid_as_an_array():
     exponents = np.array([3, -700, 3])
     each = ExpScales(Fraction(3, 2), Fraction(1, 512), exponents)
     words = [SEVEN, SEVEN, 3 << 59]
-    many = draw_many(LAPLACE, locations=0, scales=each, grid=Grid(-20), bits=Scripted(words))
+    many = draw_many(LAPLACE, locations=0, scales=each, grid=Lattice.dyadic(-20), bits=Scripted(words))
     for i, word in enumerate(words):
-        one = draw(LAPLACE, location=0, scale=each.at(i), grid=Grid(-20), bits=Scripted([word]))
+        one = draw(LAPLACE, location=0, scale=each.at(i), grid=Lattice.dyadic(-20), bits=Scripted([word]))
         assert many[i] == one
     with pytest.raises(ParameterError, match="negative"):
         Scales(ExpScales(Fraction(-1), Fraction(1), exponents))
@@ -210,14 +217,14 @@ def test_scales_on_a_log_grid_as_an_array():
 
 @pytest.mark.parametrize("value", [np.int64(3), np.float32(0.1), np.float64(0.1), 7, True])
 def test_numbers_of_numpy_are_exact_locations(value):
-    k = draw(LAPLACE, location=value, scale=1, grid=Grid(-40), bits=Scripted([SEVEN]))
+    k = draw(LAPLACE, location=value, scale=1, grid=Lattice.dyadic(-40), bits=Scripted([SEVEN]))
     expected = draw(
         LAPLACE,
         location=Fraction(value.item() if hasattr(value, "item") else value),
         scale=1,
-        grid=Grid(-40),
+        grid=Lattice.dyadic(-40),
         bits=Scripted([SEVEN]),
     )
-    guarded = draw(LAPLACE, location=value, scale=1, grid=Grid(-40), bits=Scripted([5, 6, 7]))
+    guarded = draw(LAPLACE, location=value, scale=1, grid=Lattice.dyadic(-40), bits=Scripted([5, 6, 7]))
     assert k == expected
     assert guarded > k  # a word inside the guard: the slow path takes the same numbers

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sordino.exact import Bits, Grid, draw
+from sordino.exact import Bits, draw
+from sordino.lattice import Lattice
 from tests.support.exact_harness import FAMILIES, RECIPES, Scripted, near_edges
 
 
@@ -16,7 +17,7 @@ from tests.support.exact_harness import FAMILIES, RECIPES, Scripted, near_edges
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", FAMILIES)
 def test_noise_and_time_of_the_fast_path_are_uncorrelated(name):
-    recipe, source, grid = RECIPES[name], Bits(), Grid(-20)
+    recipe, source, grid = RECIPES[name], Bits(), Lattice.dyadic(-20)
     scale = 1 / recipe.unit
     correlations = []
     gc.disable()
@@ -45,7 +46,9 @@ def test_the_slow_path_is_exact_in_several_threads_at_once():
     def work():
         gate.wait()
         for words, more, location, expected in cases:
-            k = draw(recipe, location=location, scale=1 << 20, grid=Grid(0), bits=Scripted(words + more))
+            k = draw(
+                recipe, location=location, scale=1 << 20, grid=Lattice.dyadic(0), bits=Scripted(words + more)
+            )
             if k != expected:
                 wrong.append((k, expected))
 

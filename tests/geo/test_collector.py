@@ -20,7 +20,7 @@ from sordino.geo import Collector, Points, Reference, Threshold, report, stored_
 from sordino.geo.collector import REASONS, collect
 from sordino.geo.head import VERSION, identity, mechanism_from
 from sordino.geo.reading import read
-from sordino.geo.seen import Store
+from sordino.geo.seen import SeenReports
 from sordino.geo.wire import to_records, write
 from sordino.privacy import Geo
 from tests.support.geo_vectors import vectors
@@ -196,12 +196,12 @@ def test_another_file_is_no_store(tmp_path):
         "not a database, but long enough to be looked at as one by SQLite itself" * 20
     )
     with pytest.raises(DataError, match="no store"):
-        Store(tmp_path / "text")
+        SeenReports(tmp_path / "text")
     other = sqlite3.connect(tmp_path / "other.sqlite")
     other.execute("CREATE TABLE people (name TEXT)")
     other.close()
     with pytest.raises(DataError, match="no store"):
-        Store(tmp_path / "other.sqlite")
+        SeenReports(tmp_path / "other.sqlite")
 
 
 def test_files_of_another_version_are_refused_by_name(tmp_path):

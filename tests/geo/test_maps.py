@@ -10,7 +10,7 @@ from sordino.geo.drawing import true_density
 from sordino.geo.planning import assume
 from sordino.geo.points import PointReports
 from sordino.geo.shrinkage import non_negative
-from sordino.geo.window import Window
+from sordino.geo.window import MapWindow
 from sordino.privacy import Geo
 from tests.support.geo_vectors import vectors
 
@@ -273,7 +273,7 @@ def test_mistakes_in_maps():
 
 def test_sums_over_nodes_are_sums_over_reports():
     """Any function that is smooth over a few cells."""
-    window = Window.over(low=(0, 0), high=(100, 100), shape=(11, 11), finest=5.0, pad=60.0)
+    window = MapWindow.over(low=(0, 0), high=(100, 100), shape=(11, 11), finest=5.0, pad=60.0)
     points = np.random.default_rng(11).uniform(10, 90, (500, 2))
     laid = window.back(window.spread([points])[0])
     x, y = np.meshgrid(window.axis(0), window.axis(1), indexing="ij")

@@ -39,7 +39,7 @@ def test_reports_follow_their_law(noise):
     codes = made.draw(x, bits=SeededBits(3))
     scale = made.scales(x[:1])[0]
     law = made.calibration.noise
-    z = (made.grid.values(codes) - made.query.value(x[:1])[0]) / scale
+    z = (made.grid.numbers(codes) - made.query.value(x[:1])[0]) / scale
     assert stats.kstest(z, law.cdf).pvalue > 1e-3
     assert stats.kstest(z * 1.1, law.cdf).pvalue < 1e-6
 
@@ -257,7 +257,7 @@ def test_the_distance_mechanism_is_for_kernels_only():
 
 @pytest.mark.parametrize("rate", [1 / 8000, 1 / 12000, 1 / 20000])
 def test_default_beats_the_paper_on_two_way_thresholds(rate):
-    """Correlated log-normal incomes and debts, section 5 of paper 002, on a coarse grid of thresholds."""
+    """Correlated log-normal incomes and debts, section 5 of Liang and Yi 2024, on a coarse grid of thresholds."""
     rng = np.random.default_rng(7)
     z = rng.multivariate_normal([0, 0], [[1, 0.4], [0.4, 1]], 4000)
     points = np.exp(np.array([11.494, 11.494 + np.log(1.791)]) + 0.829 * z)

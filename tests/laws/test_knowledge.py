@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sordino.exact.grid import Grid
 from sordino.hints import Hints
+from sordino.lattice import Lattice
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
@@ -27,7 +27,7 @@ def error(rows, low, high, price, neighbors, *, step=None, **told):
     statistic = Mean("x", low=low, high=high, step=step, neighbors=neighbors)
     (mechanism,) = PlainOrCut.offers(statistic, price, Hints(rows=len(rows), **told))
     column = SortedColumn(statistic.grid.codes(rows), statistic.grid)
-    law = outcome_errors(mechanism, column, Grid(-20), Fraction(float(rows.mean())), 1)
+    law = outcome_errors(mechanism, column, Lattice.dyadic(-20), Fraction(float(rows.mean())), 1)
     return math.sqrt(law.mean_square)
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from sordino.data.memory import Memory
+from sordino.lattice import FiniteLattice
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.clip.tail_search import TailSearch
 from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
 from sordino.mechanisms.parts.loss import loss_range
-from sordino.mechanisms.quantile.plan import Lattice
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.selection.selection import Selection
@@ -124,7 +124,7 @@ def test_the_two_steps_of_a_quantile_together_keep_the_price(relation, price):
     # A declared number of rows far above the true one makes the plan ask for the magnitude first.
     mechanism = PrivateQuantile(
         price=price,
-        lattice=Lattice(Fraction(0), Fraction(1), TOP),
+        lattice=FiniteLattice(Fraction(0), Fraction(1), TOP),
         rows=60,
         rank=58,
         flip=False,
@@ -159,7 +159,7 @@ def test_the_two_steps_of_a_quantile_together_keep_the_price(relation, price):
 def test_permute_and_flip_on_a_short_lattice_keeps_the_price(relation):
     statistic = Median("x", low=0, high=TOP, step=1, neighbors=relation)
     mechanism = PrivateQuantile(
-        price=Pure(1), lattice=Lattice(Fraction(0), Fraction(1), TOP), neighbors=relation
+        price=Pure(1), lattice=FiniteLattice(Fraction(0), Fraction(1), TOP), neighbors=relation
     )
     assert mechanism.plan.flip
     sets, pairs = world(relation)
@@ -184,7 +184,7 @@ def test_permute_and_flip_on_a_short_lattice_keeps_the_price(relation):
 def test_several_quantiles_together_keep_the_price(qs, relation, values, sizes):
     sets, pairs = world(relation, values, sizes or (3,))
     mechanism = RecursiveQuantiles(
-        price=Pure(2), qs=qs, lattice=Lattice(Fraction(0), Fraction(1), 4), dither=0, neighbors=relation
+        price=Pure(2), qs=qs, lattice=FiniteLattice(Fraction(0), Fraction(1), 4), dither=0, neighbors=relation
     )
     laws = {rows: mechanism.joint_law(rows) for rows in sets}
     worst = 0.0
@@ -200,7 +200,7 @@ def test_several_quantiles_together_keep_the_price(qs, relation, values, sizes):
 def test_the_add_remove_slope_under_replace_one_is_refuted():
     values = (0, 1, 2, 3)
     sets, pairs = world(REPLACE, values, (4,))
-    lattice = Lattice(Fraction(0), Fraction(1), 3)
+    lattice = FiniteLattice(Fraction(0), Fraction(1), 3)
     wrong = RecursiveQuantiles(price=Pure(2), qs=(0.25, 0.5, 0.75), lattice=lattice, dither=0, neighbors=ADD)
     laws = {rows: wrong.joint_law(rows) for rows in sets}
     worst = max(abs(math.log(laws[one][key] / laws[other][key])) for one, other in pairs for key in laws[one])

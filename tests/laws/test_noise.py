@@ -9,7 +9,8 @@ from scipy import stats
 
 from sordino.catalogue import noise_families
 from sordino.errors import ParameterError, Unsupported
-from sordino.exact import Grid, SeededBits, draw_many
+from sordino.exact import SeededBits, draw_many
+from sordino.lattice import Lattice
 from sordino.noise.gaussian import Gaussian
 from sordino.noise.laplace import Laplace
 from sordino.noise.laplace_pareto import LaplacePareto
@@ -91,7 +92,7 @@ def test_the_law_is_symmetric_and_decreasing(noise):
     assert noise.cdf(0.0) == 0.5
     if hasattr(noise, "breaks"):
         return  # a law with jumps
-    # Lemma 2 of certification.md: log f is concave in log|x|.
+    # docs/proofs/certification.md: log f is concave in log|x|.
     u = np.linspace(-12, 12, 400)
     curve = noise.logpdf(np.exp(u))
     assert np.all(np.diff(curve, 2) <= 1e-9 * np.maximum(1, np.abs(curve[1:-1])))
@@ -137,7 +138,7 @@ def test_scalars_give_scalars_and_ends_are_right(noise):
 def test_the_exact_sampler_draws_this_law_and_not_one_30_percent_off(noise):
     # Draws are rounded to a grid 2^-14 as fine as the middle of the law, so the test sees the continuous law.
     middle = float(noise.isf(0.25))
-    grid = Grid(math.floor(math.log2(middle)) - 14)
+    grid = Lattice.dyadic(math.floor(math.log2(middle)) - 14)
     recipe = noise.recipe()
     drawn = draw_many(
         recipe,
@@ -248,7 +249,7 @@ def test_truncated_calibration_is_exact_and_the_printed_formula_is_not(rho, omeg
 
     assert worst(shift) == pytest.approx(rho, rel=1e-9)
     assert worst(shift / 0.99) > rho * 1.005
-    # Section 3.5 of paper 004 as printed takes e^t for a ratio of variances: at its shift the promise is broken.
+    # Bun and Steinke 2019, section 3.5, as printed, takes e^t for a ratio of variances: its shift breaks the promise.
     kappa = 1 - omega * -math.expm1(-smoothing)
     printed = math.sqrt(2 * kappa * (rho - smoothing**2 / (4 * kappa**2)))
     assert worst(printed) > rho * 1.01

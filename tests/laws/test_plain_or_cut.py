@@ -3,15 +3,19 @@
 All outcomes with their values are compared: the whole range and every interval, at many public places.
 """
 
+import dataclasses
 import itertools
 from fractions import Fraction
 
 import pytest
 
+from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import Family
+from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.whole_or_interval import outweighs
-from sordino.privacy import Neighbors
-from tests.support.plain_or_cut_worlds import columns, small_plan, weighed_rows, worst
+from sordino.privacy import Neighbors, Pure
+from sordino.reading.row_lattice import RowLattice
+from tests.support.plain_or_cut_worlds import columns, neighbours, small_plan, weighed_rows, worst
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 SLACK = 1e-9
@@ -33,6 +37,42 @@ def test_no_pair_of_neighbours_is_told_apart(relation, slope, levels, tilt, marg
     assert max(worst(family, rows, relation)) <= 1 + SLACK
     states = {outweighs(weighed_rows(family, column)) for column in rows}
     assert states == {True, False}  # both sides of the boundary are met
+
+
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("about", [None, 5])
+@pytest.mark.parametrize("guarded", [True, False])
+def test_no_pair_is_told_apart_by_squares(relation, about, guarded):
+    """The clipped variance, and a second moment that is cut about its point, drawn together with their interval."""
+    for slope, contribution in ((Fraction(1, 4), 1), (Fraction(1, 2), 2)):
+        plan = small_plan(slope, tilt=1.4, margin=2.0, distant=4.0, contribution=contribution, levels=(2, 3))
+        plan = dataclasses.replace(plan, guarded=guarded)
+        rows = columns((0, 1, 5, 16), (4,) if relation is REPLACE else (2, 3, 4))
+        family = Family(plan, top=16, anchor=about or 0, anchored=about is not None)
+        squares = PlainOrCutSquares(
+            price=Pure(1), rows=1000, low=0, high=16, step=1, about=about, neighbors=relation
+        )
+        found = worst(family, rows, relation, squares=squares)
+        assert 0.35 < max(found) <= 1 + SLACK
+
+
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("about", [None, 5, 16])
+def test_no_row_moves_squares_by_more_than_their_sensitivity(relation, about):
+    squares = PlainOrCutSquares(
+        price=Pure(1), rows=1000, low=0, high=16, step=1, about=about, neighbors=relation
+    )
+    rows, largest = columns((0, 1, 5, 9, 16), (1, 2, 3, 4)), 0.0
+    for low, high in ((0, 16), (4, 9), (0, 1)):
+        parts = {}
+        for column in rows:
+            clipped = SortedColumn(column, RowLattice(0, 16, step=1)).clipped(low, high, squares=True)
+            parts[column] = squares.summand(clipped, Pure(1), 1)
+        for one, other in neighbours(rows, relation):
+            gap = abs(parts[one].value - parts[other].value)
+            assert gap <= parts[one].sensitivity
+            largest = max(largest, gap / parts[one].sensitivity)
+    assert largest > 0.7  # of the sensitivity: it is needed
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ import sordino as sd
 from sordino import catalogue
 from sordino.data.memory import Memory
 from sordino.errors import ParameterError, Unsupported
+from sordino.lattice import FiniteLattice, Lattice
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.additive.radial import RadialLaplace
@@ -22,10 +23,8 @@ from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
 from sordino.mechanisms.extreme.extreme import Extreme
 from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.parts.measure import Measure
-from sordino.mechanisms.quantile.plan import Lattice
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.privacy import Neighbors, Pure, Unit
-from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 from sordino.session.quote import prepare
 from sordino.statistics import Case
@@ -83,7 +82,7 @@ def violation(mechanism, case, rows=3):
 def test_an_extreme_does_not_answer_a_median():
     statistic = sd.Median("x", low=0, high=7, step=1, neighbors=Neighbors.ADD_REMOVE_ONE)
     case = Case(statistic, tuple((x,) for x in (0, 1, 4, 7)))
-    mechanism = Extreme(price=Pure(1), lattice=Lattice(Fraction(0), Fraction(1), 7), upper=True, rows=3)
+    mechanism = Extreme(price=Pure(1), lattice=FiniteLattice(Fraction(0), Fraction(1), 7), upper=True, rows=3)
     assert violation(mechanism, case) > 0.5
     session = sd.open({"x": [1.0, 2.0, 3.0]}, budget=Pure(3), neighbors=Neighbors.ADD_REMOVE_ONE)
     with pytest.raises(Unsupported, match="not covered"):
@@ -131,7 +130,7 @@ def test_a_calibration_made_by_hand_is_not_believed(inner):
 
 def test_a_mechanism_for_other_bounds_or_another_measure_is_refused():
     median = sd.Median("x", low=0, high=7, step=1)
-    right, wrong = Lattice(Fraction(0), Fraction(1), 7), Lattice(Fraction(0), Fraction(1), 6)
+    right, wrong = FiniteLattice(Fraction(0), Fraction(1), 7), FiniteLattice(Fraction(0), Fraction(1), 6)
     assert PrivateQuantile(price=Pure(1), lattice=right).refusal(median) is None
     assert "lattice" in PrivateQuantile(price=Pure(1), lattice=wrong).refusal(median)
     for last, fits in ((7, True), (6, False)):
@@ -193,9 +192,9 @@ def test_statistics_are_what_they_say(case):
             rows = len(data) if statistic.neighbors is Neighbors.REPLACE_ONE else None
             assert ranges.setdefault(rows, ends) == ends  # a function of public numbers
         if Trait.COLUMN in traits:
-            assert (opened.bottom, opened.top) == (0, statistic.grid.top)
+            assert (opened.bottom, opened.top) == (0, statistic.grid.last)
         if Trait.WHOLE in traits:
-            assert opened.units == Units()
+            assert opened.units == Lattice()
             assert Fraction(opened.value).denominator == Fraction(opened.profile.ceiling).denominator == 1
         if data and traits & {Trait.ROW, Trait.LARGEST, Trait.SMALLEST}:
             codes = world.encoded(data)
@@ -279,7 +278,7 @@ def test_a_batch_states_one_lattice_per_statistic_and_groups_the_same_for_all():
     session = sd.open({"x": [1.0, 2.0, 3.0] * 50, "g": ["a", "b", "c"] * 50}, budget=Pure(100))
     asked = [sd.Median("x", low=0.05, high=9.05, step=0.01), sd.Count("x"), sd.Mode("g", keys=("a", "b"))]
     batch = session.release(asked, Pure(3))
-    assert batch.grid == (Units(Fraction(0.05), Fraction(1, 100)), Units(), None)
+    assert batch.grid == (Lattice(Fraction(0.05), Fraction(1, 100)), Lattice(), None)
     assert batch.grid[0].holds(batch.value[0])
     assert sd.Release.from_json(batch.to_json()) == batch
     groups = session.release_by("g", ["a", "b"], asked[0], Pure(3))
@@ -291,7 +290,7 @@ def test_releases_of_the_first_version_are_read():
     record = session.release(sd.Count("x"), Pure(1)).to_dict()
     del record["lattices"]
     record.update(version=1, grid={"exponent": -3})
-    assert sd.Release.from_dict(record).grid == Units(Fraction(0), Fraction(1, 8))
+    assert sd.Release.from_dict(record).grid == Lattice(Fraction(0), Fraction(1, 8))
 
 
 def test_memory_is_not_asked_by_a_refused_mechanism(monkeypatch):

@@ -14,7 +14,7 @@ from sordino import catalogue
 from sordino.data.memory import Memory
 from sordino.errors import Unsupported
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.geometric import Geometric
 from sordino.mechanisms.choose import choose, output_grid
@@ -122,7 +122,9 @@ def test_a_mechanism_without_cases_fails():
 def gaussians(shift, scale=1):
     noise = catalogue.noise_family("gaussian")()
     return [
-        NoiseStep(price=Pure(1), noise=noise, location=Fraction(at), scale=Fraction(scale), grid=Grid(-20))
+        NoiseStep(
+            price=Pure(1), noise=noise, location=Fraction(at), scale=Fraction(scale), grid=Lattice.dyadic(-20)
+        )
         for at in (0, shift)
     ]
 

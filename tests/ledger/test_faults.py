@@ -16,7 +16,7 @@ import pytest
 import sordino as sd
 from sordino.data.memory import Memory
 from sordino.errors import LedgerDamaged, LedgerError, SordinoError
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.ledger import Ledger
 from sordino.ledger.migrations import MIGRATIONS
 from sordino.privacy import Pure
@@ -30,7 +30,7 @@ def release_once(location, event, token, pause=0.0):
         if entry.release is None:
             time.sleep(pause)
             value = random.SystemRandom().random()
-            release = Release(value=value, event=event, grid=Grid(-30), at=entry.at, version="0")
+            release = Release(value=value, event=event, grid=Lattice.dyadic(-30), at=entry.at, version="0")
             return ledger.record(entry, release)
         return entry.release
 

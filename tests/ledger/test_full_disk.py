@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sordino.errors import LedgerError
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.ledger import Ledger
 from sordino.privacy import Pure
 from sordino.session.release import Release
@@ -102,4 +102,6 @@ def _release(ledger, event, token):
     entry = ledger.spend(event, token)
     if entry.release is not None:
         return entry.release
-    return ledger.record(entry, Release(value=0.5, event=event, grid=Grid(-30), at=entry.at, version="0"))
+    return ledger.record(
+        entry, Release(value=0.5, event=event, grid=Lattice.dyadic(-30), at=entry.at, version="0")
+    )

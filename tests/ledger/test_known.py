@@ -7,7 +7,7 @@ import pytest
 
 from sordino.errors import LedgerDamaged, LedgerError, ParameterError
 from sordino.ledger import Ledger, remembered
-from sordino.ledger.chain import Row, digest
+from sordino.ledger.chain import ChainRow, digest
 from sordino.ledger.tail import TAIL
 from sordino.privacy import Pure
 
@@ -133,7 +133,7 @@ def test_a_row_that_was_seen_binds_everything_before_it(tmp_path, ask):
         with forged._store.write() as page:  # half as many releases, every hash right
             for row in rows[: TAIL + 2]:
                 body = row.content
-                last = Row.after(
+                last = ChainRow.after(
                     last, "spend", row.token + "x", body, spent=row.spent, ceiling=row.ceiling, at=row.at
                 )
                 page.append(last)
@@ -145,7 +145,7 @@ def test_the_cost_of_the_check_does_not_grow_with_the_ledger(tmp_path, ask, monk
     monkeypatch.setenv("SORDINO_STATE", "off")
     path = tmp_path / "people.ledger"
     counts = []
-    sealed = Row.sealed.fget
+    sealed = ChainRow.sealed.fget
     with Ledger.create(path, Pure(300), reason="long") as ledger:
         for _ in range(3 * TAIL):
             ledger.spend(ask(Pure(0.1)))
@@ -154,7 +154,7 @@ def test_the_cost_of_the_check_does_not_grow_with_the_ledger(tmp_path, ask, monk
             counts.append(row.number)
             return sealed(row)
 
-        monkeypatch.setattr(Row, "sealed", property(counting))
+        monkeypatch.setattr(ChainRow, "sealed", property(counting))
         ledger.spend(ask(Pure(0.1)))
         assert len(counts) <= 5
         counts.clear()

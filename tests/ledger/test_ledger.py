@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sordino.errors import BudgetExceeded, LedgerError, ParameterError, Unsupported
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.ledger import Ledger, verify_export
 from sordino.ledger.account import counted, largest_rho, left
 from sordino.privacy import (
@@ -28,7 +28,7 @@ def answer(event, entry, value=41.5):
     return Release(
         value=value,
         event=event,
-        grid=Grid(-1),
+        grid=Lattice.dyadic(-1),
         at=entry.at,
         version="0.0.0",
         ledger_id=entry.number,

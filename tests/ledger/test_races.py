@@ -6,7 +6,7 @@ import time
 import pytest
 
 from sordino.errors import BudgetExceeded
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.ledger import Ledger
 from sordino.privacy import Pure
 from sordino.session.release import Release
@@ -63,7 +63,9 @@ def finish_together(location, event, token, value, gate, results):
     with Ledger(location) as ledger:
         entry = ledger.spend(event, token)
         time.sleep(0.01)
-        release = Release(value=value + time.time(), event=event, grid=Grid(0), at=entry.at, version="0")
+        release = Release(
+            value=value + time.time(), event=event, grid=Lattice.dyadic(0), at=entry.at, version="0"
+        )
         kept = ledger.record(entry, release)
     results.put((entry.number, kept["value"]))
 

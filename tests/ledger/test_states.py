@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from sordino.errors import BudgetExceeded, LedgerError, ParameterError
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.ledger import Ledger, verify_export
 from sordino.ledger.who import login, visible
 from sordino.privacy import Approx, Pure
@@ -20,7 +20,7 @@ FORK = multiprocessing.get_context("fork")
 
 
 def answer(event, entry, value=41.5):
-    return Release(value=value, event=event, grid=Grid(-1), at=entry.at, version="0", ledger_id=entry.number,
+    return Release(value=value, event=event, grid=Lattice.dyadic(-1), at=entry.at, version="0", ledger_id=entry.number,
                    token=entry.token)  # fmt: skip
 
 

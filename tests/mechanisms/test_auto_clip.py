@@ -19,7 +19,7 @@ from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, ClipInterv
 from sordino.mechanisms.clip.search import outside_and_ends, radius_search
 from sordino.mechanisms.clip.tail_search import TailSearch
 from sordino.privacy import Concentrated, Neighbors, Pure
-from sordino.reading.requests import Grid as Rows
+from sordino.reading.row_lattice import RowLattice as Rows
 from tests.support.mechanism_worlds import add_remove_world, replace_world
 
 TEST = FitTest(Fraction(1), Fraction(9, 10), Fraction(1, 5))
@@ -198,8 +198,8 @@ def test_a_search_with_nothing_to_find_is_not_paid_for():
 
 def column(values, low, high):
     grid = Rows(low, high)
-    units = grid.units
-    codes = np.clip(np.rint((values - float(units.origin)) / float(units.step)), 0, grid.top)
+    units = grid.endless
+    codes = np.clip(np.rint((values - float(units.origin)) / float(units.step)), 0, grid.last)
     return SortedColumn(codes.astype(np.int64), grid)
 
 
@@ -209,7 +209,7 @@ def root_mean_square(mechanism, rows, *, draws=60, seed=5):
     where, bits, found = column(rows, mechanism.low, mechanism.high), SeededBits(seed), []
     for _ in range(draws):
         interval = mechanism.find_interval(where, bits=bits)
-        low, high = (float(where.grid.units.real(code)) for code in (interval.low, interval.high))
+        low, high = (float(where.grid.endless.real(code)) for code in (interval.low, interval.high))
         bias = np.clip(values, low, high).mean() - values.mean()
         found.append(bias**2 + 2 * ((high - low) / (len(rows) * float(interval.rest.epsilon))) ** 2)
     return math.sqrt(np.mean(found))
@@ -289,7 +289,7 @@ def test_private_numbers_of_rows_are_counted_about_a_point_near_the_mean():
     asked = AutoClip(price=Pure(1), rows=1000, low=0, high=1e5, neighbors=Neighbors.ADD_REMOVE_ONE)
     found = asked.find_interval(skewed, bits=SeededBits(3))
     assert found.count_part == NEAR_PART
-    assert skewed.grid.units.real(found.about) == found.public["centre"]
+    assert skewed.grid.endless.real(found.about) == found.public["centre"]
     few = replace(asked, rows=100).find_interval(column(np.full(100, 5.0), 0, 1e5), bits=SeededBits(4))
     assert few.count_part == HALFWAY_PART
     assert few.about == few.high // 4

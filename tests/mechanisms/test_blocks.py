@@ -9,7 +9,7 @@ import pytest
 
 from sordino.errors import ParameterError
 from sordino.exact.bits import Bits, SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.blocks.blocks import FunctionBlocks
 from sordino.mechanisms.blocks.centre import Centre, _asking, located, shares
 from sordino.mechanisms.blocks.dealing import deal
@@ -197,7 +197,7 @@ def test_an_interval_needs_the_clipped_mean():
 def scaled_error(price, blocks, draws, *, aggregate="trimmed"):
     """k MSE: 1 is the mean of the block values without privacy."""
     random, bits = np.random.default_rng(9), SeededBits(9)
-    centre, grid = Centre(price, blocks, -1000.0, 1000.0, aggregate), Grid.for_range(-1000, 1000)
+    centre, grid = Centre(price, blocks, -1000.0, 1000.0, aggregate), Lattice.for_range(-1000, 1000)
     errors = [
         float(centre.release(37 + random.standard_normal(blocks), grid, bits)) - 37 for _ in range(draws)
     ]
@@ -216,7 +216,7 @@ def test_a_range_of_two_thousand_spreads_costs_little(price, most):
 @pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5)])
 def test_intervals_cover_normal_values_and_not_with_the_pivot_of_more_blocks(price):
     random, bits, blocks = np.random.default_rng(77), SeededBits(77), 300
-    centre, grid = Centre(price, blocks, -1000.0, 1000.0), Grid.for_range(-1000, 1000)
+    centre, grid = Centre(price, blocks, -1000.0, 1000.0), Lattice.for_range(-1000, 1000)
     covered = narrow = 0
     for values in random.standard_normal((400, blocks)):
         middle, spread = located(values + 37, centre, grid, bits)

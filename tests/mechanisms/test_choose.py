@@ -11,10 +11,11 @@ from sordino.data.memory import Memory
 from sordino.errors import ParameterError
 from sordino.exact.bits import SeededBits
 from sordino.hints import Hints
+from sordino.lattice import FiniteLattice
 from sordino.mechanisms import Answer, Mechanism, kinds
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.parts.measure import Measure
-from sordino.mechanisms.quantile.plan import Lattice, extreme_shift
+from sordino.mechanisms.quantile.plan import extreme_shift
 from sordino.privacy import BoundedRange, Concentrated, Neighbors, Pure
 from sordino.statistics import kinds as statistics
 from sordino.statistics.maximum import Maximum
@@ -95,7 +96,7 @@ def test_defaults_follow_the_table():
     assert choose(Mean("x", **wide), Pure(1), rows=1001, tight=True).name == "additive"
     assert choose(Mean("x", **wide), Pure(1), rows=1001, symmetric=True).name == "symmetric-mean"
     assert choose(Maximum("x", **wide), Pure(1), rows=1001).name == "extreme"
-    assert choose(Variance("x", **wide), Pure(1), rows=1001).name == "variance-clip"
+    assert choose(Variance("x", **wide), Pure(1), rows=1001).name == "plain-or-cut-squares"
     assert choose(Variance("x", **wide), Pure(1), rows=1001, tight=True).calibration.noise.name == "polyplace"
     assert choose(StandardDeviation("x", **wide), Pure(1), rows=1001, tight=True).tight
     trimmed = TrimmedMean("x", trim=Fraction(58, 1001), **wide)
@@ -153,8 +154,8 @@ def test_smoothing_is_clipped_and_falls_with_the_distance_to_the_bounds():
 
 
 def test_extremes_aim_inside_where_the_range_runs_away():
-    loose = Lattice(Fraction(-50), Fraction(1), 1100)
-    positive = Lattice(Fraction(0), Fraction(1), 1000)
+    loose = FiniteLattice(Fraction(-50), Fraction(1), 1100)
+    positive = FiniteLattice(Fraction(0), Fraction(1), 1000)
     assert extreme_shift(loose, Pure(1), upper=True, rows=1000, loose=False) == 2
     assert extreme_shift(positive, Pure(1), upper=False, rows=1000, loose=False) == 0
     assert extreme_shift(loose, Pure(1), upper=True, rows=30, loose=False) == 0

@@ -9,23 +9,22 @@ import pytest
 from sordino.data.memory import Memory
 from sordino.errors import ParameterError
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import FiniteLattice, Lattice
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.additive.error_bar import WithErrorBar, pivot_quantile
 from sordino.mechanisms.additive.propose_test_release import ProposeTestRelease
 from sordino.mechanisms.clip.auto_clip import AutoClip
-from sordino.mechanisms.clip.column import AskedColumn, SortedColumn, subgrid
+from sordino.mechanisms.clip.column import AskedColumn, SortedColumn
+from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.search import centre_law, radius_search, rows_outside
 from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
-from sordino.mechanisms.clip.variance_clip import VarianceClip
 from sordino.mechanisms.parts.loss import loss_range
 from sordino.mechanisms.quantile.order_interval import OrderInterval
-from sordino.mechanisms.quantile.plan import Lattice
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
-from sordino.reading.requests import Grid as Rows
 from sordino.reading.requests import Rank
+from sordino.reading.row_lattice import RowLattice as Rows
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
 from sordino.statistics.second_moment import SecondMoment
@@ -47,15 +46,15 @@ def test_columns_answer_alike_from_a_source_and_from_codes():
     asked = AskedColumn("x", grid, asking(GAUSS))
     codes = [grid.code(float(value)) for value in GAUSS]
     known = SortedColumn(codes, grid)
-    cuts = [0, 1, grid.top // 3, grid.top // 2, grid.top, grid.top + 1]
+    cuts = [0, 1, grid.last // 3, grid.last // 2, grid.last, grid.last + 1]
     assert asked.below(cuts) == known.below(cuts)
     assert asked.window(Rank(1, 2), 5) == known.window(Rank(1, 2), 5)
     assert asked.window(Rank(0, 1, offset=1), 2) == known.window(Rank(0, 1, offset=1), 2)
-    one, other = (column.clipped(grid.top // 3, grid.top // 2, squares=True) for column in (asked, known))
+    one, other = (column.clipped(grid.last // 3, grid.last // 2, squares=True) for column in (asked, known))
     assert (one.rows, one.total, one.squares, one.low, one.high) == (
         other.rows, other.total, other.squares, other.low, other.high,
     )  # fmt: skip
-    assert subgrid(grid, 3, 9).top == 6
+    assert grid.part(3, 9).last == 6
 
 
 def test_the_centre_is_private_and_its_score_has_sensitivity_one():
@@ -96,7 +95,7 @@ def test_auto_clip_finds_the_column(price, relation):
     statistic = Mean("x", **WIDE, neighbors=relation)
     mechanism = AutoClip(price=price, rows=1001, **WIDE, neighbors=relation)
     bits, ask = SeededBits(21), asking(GAUSS)
-    answers = [mechanism.answer(statistic, ask, Grid(-21), bits=bits) for _ in range(12)]
+    answers = [mechanism.answer(statistic, ask, Lattice.dyadic(-21), bits=bits) for _ in range(12)]
     errors = [abs(float(answer) - GAUSS.mean()) for answer in answers]
     assert np.median(errors) < 0.03
     assert all(-50 <= answer.public["low"] < answer.public["high"] <= 1050 for answer in answers)
@@ -118,11 +117,11 @@ def test_the_shares_of_auto_clip_add_up():
 def test_sums_and_tight_bounds():
     ask, bits = asking(GAUSS + 5), SeededBits(22)
     total = AutoClip(price=Pure(1), rows=1001, **WIDE, total=True)
-    answer = total.answer(Mean("x", **WIDE), ask, Grid(-16), bits=bits)
+    answer = total.answer(Mean("x", **WIDE), ask, Lattice.dyadic(-16), bits=bits)
     assert float(answer) == pytest.approx((GAUSS + 5).sum(), rel=0.02)
     tight = AutoClip(price=Pure(1), rows=1001, low=0, high=10, tight=True, neighbors=Neighbors.ADD_REMOVE_ONE)
     statistic = Mean("x", low=0, high=10, neighbors=Neighbors.ADD_REMOVE_ONE)
-    assert float(tight.answer(statistic, ask, Grid(-20), bits=bits)) == pytest.approx(5, abs=0.2)
+    assert float(tight.answer(statistic, ask, Lattice.dyadic(-20), bits=bits)) == pytest.approx(5, abs=0.2)
 
 
 def test_mostly_constant_columns_are_noticed():
@@ -131,36 +130,37 @@ def test_mostly_constant_columns_are_noticed():
     mechanism = AutoClip(price=Pure(1), rows=1001, low=0, high=1_000_000)
     bits, ask = SeededBits(23), asking(rows)
     answers = [
-        mechanism.answer(Mean("x", low=0, high=1_000_000), ask, Grid(-12), bits=bits) for _ in range(15)
+        mechanism.answer(Mean("x", low=0, high=1_000_000), ask, Lattice.dyadic(-12), bits=bits)
+        for _ in range(15)
     ]
     assert np.median([float(answer.public["rows_away"]) for answer in answers]) == pytest.approx(100, abs=60)
     # Without the count the search collapses to zero on such columns.
     assert np.median([float(answer) for answer in answers]) > 0.5 * rows.mean()
 
 
-def test_variance_about_the_released_mean():
-    mechanism = VarianceClip(price=Pure(1), rows=1001, **WIDE)
-    root = VarianceClip(price=Pure(1), rows=1001, **WIDE, root=True)
+def test_variances_and_moments_within_bounds_that_are_too_wide():
+    mechanism = PlainOrCutSquares(price=Pure(1), rows=1001, **WIDE)
+    root = PlainOrCutSquares(price=Pure(1), rows=1001, **WIDE, root=True)
     statistic, ask, bits = Variance("x", **WIDE), asking(GAUSS), SeededBits(24)
-    values = [float(mechanism.answer(statistic, ask, Grid(-21), bits=bits)) for _ in range(9)]
+    values = [float(mechanism.answer(statistic, ask, Lattice.dyadic(-21), bits=bits)) for _ in range(9)]
     assert np.median(values) == pytest.approx(GAUSS.var(), rel=0.15)
     assert np.median(
-        [float(root.answer(statistic, ask, Grid(-21), bits=bits)) for _ in range(9)]
+        [float(root.answer(statistic, ask, Lattice.dyadic(-21), bits=bits)) for _ in range(9)]
     ) == pytest.approx(GAUSS.std(), rel=0.1)
     statistic = Variance("x", **WIDE, neighbors=Neighbors.ADD_REMOVE_ONE)
-    values = [float(mechanism.answer(statistic, ask, Grid(-21), bits=bits)) for _ in range(9)]
+    values = [float(mechanism.answer(statistic, ask, Lattice.dyadic(-21), bits=bits)) for _ in range(9)]
     assert np.median(values) == pytest.approx(GAUSS.var(), rel=0.2)
-    about = VarianceClip(price=Pure(1), rows=1001, **WIDE, about=3)
+    about = PlainOrCutSquares(price=Pure(1), rows=1001, **WIDE, about=3)
     for relation in (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE):
         moment = SecondMoment("x", centre=3, **WIDE, neighbors=relation)
-        values = [float(about.answer(moment, ask, Grid(-21), bits=bits)) for _ in range(9)]
+        values = [float(about.answer(moment, ask, Lattice.dyadic(-21), bits=bits)) for _ in range(9)]
         assert np.median(values) == pytest.approx(np.mean((GAUSS - 3) ** 2), rel=0.15)
 
 
 def test_the_symmetric_promise_reads_a_trimmed_mean():
     mechanism = SymmetricMean.planned(price=Pure(1), rows=1001, **WIDE)
     ask, bits = asking(GAUSS), SeededBits(25)
-    answers = [mechanism.answer(Mean("x", **WIDE), ask, Grid(-21), bits=bits) for _ in range(9)]
+    answers = [mechanism.answer(Mean("x", **WIDE), ask, Lattice.dyadic(-21), bits=bits) for _ in range(9)]
     assert np.median([abs(float(answer) - GAUSS.mean()) for answer in answers]) < 0.02
     assert answers[0].public["estimand"] == "centre of symmetry"
 
@@ -180,7 +180,7 @@ def test_the_pivot_covers_as_stated_and_not_much_more():
     bits, draws = SeededBits(26), 1500
     inside = 0
     for _ in range(draws):
-        public = mechanism.draw(reading, Grid(-21), bits=bits).public
+        public = mechanism.draw(reading, Lattice.dyadic(-21), bits=bits).public
         inside += public["low"] <= truth <= public["high"]
     # Four standard errors; a pivot for level 0.75 or 0.85 is outside.
     assert abs(inside / draws - 0.8) < 4 * math.sqrt(0.16 / draws)
@@ -199,8 +199,8 @@ def test_a_global_bound_needs_no_paid_scale():
 def test_order_intervals_cover_by_their_own_law(rows):
     data = np.random.default_rng(9).normal(size=rows)
     statistic = Median("x", low=-50, high=1050, bits=20)
-    units = statistic.grid.units
-    lattice = Lattice(units.origin, units.step, statistic.grid.top)
+    units = statistic.grid.endless
+    lattice = FiniteLattice(units.origin, units.step, statistic.grid.last)
     mechanism = OrderInterval(price=Pure(1), lattice=lattice, level=0.9, radius=0.05, rows=rows)
     column = AskedColumn("x", statistic.grid, asking(data))
     middle = statistic.ranks()[0]
@@ -209,7 +209,7 @@ def test_order_intervals_cover_by_their_own_law(rows):
     upper = mechanism.end_law(column, Rank(middle.num, middle.den, offset=mechanism.ranks))
     assert 1 - lower.cdf_point(code + mechanism.steps) <= 0.05
     assert upper.cdf_point(code - mechanism.steps - 1) <= 0.05
-    answer = mechanism.answer(statistic, asking(data), Grid(0), bits=SeededBits(27))
+    answer = mechanism.answer(statistic, asking(data), Lattice.dyadic(0), bits=SeededBits(27))
     assert answer.public["low"] <= answer.value <= answer.public["high"]
     assert mechanism.trusted == (rows == 1001)
 
@@ -223,13 +223,15 @@ def test_propose_test_release_declines_or_answers():
     reading = statistic.read(summary)
     assert bad.distance(reading) == 0
     assert bad.release_probability(reading) <= 1e-6
-    assert bad.draw(reading, Grid(-20), bits=SeededBits(28)).value is None
+    assert bad.draw(reading, Lattice.dyadic(-20), bits=SeededBits(28)).value is None
     assert 0 < good.distance(reading) <= 25
     roomy = ProposeTestRelease(price=Approx(8, 1e-4), bound=Fraction(1, 10))
     (summary,) = Memory({"x": rows}).summary(statistic.request(depth=roomy.depth))
     wide = statistic.read(summary)
     assert roomy.release_probability(wide) > 0.99
-    assert float(roomy.draw(wide, Grid(-20), bits=SeededBits(29))) == pytest.approx(rows.mean(), abs=1)
+    assert float(roomy.draw(wide, Lattice.dyadic(-20), bits=SeededBits(29))) == pytest.approx(
+        rows.mean(), abs=1
+    )
 
 
 def test_propose_test_release_keeps_its_delta():

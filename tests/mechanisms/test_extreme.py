@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import FiniteLattice, Lattice
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.extreme.anchor_search import LEAN, AnchorSearch
 from sordino.mechanisms.extreme.extreme import Extreme
@@ -18,14 +18,13 @@ from sordino.mechanisms.extreme.plan import anchored_measure, plan_extreme, plan
 from sordino.mechanisms.parts.loss import loss_range
 from sordino.mechanisms.parts.measure import Measure
 from sordino.mechanisms.quantile.leaning import leaning
-from sordino.mechanisms.quantile.plan import Lattice
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.minimum import Minimum
 from tests.support.mechanism_worlds import SMALL, add_remove_world, replace_world
 
 TOP = 7
-LATTICE = Lattice(Fraction(0), Fraction(1), TOP)
+LATTICE = FiniteLattice(Fraction(0), Fraction(1), TOP)
 WORLDS = {
     Neighbors.REPLACE_ONE: replace_world(SMALL, 3),
     Neighbors.ADD_REMOVE_ONE: add_remove_world(SMALL, (1, 2, 3)),
@@ -102,7 +101,11 @@ def test_draws_follow_the_law_and_not_another(upper):
     mechanism = Extreme(price=Pure(1), lattice=LATTICE, upper=upper, rows=40)
     source, bits = Memory({"x": np.asarray(rows, dtype=float)}), SeededBits(5)
     draws = [
-        int(mechanism.answer(statistic, lambda ask: source.summary(ask)[0], Grid(0), bits=bits).value)
+        int(
+            mechanism.answer(
+                statistic, lambda ask: source.summary(ask)[0], Lattice.dyadic(0), bits=bits
+            ).value
+        )
         for _ in range(1500)
     ]
     observed = np.bincount(draws, minlength=TOP + 1)
@@ -185,7 +188,7 @@ def test_a_column_below_zero_has_a_maximum_below_zero():
 
 
 def test_few_rows_are_not_trusted_and_do_not_collapse():
-    lattice = Lattice(Fraction(0), Fraction(1, 2**20), 100 * 2**20)
+    lattice = FiniteLattice(Fraction(0), Fraction(1, 2**20), 100 * 2**20)
     plan = plan_extreme(lattice, upper=True, strength=Fraction(1, 10), rows=201)
     assert not plan.trusted
     # All rows at the upper end outbid the lean towards zero.
@@ -278,7 +281,9 @@ def test_anchored_draws_follow_the_law_and_not_another(upper, groups):
     source = Memory({"x": np.asarray(rows, dtype=float)})
     asks = [lambda ask: source.summary(ask)[0]] * groups
     drawn = [
-        one for _ in range(2000 // groups) for one in mechanism.answers(statistic, asks, Grid(0), bits=bits)
+        one
+        for _ in range(2000 // groups)
+        for one in mechanism.answers(statistic, asks, Lattice.dyadic(0), bits=bits)
     ]
     table = np.zeros((TOP + 1, TOP + 1))
     for answer in drawn:
@@ -317,7 +322,7 @@ def test_where_rows_may_be_dropped_a_replacement_counts_as_two(upper, anchor):
     drawn = [
         int(one.value)
         for _ in range(40)
-        for one in mechanism.answers(statistic, asks, Grid(0), contribution=2, bits=bits)
+        for one in mechanism.answers(statistic, asks, Lattice.dyadic(0), contribution=2, bits=bits)
     ]
     observed = np.bincount(drawn, minlength=TOP + 1)
     reading = statistic.read(source.summary(statistic.request(depth=60))[0])
@@ -334,7 +339,7 @@ def test_where_rows_may_be_dropped_a_replacement_counts_as_two(upper, anchor):
 @pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
 def test_every_point_may_be_answered_however_many_rows_there_are(upper):
     rows = np.sort(np.random.default_rng(84).integers(0, 1000, 5000))[None, :]
-    lattice = Lattice(Fraction(0), Fraction(1), 1000)
+    lattice = FiniteLattice(Fraction(0), Fraction(1), 1000)
     mechanism = Extreme(price=Pure(1), lattice=lattice, upper=upper, rows=5000)
     for low, high in (
         mechanism._ends(rows[:, ::-1] if upper else rows),
@@ -352,7 +357,7 @@ def test_the_law_on_a_long_lattice_is_that_of_the_draws():
     assert mechanism.plan.search is not None
     reading, bits = read(statistic, rows, mechanism.depth), SeededBits(7)
     law = mechanism.law(reading)
-    drawn = np.array([float(mechanism.draw(reading, Grid(0), bits=bits).value) for _ in range(400)])
+    drawn = np.array([float(mechanism.draw(reading, Lattice.dyadic(0), bits=bits).value) for _ in range(400)])
     for q in (0.2, 0.5, 0.8):
         value = float(np.quantile(drawn, q))
         assert law.cdf(value) == pytest.approx(q, abs=4 * math.sqrt(q * (1 - q) / 400))
@@ -360,7 +365,7 @@ def test_the_law_on_a_long_lattice_is_that_of_the_draws():
 
 
 def test_the_search_is_planned_from_public_numbers_and_gives_way_to_few_rows():
-    lattice = Lattice(Fraction(-50), Fraction(1100, 2**31), 2**31)
+    lattice = FiniteLattice(Fraction(-50), Fraction(1100, 2**31), 2**31)
     for rows, strength in ((1001, 1), (10_001, Fraction(1, 10)), (10**6, 1), (10**6, Fraction(1, 100))):
         search = plan_search(lattice, strength=Fraction(strength), rows=rows)
         assert search.aim <= rows // 6 + 1
@@ -372,7 +377,7 @@ def test_the_search_is_planned_from_public_numbers_and_gives_way_to_few_rows():
 
 @pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
 def test_mass_falls_from_the_anchor_and_less_towards_the_end(upper):
-    lattice = Lattice(Fraction(0), Fraction(1), 2**31)
+    lattice = FiniteLattice(Fraction(0), Fraction(1), 2**31)
     search = plan_search(lattice, strength=Fraction(1), rows=10_001)
     anchor = 2**30
     measure = anchored_measure(lattice, search, anchor=anchor, upper=upper, slope=Fraction(1))
@@ -383,7 +388,7 @@ def test_mass_falls_from_the_anchor_and_less_towards_the_end(upper):
 
     assert mass(2**21, 2**22) / mass(2**20, 2**21) == pytest.approx(2**-4, rel=1e-3)
     # However fine the lattice, the rows beyond the anchor can pay for the fall.
-    fine = Lattice(Fraction(0), Fraction(1), 2**60)
+    fine = FiniteLattice(Fraction(0), Fraction(1), 2**60)
     for rows, strength in ((1001, Fraction(1)), (10_001, Fraction(1, 10))):
         search = plan_search(fine, strength=strength, rows=rows)
         slope = strength * (1 - search.share)

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import FiniteLattice, Lattice
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.parts import measure as measures
 from sordino.mechanisms.parts.measure import Measure, decimals, in_whole_numbers, mixture
 from sordino.mechanisms.quantile import plan as quantile_plan
 from sordino.mechanisms.quantile.leaning import leaning
-from sordino.mechanisms.quantile.plan import Lattice, plan_quantile
+from sordino.mechanisms.quantile.plan import plan_quantile
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.privacy import Pure
 from sordino.reading.profile import Reading
-from sordino.reading.requests import BITS, FINE_BITS
+from sordino.reading.row_lattice import BITS, FINE_BITS
 from sordino.statistics.histogram import Histogram
 from sordino.statistics.interquantile_range import InterquantileRange
 from sordino.statistics.maximum import Maximum
@@ -56,13 +56,13 @@ def test_what_is_compared_is_fine_and_what_is_summed_is_not():
         Quantile("x", q=0.1, **WIDE),
     ):
         assert one.bits == FINE_BITS
-        assert 2 ** (FINE_BITS - 1) <= one.grid.top <= 2**FINE_BITS
+        assert 2 ** (FINE_BITS - 1) <= one.grid.last <= 2**FINE_BITS
     assert Quantiles("x", qs=(0.5,), **WIDE).parts[0].grid == Median("x", **WIDE).grid
     spread = InterquantileRange("x", lower=0.25, upper=0.75, **WIDE)
     for one in (Mean("x", **WIDE), Variance("x", **WIDE), spread, spread.ends[0]):
         assert one.bits == BITS
-    assert Median("x", bits=20, **WIDE).grid.top <= 2**20
-    assert Median("x", step=1, **WIDE).grid.top == 10**6
+    assert Median("x", bits=20, **WIDE).grid.last <= 2**20
+    assert Median("x", step=1, **WIDE).grid.last == 10**6
 
 
 @pytest.mark.parametrize("hints", [{}, {"centre": 4.0, "spread": 4.5}, {"tight": True}])
@@ -121,8 +121,8 @@ def test_nor_does_its_trace_in_tight_bounds(monkeypatch):
 def test_round_numbers_keep_their_share_on_finer_lattices(value):
     shares = []
     for bits in (38, 44, 50):
-        lattice = Lattice(Fraction(0), Fraction(2**20, 2**bits), 2**bits)
-        found = decimals(low=lattice.low, step=lattice.step, last=lattice.last)
+        lattice = FiniteLattice(Fraction(0), Fraction(2**20, 2**bits), 2**bits)
+        found = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
         shares.append(found.mass(lattice.index(value), lattice.index(value)) / found.total)
     assert shares[0] > 1e-4
     assert shares == pytest.approx([shares[0]] * 3, rel=1e-12)
@@ -163,7 +163,9 @@ def test_quantiles_at_once_do_not_overflow(bits):
     assert isinstance(mechanism, RecursiveQuantiles)
     assert mechanism.fine < 2**62
     source = Memory({"x": rows})
-    answer = mechanism.answer(statistic, lambda ask: source.summary(ask)[0], Grid(0), bits=SeededBits(5))
+    answer = mechanism.answer(
+        statistic, lambda ask: source.summary(ask)[0], Lattice.dyadic(0), bits=SeededBits(5)
+    )
     assert np.array(answer.value, float) == pytest.approx(np.quantile(rows, [0.25, 0.5, 0.75]), abs=0.5)
 
 

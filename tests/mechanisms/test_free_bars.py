@@ -9,7 +9,7 @@ import pytest
 import sordino as sd
 from sordino.coverage import Coverage, Population, Sample
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.additive.geometric import GeometricLaw
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.parts.population import share_limits, size_limits
@@ -281,4 +281,4 @@ def test_what_is_asked_is_checked():
     with pytest.raises(sd.ParameterError, match="inclusion"):
         Population(0.9, inclusion=2)
     assert Sample(0.9, simultaneous=True).each_of(3).level == pytest.approx(0.9 ** (1 / 3))
-    assert Grid(0).step == 1
+    assert Lattice.dyadic(0).step == 1

@@ -9,17 +9,17 @@ import pytest
 from sordino.data.memory import Memory
 from sordino.errors import Unsupported
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.additive.geometric import Geometric, GeometricLaw, two_sided
 from sordino.mechanisms.choose import choose
 from sordino.privacy import Approx, BoundedRange, Concentrated, Pure
-from sordino.reading.profile import Opened, Profile, Reading, Units
+from sordino.reading.profile import Opened, Profile, Reading
 from sordino.statistics.count_above import CountAbove
 from sordino.statistics.mean import Mean
 
 
 def reading(value, sensitivity=1):
-    return Reading(Opened(value, Units(), Profile.constant(sensitivity), None, rows=9))
+    return Reading(Opened(value, Lattice(), Profile.constant(sensitivity), None, rows=9))
 
 
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(5, 2)])
@@ -72,7 +72,9 @@ def test_counts_use_it_for_pure_prices_only():
     assert choose(statistic, Concentrated(0.5), rows=9).calibration.noise.name == "gaussian"
     mechanism = choose(statistic, Pure(40), rows=9)
     source = Memory({"x": np.arange(9.0)})
-    answer = mechanism.answer(statistic, lambda ask: source.summary(ask)[0], Grid(0), bits=SeededBits(1))
+    answer = mechanism.answer(
+        statistic, lambda ask: source.summary(ask)[0], Lattice.dyadic(0), bits=SeededBits(1)
+    )
     assert answer.value == 6
 
 

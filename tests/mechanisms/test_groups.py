@@ -11,11 +11,11 @@ from scipy import stats
 
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import FiniteLattice, Lattice
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
 from sordino.mechanisms.quantile import private_quantile as module
 from sordino.mechanisms.quantile.groups import class_levels
-from sordino.mechanisms.quantile.plan import Lattice, QuantilePlan
+from sordino.mechanisms.quantile.plan import QuantilePlan
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.reading.profile import Reading
@@ -24,7 +24,7 @@ from sordino.statistics.quantile import Quantile
 
 F = Fraction
 LAST = 20
-LATTICE = Lattice(F(0), F(1), LAST)
+LATTICE = FiniteLattice(F(0), F(1), LAST)
 WIDE = mixture([(F(1, 2), Measure.uniform(LAST)), (F(1, 2), decimals(low=F(0), step=F(1), last=LAST))])
 GROUPS = [
     (),
@@ -103,7 +103,7 @@ def test_every_group_has_its_own_exact_law(monkeypatch, price, plan, relation):
     asks = [ask for rows in GROUPS for ask in [asking(rows)] * DRAWS]
     if isinstance(price, Concentrated):  # drawn one by one: fewer
         asks = [ask for i, ask in enumerate(asks) if i % DRAWS < 300]
-    answers = mechanism.answers(statistic, asks, Grid(0), bits=SeededBits(31))
+    answers = mechanism.answers(statistic, asks, Lattice.dyadic(0), bits=SeededBits(31))
     assert not any(answer.private for answer in answers)
     each = len(asks) // len(GROUPS)
     for group, rows in enumerate(GROUPS):
@@ -122,8 +122,8 @@ def test_one_group_and_many_are_asked_the_same_request():
         seen.append(request)
         return asking(GROUPS[3])(request)
 
-    mechanism.answer(MEDIAN, ask, Grid(0))
-    mechanism.answers(MEDIAN, [ask] * 3, Grid(0))
+    mechanism.answer(MEDIAN, ask, Lattice.dyadic(0))
+    mechanism.answers(MEDIAN, [ask] * 3, Lattice.dyadic(0))
     assert len(seen) == 4
     assert len(set(seen)) == 1
 
@@ -135,7 +135,7 @@ def test_groups_are_answered_in_pieces_without_a_seam(monkeypatch):
     monkeypatch.setattr(quantile_groups, "CELLS", 600)
     mechanism = PrivateQuantile(price=Pure(30), lattice=LATTICE, rows=9, flip=False)
     rows = [(float(i % 20),) * 9 for i in range(200)]
-    answers = mechanism.answers(MEDIAN, [asking(one) for one in rows], Grid(0))
+    answers = mechanism.answers(MEDIAN, [asking(one) for one in rows], Lattice.dyadic(0))
     assert [int(answer.value) for answer in answers] == [i % 20 for i in range(200)]
     assert all(answer.private for answer in answers)
 
@@ -169,7 +169,7 @@ def test_several_rows_per_person_and_dropped_rows_keep_their_law():
     mechanism = PrivateQuantile(price=Pure(2), lattice=LATTICE, rows=12, flip=False, measure=WIDE)
     rows = (2.0, math.nan, 3.0, 9.0, 9.0, 14.0, 19.0, math.nan, 5.0, 5.0, 6.0, 1.0)
     answers = mechanism.answers(
-        statistic, [asking(rows)] * 3000, Grid(0), contribution=4, bits=SeededBits(33)
+        statistic, [asking(rows)] * 3000, Lattice.dyadic(0), contribution=4, bits=SeededBits(33)
     )
     inner = replace(mechanism, neighbors=Neighbors.ADD_REMOVE_ONE)
     summary = asking(rows)(statistic.request(depth=inner.depth * 4))
@@ -181,9 +181,9 @@ def test_several_rows_per_person_and_dropped_rows_keep_their_law():
 
 def test_shells_of_a_huge_range_find_a_tie():
     last = 2**49
-    lattice = Lattice(F(0), F(1, 2**20), last)
+    lattice = FiniteLattice(F(0), F(1, 2**20), last)
     measure = mixture([(F(1, 2), Measure.uniform(last)), (F(1, 2), shells(last=last, centre=0, core=1))])
     statistic = Median("x", low=0, high=2.0**29, step=F(1, 2**20))
     mechanism = PrivateQuantile(price=Pure(2), lattice=lattice, rows=100, measure=measure)
-    answers = mechanism.answers(statistic, [asking((1234.5,) * 100)] * 50, Grid(-20))
+    answers = mechanism.answers(statistic, [asking((1234.5,) * 100)] * 50, Lattice.dyadic(-20))
     assert sum(answer.value == F(2469, 2) for answer in answers) == 50

@@ -7,18 +7,19 @@ import numpy as np
 import pytest
 
 from sordino.data.memory import Memory
+from sordino.lattice import FiniteLattice
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.clip.auto_clip_plan import plan_auto_clip
 from sordino.mechanisms.parts.loss import loss_range
 from sordino.mechanisms.quantile.leaning import leaning
-from sordino.mechanisms.quantile.plan import Lattice, plan_quantile
+from sordino.mechanisms.quantile.plan import plan_quantile
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.privacy import Neighbors, Pure
 from sordino.statistics.quantile import Quantile
 from sordino.statistics.variance import Variance
 from tests.support.mechanism_worlds import SMALL, replace_world
 
-WIDE = Lattice(Fraction(0), Fraction(1, 2**12), 2**32)
+WIDE = FiniteLattice(Fraction(0), Fraction(1, 2**12), 2**32)
 
 
 def law_of(statistic, rows, price, **options):
@@ -32,7 +33,7 @@ def law_of(statistic, rows, price, **options):
 def test_a_leaning_quantile_keeps_its_price(below, above):
     """Any public measure does; this one varies a thousandfold over eight points."""
     measure = leaning(last=7, anchor=2, core=1, below=below, above=above)
-    lattice = Lattice(Fraction(0), Fraction(1), 7)
+    lattice = FiniteLattice(Fraction(0), Fraction(1), 7)
     mechanism = PrivateQuantile(price=Pure(1), lattice=lattice, rows=4, measure=measure)
     statistic = Quantile("x", q=0.9, low=0, high=7, step=1)
     sets, near = replace_world(SMALL, 4)
@@ -93,7 +94,7 @@ def test_zero_inside_the_range_does_not_draw_far_quantiles(count, strength, cent
 
 
 def test_a_reading_looks_as_far_as_the_measure_leans():
-    lattice = Lattice(Fraction(-4), Fraction(1, 2**20), 2**23)
+    lattice = FiniteLattice(Fraction(-4), Fraction(1, 2**20), 2**23)
     mechanism = PrivateQuantile(price=Pure(1), lattice=lattice, rows=1001, rank=981)
     assert mechanism.plan.nats > 30
     assert float(mechanism.release_slope(mechanism.plan)) * mechanism.depth > 69 + mechanism.plan.nats

@@ -117,7 +117,7 @@ def test_cells_cover_the_lattice_once():
 
 
 def literal_flat_top(family, radius):
-    """The definition of paper 003 read literally: score 0 on the flat top, then 1 to 2 on the first interval."""
+    """The definition of Durfee 2025 read literally: score 0 on the flat top, then 1 to 2 on the first interval."""
     pieces = line_pieces(family.widened(radius), Interpolation.linear())
     from dataclasses import replace
 

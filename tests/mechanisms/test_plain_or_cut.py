@@ -9,7 +9,7 @@ import pytest
 import sordino as sd
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.clip.column import AskedColumn, SortedColumn
 from sordino.mechanisms.clip.family import Ends, Family, exact_chances
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
@@ -17,10 +17,10 @@ from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 from sordino.mechanisms.clip.plain_or_cut_plan import STEEPEST, WHOLE_PART, plan_cut
 from sordino.mechanisms.clip.whole_or_interval import Valued, draw_flat_topped, draw_jointly, flatness
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
-from sordino.reading.requests import Grid as Codes
+from sordino.reading.row_lattice import RowLattice as Codes
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
-FINE = Grid(-30)
+FINE = Lattice.dyadic(-30)
 
 
 def column(rows, low, high):
@@ -221,7 +221,7 @@ def test_the_parts_of_every_outcome_cost_the_price(relation, total):
             plan = mechanism.family(data.grid, contribution).plan
             slope = plan.slope * contribution
             for rest, charged in ((plan.whole, slope * WHOLE_PART), (plan.cut, slope)):
-                part = mechanism.summand(data.clipped(0, data.grid.top), rest, contribution)
+                part = mechanism.summand(data.clipped(0, data.grid.last), rest, contribution)
                 count = part.counting.epsilon if part.counting is not None else 0
                 rate = part.price.epsilon
                 if plan.searches:

@@ -10,20 +10,19 @@ from scipy import stats
 
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import FiniteLattice, Lattice
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.additive.additive_vector import AdditiveVector
 from sordino.mechanisms.additive.radial import RadialLaplace
 from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
-from sordino.mechanisms.quantile.plan import Lattice
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.selection.selection import Selection
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Concentrated, Pure
-from sordino.reading.profile import Opened, Profile, Reading, Units
+from sordino.reading.profile import Opened, Profile, Reading
 from sordino.statistics.median import Median
 from sordino.statistics.mode import Mode
 from sordino.statistics.quantile import Quantile
@@ -32,7 +31,7 @@ from sordino.statistics.trimmed_mean import TrimmedMean
 pytestmark = pytest.mark.statistical
 DRAWS = 2500
 ROWS = np.array([3.0, 3.0, 3.0, 5.0, 8.0, 9.0, 12.0, 12.0, 15.0])
-LATTICE = Lattice(Fraction(0), Fraction(1), 20)
+LATTICE = FiniteLattice(Fraction(0), Fraction(1), 20)
 MIXED = mixture(
     [
         (Fraction(1, 2), Measure.uniform(20)),
@@ -68,7 +67,7 @@ MEDIAN = Median("x", low=0, high=20, step=1)
 def test_inverse_sensitivity_draws_its_law(measure):
     mechanism = InverseSensitivity(price=Pure(1), measure=measure)
     reading, bits = reading_of(MEDIAN), SeededBits(11)
-    points = [int(mechanism.draw(reading, Grid(0), bits=bits).value) for _ in range(DRAWS)]
+    points = [int(mechanism.draw(reading, Lattice.dyadic(0), bits=bits).value) for _ in range(DRAWS)]
     assert fits_lattice(mechanism.law(reading), points, 20) > 1e-3
     wrong = InverseSensitivity(price=Pure(1.3), measure=measure)
     assert fits_lattice(wrong.law(reading), points, 20) < 1e-3
@@ -83,7 +82,7 @@ def test_inverse_sensitivity_keeps_tied_values():
 @pytest.mark.parametrize("radius", [0, 1])
 def test_piecewise_laplace_draws_its_law(radius):
     mechanism = PiecewiseLaplace(price=Pure(1), radius=radius)
-    reading, bits, grid = reading_of(MEDIAN), SeededBits(12), Grid(-12)
+    reading, bits, grid = reading_of(MEDIAN), SeededBits(12), Lattice.dyadic(-12)
     values = [float(mechanism.draw(reading, grid, bits=bits)) for _ in range(DRAWS)]
     law, wrong = mechanism.law(reading), PiecewiseLaplace(price=Pure(1.3), radius=radius).law(reading)
     assert stats.kstest(values, np.vectorize(law.cdf)).pvalue > 1e-3
@@ -95,7 +94,7 @@ def test_additive_smooth_noise_draws_its_law():
     calibration = PolyPlace.calibrate(Pure(1), smoothing=Fraction(1, 4))
     mechanism = Additive(calibration=calibration, clip=False)
     reading, bits = reading_of(statistic, depth=mechanism.depth), SeededBits(13)
-    values = [float(mechanism.draw(reading, Grid(-20), bits=bits)) for _ in range(DRAWS)]
+    values = [float(mechanism.draw(reading, Lattice.dyadic(-20), bits=bits)) for _ in range(DRAWS)]
     law = mechanism.law(reading)
     assert stats.kstest(values, np.vectorize(law.cdf)).pvalue > 1e-3
     law.scale *= 1.3
@@ -112,8 +111,8 @@ def test_quantiles_with_a_magnitude_step_draw_their_law(price):
     request = replace(statistic.request(depth=mechanism.depth), cuts=mechanism.cuts)
     (summary,) = source.summary(request)
     reading = Reading(replace(statistic.read(summary).open(), below=summary.below))
-    points = [int(mechanism.draw(reading, Grid(0), bits=bits).value) for _ in range(DRAWS)]
-    answer = mechanism.answer(statistic, lambda ask: source.summary(ask)[0], Grid(0), bits=bits)
+    points = [int(mechanism.draw(reading, Lattice.dyadic(0), bits=bits).value) for _ in range(DRAWS)]
+    answer = mechanism.answer(statistic, lambda ask: source.summary(ask)[0], Lattice.dyadic(0), bits=bits)
     assert answer.public["magnitude"] in [2**j for j in mechanism.classes]
     assert fits_lattice(mechanism.law(reading), points, 20) > 1e-3
     bent = Pure(1.3) if isinstance(price, Pure) else Concentrated(1)
@@ -125,14 +124,14 @@ def test_quantiles_with_a_magnitude_step_draw_their_law(price):
 def test_permute_and_flip_on_a_lattice_draws_its_law():
     mechanism = PrivateQuantile(price=Pure(1), lattice=LATTICE)
     reading, bits = reading_of(MEDIAN), SeededBits(17)
-    points = [int(mechanism.draw(reading, Grid(0), bits=bits).value) for _ in range(DRAWS)]
+    points = [int(mechanism.draw(reading, Lattice.dyadic(0), bits=bits).value) for _ in range(DRAWS)]
     assert fits_lattice(mechanism.law(reading), points, 20) > 1e-3
     wrong = PrivateQuantile(price=Pure(1.3), lattice=LATTICE)
     assert fits_lattice(wrong.law(reading), points, 20) < 1e-3
 
 
 def test_several_quantiles_draw_their_joint_law():
-    lattice = Lattice(Fraction(0), Fraction(1), 4)
+    lattice = FiniteLattice(Fraction(0), Fraction(1), 4)
     mechanism = RecursiveQuantiles(price=Pure(4), qs=(0.25, 0.5, 0.75), lattice=lattice, dither=0)
     rows, bits = [0, 1, 1, 2, 3, 4], SeededBits(15)
     joint = mechanism.joint_law(rows)
@@ -159,10 +158,10 @@ def test_several_quantiles_draw_their_joint_law():
 @pytest.mark.parametrize("norm", [1, 2, math.inf])
 @pytest.mark.parametrize("dimension", [1, 3])
 def test_radial_laplace_draws_its_law(norm, dimension):
-    reading = Reading(Opened((3,) * dimension, Units(), Profile((0, 1, 2), (1, 2, 4), 5), None, 10))
+    reading = Reading(Opened((3,) * dimension, Lattice(), Profile((0, 1, 2), (1, 2, 4), 5), None, 10))
     mechanism, bits = RadialLaplace(price=Pure(1), norm=norm), SeededBits(18)
     draws = 800
-    answers = [mechanism.draw(reading, Grid(-16), bits=bits).value for _ in range(draws)]
+    answers = [mechanism.draw(reading, Lattice.dyadic(-16), bits=bits).value for _ in range(draws)]
     places = np.array([[float(value) for value in answer] for answer in answers]) - 3
     radii = np.linalg.norm(places, ord=norm, axis=1)
     assert stats.kstest(radii, np.vectorize(mechanism.law(reading).cdf)).pvalue > 1e-3
@@ -179,12 +178,12 @@ def test_radial_laplace_draws_its_law(norm, dimension):
 
 
 def test_vectors_get_independent_noise_on_every_coordinate():
-    reading = Reading(Opened((0, 0, 0), Units(), Profile.constant(2), None, 10))
+    reading = Reading(Opened((0, 0, 0), Lattice(), Profile.constant(2), None, 10))
     bits = SeededBits(19)
     for price, law in ((Pure(1), stats.laplace(scale=2)), (Concentrated(0.5), stats.norm(scale=2))):
         mechanism = AdditiveVector(price=price)
         draws = np.array(
-            [mechanism.draw(reading, Grid(-12), bits=bits).value for _ in range(800)], dtype=float
+            [mechanism.draw(reading, Lattice.dyadic(-12), bits=bits).value for _ in range(800)], dtype=float
         )
         assert stats.kstest(draws.ravel(), law.cdf).pvalue > 1e-3
         assert stats.kstest(draws.ravel() * 1.3, law.cdf).pvalue < 1e-3
@@ -198,7 +197,7 @@ def test_selection_draws_its_law(price):
     mechanism = Selection(price=price)
     (summary,) = Memory({"x": np.array(list("aaabbcd"))}).summary(statistic.request(depth=0))
     reading, bits = statistic.read(summary), SeededBits(16)
-    places = [int(mechanism.draw(reading, Grid(0), bits=bits).value) for _ in range(2 * DRAWS)]
+    places = [int(mechanism.draw(reading, Lattice.dyadic(0), bits=bits).value) for _ in range(2 * DRAWS)]
     assert fits_lattice(mechanism.law(reading), places, 3) > 1e-3
     wrong = Selection(price=Pure(1.6) if isinstance(price, Pure) else Concentrated(0.25))
     assert fits_lattice(wrong.law(reading), places, 3) < 1e-3

@@ -9,9 +9,9 @@ import pytest
 from sordino.mechanisms.additive.additive import AdditiveLaw
 from sordino.mechanisms.additive.radial_error import RadialError
 from sordino.mechanisms.additive.radial_law import RadialLaw
-from sordino.mechanisms.clip.squares_error import SquaresError
+from sordino.mechanisms.clip.plain_or_cut_error import MixedErrors
 from sordino.mechanisms.parts.error_law import ErrorLaw
-from sordino.mechanisms.parts.law import Cell, LatticeLaw, MixtureLaw
+from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw, ScoreCell
 from sordino.mechanisms.parts.measure import Measure
 from sordino.noise.gaussian import Gaussian
 from sordino.noise.laplace import Laplace
@@ -64,8 +64,10 @@ def test_infinite_variance_without_a_range_is_said():
 
 
 def test_lattice_laws_and_mixtures_are_summed_exactly():
-    law = LatticeLaw([Cell(0, 4, 1), Cell(5, 5, 0), Cell(6, 9, 1)], Measure.uniform(9), math.log(2))
-    other = LatticeLaw([Cell(0, 2, 0), Cell(3, 9, 2)], Measure.uniform(9), 0.7)
+    law = LatticeLaw(
+        [ScoreCell(0, 4, 1), ScoreCell(5, 5, 0), ScoreCell(6, 9, 1)], Measure.uniform(9), math.log(2)
+    )
+    other = LatticeLaw([ScoreCell(0, 2, 0), ScoreCell(3, 9, 2)], Measure.uniform(9), 0.7)
     mixed = MixtureLaw([(0.25, law), (0.75, other)])
     chances = [0.25 * law.probability(y) + 0.75 * other.probability(y) for y in range(10)]
     truth = Fraction(5)
@@ -171,14 +173,13 @@ def test_laws_of_one_family_are_asked_together_as_one_by_one():
     ("value", "scale", "known", "truth"),
     [(50, 5, 0, 50), (50, 5, 8, 46), (3, 20, 2, 4), (95, 30, 1, 90), (7, 0, 4, 3)],
 )
-def test_squares_are_cut_set_right_and_rooted(root, value, scale, known, truth):
+def test_squares_are_set_right_cut_and_rooted(root, value, scale, known, truth):
     truth = math.sqrt(truth) if root else float(truth)
-    law = SquaresError(
-        noise=Laplace(), value=float(value), scale=float(scale), largest=100.0, known=float(known), root=root,
-        truth=truth,
-    )  # fmt: skip
-    noisy = np.clip(value + scale * np.random.default_rng(6).laplace(size=400_000), 0, 100)
-    answers = np.maximum(noisy - known, noisy / 2)
+    one = np.ones(1)
+    law = MixedErrors(
+        Laplace(), one, one * (value - known), one * scale, 0 * one, 0 * one, 100 * one, truth, root
+    )
+    answers = np.clip(value - known + scale * np.random.default_rng(6).laplace(size=400_000), 0, 100)
     errors = np.abs((np.sqrt(answers) if root else answers) - truth)
     assert math.sqrt(law.mean_square) == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.01, abs=1e-6)
     for distance in (0.5, 1.0, 2.0, 4.0, 9.0, 50.0, 99.0):

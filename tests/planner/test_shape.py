@@ -49,7 +49,7 @@ def test_the_parameters_of_a_shape_are_those_of_its_law():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("lognormal", "there is none of that name"),
+        ("lognormal", "the name must be one of"),
         ("normal:width=3", "has no parameter 'width'"),
         ("normal:spread=-1", "spread must be positive"),
         ("normal:spread=wide", "a parameter is name=number"),

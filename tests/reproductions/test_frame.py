@@ -104,7 +104,7 @@ def test_a_result_is_read_by_column():
 
 
 def test_two_processes_give_the_same_rows(tmp_path):
-    one = experiments()["000-figure-2"]
+    one = experiments()["hladik-2022-figure-2"]
     assert run(one, scale="smoke", out=tmp_path, jobs=2).result.rows == one.run("smoke").rows
 
 
@@ -123,7 +123,7 @@ def test_names_are_unique_and_carry_the_paper():
     assert all(
         name.startswith(item.paper + "-") and item.claim and item.title for name, item in found.items()
     )
-    assert {item.paper for item in chosen("000")} == {"000"}
+    assert {item.paper for item in chosen("hladik-2022")} == {"hladik-2022"}
     assert len(chosen("all")) == len(found)
 
 
@@ -132,7 +132,7 @@ def test_command_line(tmp_path):
 
     listed = CliRunner().invoke(program, ["paper", "list", "--json"])
     assert {row["name"] for row in json.loads(listed.stdout)} == set(experiments())
-    words = ["paper", "run", "000-figure-2", "--out", str(tmp_path / "new"), "--json"]
+    words = ["paper", "run", "hladik-2022-figure-2", "--out", str(tmp_path / "new"), "--json"]
     (record,) = json.loads(CliRunner().invoke(program, words).stdout)
     assert all(Path(path).stat().st_size > 0 for path in record["files"])
     assert record["parts_resumed"] == 0

@@ -1,4 +1,4 @@
-"""Paper 002, thresholds: stored numbers of Figures 3, 8 and 4; expectations are exact, so tolerances are small."""
+"""Liang and Yi 2024, thresholds: stored numbers of Figures 3, 8 and 4; expectations are exact: tolerances are small."""
 
 import math
 
@@ -24,7 +24,7 @@ NAMES = (M0, M2, LDP, M3, "PolyPlace, global bound", "PolyPlace, local bound", B
 
 @pytest.fixture(scope="module")
 def one_way():
-    return {figure: experiments()[f"002-figure-{figure}"].run("smoke") for figure in ("3", "8")}
+    return {figure: experiments()[f"liang-2024-figure-{figure}"].run("smoke") for figure in ("3", "8")}
 
 
 def test_one_way_thresholds_have_the_stored_numbers(one_way):
@@ -63,7 +63,7 @@ def test_noise_falls_with_people_and_bias_does_not(one_way):
 
 def test_a_changed_share_of_the_published_smoothing_is_noticed(monkeypatch):
     monkeypatch.setattr(baseline, "PAPER_SMOOTHING", 1.15 / 9)
-    result = experiments()["002-figure-3"].run("smoke")
+    result = experiments()["liang-2024-figure-3"].run("smoke")
     found = result.one("error", threshold=10_000, distance=1200, people=400_000, mechanism=M3)
     assert found != pytest.approx(1.55e-7, rel=0.05)
 
@@ -85,7 +85,7 @@ def test_households_are_drawn_with_their_weights(tmp_path):
     drawn = incomes("California households", 4000, str(tmp_path))
     assert set(drawn) == {11_000.0, 520_000.0}
     assert (drawn == 11_000).mean() == pytest.approx(0.75, abs=4 * math.sqrt(0.1875 / 4000))
-    result = experiments()["002-figure-3"].run("smoke", data=tmp_path)
+    result = experiments()["liang-2024-figure-3"].run("smoke", data=tmp_path)
     assert result.values("source") == [STAND_IN, "California households"]
     assert "California households" in result.finding
 
@@ -111,7 +111,7 @@ def _corners(result):
 
 
 def test_two_way_thresholds_have_the_stored_numbers():
-    result = experiments()["002-figure-4"].run("smoke")
+    result = experiments()["liang-2024-figure-4"].run("smoke")
     for distance, found in _corners(result).items():
         assert found == pytest.approx(CORNERS[distance], rel=2e-3)
         cell = {row["mechanism"]: row for row in result.select(distance=distance, people=1_600_000)}
@@ -126,7 +126,7 @@ def test_changed_constants_of_the_corners_are_noticed(monkeypatch, name, value):
     if name == "DEBT_RATIO":
         centres = np.array([geo_corners.MU, geo_corners.MU + math.log(value)])
         monkeypatch.setattr(geo_corners, "_CENTRES", centres)
-    found = _corners(experiments()["002-figure-4"].run("smoke"))
+    found = _corners(experiments()["liang-2024-figure-4"].run("smoke"))
     assert any(found[d] != pytest.approx(CORNERS[d], rel=2e-3) for d in CORNERS)
 
 

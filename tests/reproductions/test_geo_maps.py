@@ -1,4 +1,4 @@
-"""Paper 002, kernel densities: stored numbers of Figure 6; drawn maps (5, 9, 10, 11) against their expected errors."""
+"""Liang and Yi 2024, kernel densities: stored numbers of Figure 6; maps (5, 9, 10, 11) against expected errors."""
 
 import math
 
@@ -40,7 +40,7 @@ STORED = {
 
 @pytest.fixture(scope="module")
 def kernels():
-    return experiments()["002-figure-6"].run("smoke")
+    return experiments()["liang-2024-figure-6"].run("smoke")
 
 
 def test_kernel_densities_have_the_stored_numbers(kernels):
@@ -71,7 +71,7 @@ def test_kernel_densities_have_their_constants_and_order(kernels):
 
 def test_a_changed_bandwidth_is_noticed(monkeypatch):
     monkeypatch.setattr(geo_kernels, "W", 2400.0)
-    found = experiments()["002-figure-6"].run("smoke")
+    found = experiments()["liang-2024-figure-6"].run("smoke")
     cell = {"distance": 1000, "share": 1.0, "people": 200_000}
     for name, stored in zip((M3, PP_LOCAL), STORED[1000][2:], strict=True):
         assert found.one("error", mechanism=name, **cell) != pytest.approx(stored, rel=5e-3)
@@ -102,7 +102,7 @@ def test_moved_reports_by_another_integral(r):
 
 @pytest.fixture(scope="module")
 def drawn():
-    return {figure: experiments()[f"002-figure-{figure}"].run("smoke") for figure in FIGURES}
+    return {figure: experiments()[f"liang-2024-figure-{figure}"].run("smoke") for figure in FIGURES}
 
 
 def _ratios(results):
@@ -137,7 +137,9 @@ def test_drawn_maps_have_the_expected_errors(drawn):
 def test_noise_a_fifth_too_large_is_noticed(monkeypatch):
     exact = geo_draws.noise_variance
     monkeypatch.setattr(geo_draws, "noise_variance", lambda *given: 1.44 * exact(*given))
-    found = _ratios({figure: experiments()[f"002-figure-{figure}"].run("smoke") for figure in ("5", "9")})
+    found = _ratios(
+        {figure: experiments()[f"liang-2024-figure-{figure}"].run("smoke") for figure in ("5", "9")}
+    )
     for name in (M2, M3):
         assert abs(np.mean(found[name]) - 1.0) > 0.2
 
@@ -193,12 +195,12 @@ def test_the_file_of_collisions_is_used_when_given(collisions):
     degrees = Reference.around(longitude=-73.95, latitude=40.72, radius=80_000).to_degrees(points)
     assert set(np.round(degrees[:, 1], 6)) == {40.67, 40.72, 40.77}
     assert points[:, 0].std() == pytest.approx(0.03 * 84_500, rel=0.05)
-    five = experiments()["002-figure-5"].run("smoke", data=collisions)
+    five = experiments()["liang-2024-figure-5"].run("smoke", data=collisions)
     assert five.settings[0]["source"] == REAL
     assert "New York collisions" in five.finding
     errors = map_errors(five, five.values("setting")[0])
     assert errors[PP_LOCAL] < errors[M3] < errors[M2]
-    six = experiments()["002-figure-6"]
+    six = experiments()["liang-2024-figure-6"]
     parts = six.parts("smoke", collisions)
     assert [part["source"] for part in parts] == [STAND_IN] * 7 + [REAL] * 7
     rows = {row[4]: row[5] for row in six.compute(parts[8])}

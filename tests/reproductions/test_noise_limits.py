@@ -1,4 +1,4 @@
-"""Paper 004, section 4: concentrated noises have the stored numbers at both prices, and the bound lies below them."""
+"""Bun and Steinke 2019, section 4: concentrated noises have the stored numbers, and the bound lies below them."""
 
 import math
 from fractions import Fraction
@@ -49,7 +49,7 @@ COARSE = {
 
 @pytest.fixture(scope="module")
 def result():
-    return experiments()["004-lower-bound"].run("smoke")
+    return experiments()["bun-2019-lower-bound"].run("smoke")
 
 
 @pytest.mark.parametrize(("rho", "smoothing"), STORED)

@@ -1,4 +1,4 @@
-"""Paper 003: Theorem 2 and its limits on exact laws."""
+"""Durfee 2025: Theorem 2 and its limits on exact laws."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from sordino.statistics.median import Median
 
 
 def test_theorem_two_and_the_reduction_to_laplace():
-    result = experiments()["003-theorem-2"].run("smoke")
+    result = experiments()["durfee-2025-theorem-2"].run("smoke")
     for panel in PANELS:
         least, most = gap(result, panel, PIECEWISE, INVERSE)
         assert least > -1e-12
@@ -48,7 +48,7 @@ def test_the_laws_by_integration_of_the_scores():
 
 
 def test_ties_stop_piecewise_laplace():
-    result = experiments()["003-ties"].run("smoke")
+    result = experiments()["durfee-2025-ties"].run("smoke")
     # Spread evenly over the two neighbouring years' intervals the error cannot fall below that of the first nats.
     assert result.one("error", mechanism="piecewise Laplace", rows=1001) == pytest.approx(0.46, abs=0.02)
     assert result.one("error", mechanism="piecewise Laplace, rounded", rows=1001) == pytest.approx(

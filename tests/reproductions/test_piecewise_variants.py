@@ -1,4 +1,4 @@
-"""Paper 003: the approximate, the rho-smooth and the d-dimensional variants, and the table of relative errors."""
+"""Durfee 2025: the approximate, the rho-smooth and the d-dimensional variants, and the table of relative errors."""
 
 import math
 from fractions import Fraction
@@ -54,7 +54,7 @@ def test_cuts_by_integration_of_the_scores():
 
 
 def test_the_cut_needs_more_than_a_multiple_of_one_over_epsilon():
-    result = experiments()["003-cut"].run("smoke")
+    result = experiments()["durfee-2025-cut"].run("smoke")
 
     def ratio(levels, variant=TO_RANGE, data="normal"):
         return result.one("ratio", variant=variant, data=data, epsilon=1.0, levels=levels)
@@ -70,7 +70,7 @@ def test_the_cut_needs_more_than_a_multiple_of_one_over_epsilon():
 
 
 def test_sums_of_local_sensitivities():
-    result = experiments()["003-radii"].run("smoke")
+    result = experiments()["durfee-2025-radii"].run("smoke")
     for rows in (201, 1001):
         for statistic, least, most in (("median", 3, 30), ("trimmed mean (10 %)", 1, 1.2)):
             ours = result.one("ratio", variant=RADII, statistic=statistic, rows=rows)
@@ -93,7 +93,7 @@ def test_the_flat_top_is_that_of_the_tied_errors():
 
 
 def test_the_smooth_variant_has_the_stored_numbers():
-    result = experiments()["003-smooth"].run("smoke")
+    result = experiments()["durfee-2025-smooth"].run("smoke")
     stored = {
         ("piecewise Laplace", "normal", 0.0): 0.00815,
         ("inverse sensitivity", "normal", 0.0): 0.00834,
@@ -128,7 +128,7 @@ def test_draws_follow_the_radial_law_and_not_one_of_another_slope(dimension, nor
 
 
 def test_the_radius_experiment_compares_with_the_global_bound():
-    result = experiments()["003-radius"].run("smoke")
+    result = experiments()["durfee-2025-radius"].run("smoke")
     assert result.values("dimension") == [1, 2, 5]
     for d in (1, 2, 5):
         row = result.select(dimension=d)[0]
@@ -143,7 +143,7 @@ def test_the_radius_experiment_compares_with_the_global_bound():
 
 
 def test_the_plane_has_draws_for_every_norm():
-    result = experiments()["003-plane"].run("smoke")
+    result = experiments()["durfee-2025-plane"].run("smoke")
     for norm in ("1", "2", "inf"):
         assert len(result.select(norm=norm)) == 100
         assert 0.3 < np.mean(result.column("within", norm=norm)) < 0.7
@@ -182,7 +182,7 @@ TABLE = {
 
 
 def test_the_table_has_the_stored_numbers():
-    result = experiments()["003-table"].run("smoke")
+    result = experiments()["durfee-2025-table"].run("smoke")
     for (statistic, rows, mechanism), (stored, allowed) in TABLE.items():
         found = result.one("rmse", statistic=statistic, rows=rows, epsilon=1.0, mechanism=mechanism)
         assert found == pytest.approx(stored, rel=allowed), (statistic, mechanism)

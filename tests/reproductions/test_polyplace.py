@@ -1,4 +1,4 @@
-"""Paper 000: the numbers of Figure 1 as stored, to the printed digits; the densities of Figure 2."""
+"""Hladík and Tětek 2022: the numbers of Figure 1 as stored, to the printed digits; the densities of Figure 2."""
 
 import math
 
@@ -24,7 +24,7 @@ NAMES = (
 
 
 def test_figure_one_has_the_stored_numbers():
-    result = experiments()["000-figure-1"].run("smoke")
+    result = experiments()["hladik-2022-figure-1"].run("smoke")
     for smoothing, stored in TABLE.items():
         for name, value in zip(NAMES, stored, strict=True):
             # five printed digits
@@ -32,14 +32,14 @@ def test_figure_one_has_the_stored_numbers():
 
 
 def test_polyplace_is_the_least_pure_line():
-    result = experiments()["000-figure-1"].run("smoke")
+    result = experiments()["hladik-2022-figure-1"].run("smoke")
     for row in result.select():
         assert row["PolyPlace"] < min(row[name] for name in NAMES[:8] if name != "PolyPlace")
     assert "2.047" in result.finding
 
 
 def test_figure_two_densities_are_laws_that_approach_laplace():
-    result = experiments()["000-figure-2"].run("smoke")
+    result = experiments()["hladik-2022-figure-2"].run("smoke")
     laws = result.values("law")
     for name in laws:
         x, y = (np.array(result.column(column, law=name)) for column in ("noise", "density"))

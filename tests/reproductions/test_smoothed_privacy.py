@@ -1,4 +1,4 @@
-"""Paper 001: stored numbers of both figures; exact ones to their digits, simulated ones within their error."""
+"""Liu, Wang and Xia 2023: numbers of both figures; exact ones to their digits, simulated ones within their error."""
 
 import math
 
@@ -15,7 +15,7 @@ ELECTIONS = {
 
 
 def test_figure_one_has_the_stored_numbers():
-    result = experiments()["001-figure-1"].run("smoke")
+    result = experiments()["liu-2023-figure-1"].run("smoke")
     for year, (delta, ratio) in ELECTIONS.items():
         # Sources of the popular vote differ by up to a percent; delta moves with the votes.
         assert result.one("log10 delta", year=year) == pytest.approx(delta, rel=0.01)
@@ -27,11 +27,11 @@ def test_figure_one_has_the_stored_numbers():
 @pytest.mark.parametrize(("name", "value"), [("LOST", 0.0021), ("EPSILON", math.log(0.5103 / 0.4897))])
 def test_changed_constants_of_the_figures_are_noticed(monkeypatch, name, value):
     monkeypatch.setattr(smoothed_privacy, name, value)
-    result = experiments()["001-figure-1"].run("smoke")
+    result = experiments()["liu-2023-figure-1"].run("smoke")
     for year, (delta, _) in ELECTIONS.items():
         assert result.one("log10 delta", year=year) != pytest.approx(delta, rel=0.01)
     if name == "LOST":
-        left = experiments()["001-figure-2-left"].run("smoke")
+        left = experiments()["liu-2023-figure-2-left"].run("smoke")
         for size in (50_000, 200_000):
             found = left.column("log10 delta", records=size)
             assert all(abs(a - b) > 6e-4 for a, b in zip(found, LEFT[size], strict=True))
@@ -47,7 +47,7 @@ LEFT = {
 
 
 def test_figure_two_left_has_the_stored_numbers():
-    result = experiments()["001-figure-2-left"].run("smoke")
+    result = experiments()["liu-2023-figure-2-left"].run("smoke")
     for size, stored in LEFT.items():
         for epsilon, value in zip((7.0, 2.0, 1.0, 0.5), stored, strict=True):
             assert result.one("log10 delta", records=size, epsilon=epsilon) == pytest.approx(value, abs=6e-4)
@@ -64,7 +64,7 @@ RIGHT = {
 
 @pytest.mark.statistical
 def test_figure_two_right_is_within_its_simulation_error_and_a_planted_change_is_not():
-    result = experiments()["001-figure-2-right"].run("smoke")
+    result = experiments()["liu-2023-figure-2-right"].run("smoke")
     for size, stored in RIGHT.items():
         for epsilon, value in zip((0.1, 0.5, 1.0, 2.0), stored, strict=True):
             found = 10 ** result.one("log10 delta", records=size, epsilon=epsilon)

@@ -1,4 +1,4 @@
-"""Paper 001, Table 1: stored numbers, the limit of the rate, the price of noise by brute force, and the file path."""
+"""Liu, Wang and Xia 2023, Table 1: numbers, the limit of the rate, the price of noise by brute force, a file."""
 
 import math
 
@@ -27,7 +27,7 @@ STORED = {
 
 @pytest.fixture(scope="module")
 def result():
-    return experiments()["001-table-1"].run("smoke")
+    return experiments()["liu-2023-table-1"].run("smoke")
 
 
 def test_the_numbers_are_the_stored_ones(result):
@@ -45,7 +45,7 @@ def test_the_numbers_are_the_stored_ones(result):
 @pytest.mark.parametrize("lost", [0.0021, 0.0019])
 def test_another_share_of_lost_ballots_is_noticed(monkeypatch, lost):
     monkeypatch.setattr(smoothed_table, "LOST", lost)
-    found = experiments()["001-table-1"].run("smoke")
+    found = experiments()["liu-2023-table-1"].run("smoke")
     got = found.column("log10 delta", notion=SMOOTHED, electorates=BUILT_IN, voters=1_000_000)
     assert all(abs(a - b) > 0.01 for a, b in zip(got, STORED[1_000_000], strict=True))
 
@@ -87,7 +87,7 @@ def test_the_files_of_units_are_used_when_given(tmp_path):
     for name in ("us_president_2020_states.csv", "us_president_2020_districts.csv"):
         lines = ["unit,dem,rep,total", "A,900,100,1000", "B,500,500,1000", "C,300,700,1000"]
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    experiment = experiments()["001-table-1"]
+    experiment = experiments()["liu-2023-table-1"]
     parts = experiment.parts("smoke", tmp_path)
     files = [part for part in parts if part.get("electorates") in smoothed_table.FILES]
     assert len(files) == 4

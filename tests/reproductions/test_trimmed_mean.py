@@ -1,4 +1,4 @@
-"""Paper 004: simulated lines within their simulation error of stored numbers; the smooth bounds by brute force."""
+"""Bun and Steinke 2019: simulated lines within their error of stored numbers; the smooth bounds by brute force."""
 
 import math
 from fractions import Fraction
@@ -13,7 +13,7 @@ from reproductions.trimmed_mean import trimmed_means
 
 
 def smooth_bound(column, trimmed, t):
-    """Prop. 40 of paper 004 as it stands: max over k of e^(-kt) max over l of x_(n-m+1+k-l) - x_(m+1-l)."""
+    """Prop. 40 of Bun and Steinke 2019 as it stands: max over k of e^(-kt) max over l of x_(n-m+1+k-l) - x_(m+1-l)."""
     x = np.sort(np.clip(column, LOW, HIGH))
     n = x.size
 
@@ -101,7 +101,7 @@ def test_the_printed_gaussian_is_marked_and_breaks_its_promise():
 
 
 def test_the_order_of_the_lines_at_smoke_scale():
-    result = experiments()["004-figure-2"].run("smoke")
+    result = experiments()["bun-2019-figure-2"].run("smoke")
     least = {name: excess_variance.best(result, name)["excess"] for name in result.values("noise")}
     assert least["PolyPlace"] < least["PolyPlace, Thm 8"] < least["Student t, exact"]
     assert least["PolyPlace, Thm 8"] < least["Laplace-log-normal, Thm 18"] < least["Student t (3), Thm 31"]
@@ -112,7 +112,9 @@ def test_the_order_of_the_lines_at_smoke_scale():
     assert "Least excess variance at n = 201" in result.finding
 
 
-@pytest.mark.parametrize("name", ["004-figure-3", "004-figure-4", "004-figure-5", "004-figure-6"])
+@pytest.mark.parametrize(
+    "name", ["bun-2019-figure-3", "bun-2019-figure-4", "bun-2019-figure-5", "bun-2019-figure-6"]
+)
 def test_the_other_settings_run(name):
     result = experiments()[name].run("smoke")
     for trimmed in set(result.column("trimmed")):
@@ -126,7 +128,7 @@ def test_the_other_settings_run(name):
 
 @pytest.mark.statistical
 def test_figure_one_has_the_known_ends():
-    result = experiments()["004-figure-1"].run("smoke")
+    result = experiments()["bun-2019-figure-1"].run("smoke")
     # Means: variances of the laws. Medians: 1/(4 f(0)^2), within a few percent at 1001 rows.
     heights = {"Gaussian": 1 / math.sqrt(2 * math.pi), "Laplace": 0.5}
     heights["mixture"] = (0.9 + 0.1 / 3) / math.sqrt(2 * math.pi)

@@ -13,7 +13,6 @@ import pytest
 
 import sordino as sd
 from sordino.mechanisms.choose import choose
-from sordino.mechanisms.quantile.plan import Lattice
 from sordino.session.release import Release
 
 RECORDS = Path(__file__).parent / "records"
@@ -196,7 +195,7 @@ def test_a_ledger_of_version_2_records_gives_its_answers_back_and_charges_nothin
     assert [type(one) for one in people.history] == [Release] * len(OLD)
     before = people.remaining
     asked = sd.Quantile("income", q=0.25, **INCOME)
-    lattice, half = Lattice.of(asked.grid), sd.Pure(0.5)
+    lattice, half = asked.grid.answers, sd.Pure(0.5)
     once = sd.OrderInterval(
         price=half, lattice=lattice, level=0.9, radius=lattice.step * (lattice.last >> 31), rows=4000,
         point=choose(asked, half, rows=4000),

@@ -69,7 +69,7 @@ def test_one_person_costs_the_price_whatever_they_have(relation, several, filter
         people = people.where(("region", "==", "north"))
     function = asked(block_rows=5)
     event = people.quote(function, sd.Pure(1), rows=1500)
-    assert event.rows_moved == 1
+    assert event.contribution == 1
     assert event.guarantee == sd.Pure(1)
     assert event.mechanism["price"] == sd.Pure(1).to_dict()
 
@@ -80,7 +80,7 @@ def test_groups_share_the_price_by_the_rows_that_one_person_may_have(relation, m
         asked(), sd.Pure(8), neighbors=relation, unit=Unit("person", max_rows=4), rows=40_000,
         by=("region", ("north", "south")),
     )  # fmt: skip
-    assert asking.event.rows_moved == moved
+    assert asking.event.contribution == moved
     assert asking.parts[0].mechanism.guarantee == sd.Pure(8).share(sd.Pure(1).per_row(moved).epsilon)
     assert asking.parts[0].first == Blocks(("x",), whole=False)
 

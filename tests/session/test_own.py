@@ -8,7 +8,7 @@ import pytest
 
 import sordino as sd
 from sordino.errors import BudgetExceeded, ParameterError, Unsupported
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 
 CANARY = 7777.25
 
@@ -71,7 +71,7 @@ def test_the_ledger_and_the_calibration_are_insisted_on(people):
 def test_the_noise_has_the_size_that_was_calibrated():
     people = sd.open({"x": [1.0]}, budget=sd.Pure(10_000))
     noise = sd.Laplace.calibrate(sd.Pure(1), smoothing=0)
-    drawn = [abs(float(noise.release(0, 3, grid=Grid(-20), session=people))) for _ in range(300)]
+    drawn = [abs(float(noise.release(0, 3, grid=Lattice.dyadic(-20), session=people))) for _ in range(300)]
     assert abs(np.mean(drawn) / 3 - 1) < 0.25
     assert abs(np.mean(drawn) / 2 - 1) > 0.25  # another sensitivity would be noticed
 

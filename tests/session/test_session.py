@@ -56,13 +56,13 @@ def people():
     return sd.open(AGES, budget=sd.Pure(3))
 
 
-def test_the_price_is_in_the_book_before_anything_is_read(tmp_path):
+def test_the_price_is_in_the_ledger_before_anything_is_read(tmp_path):
     notes = []
-    book = Ledger.create(tmp_path / "b", sd.Pure(1), reason="order")
-    spend, record = book.spend_all, book.record
-    book.spend_all = lambda *a, **b: (notes.append("debit"), spend(*a, **b))[1]
-    book.record = lambda *a: (notes.append("record"), record(*a))[1]
-    session = sd.Session(Spy(AGES, notes), book)
+    ledger = Ledger.create(tmp_path / "b", sd.Pure(1), reason="order")
+    spend, record = ledger.spend_all, ledger.record
+    ledger.spend_all = lambda *a, **b: (notes.append("debit"), spend(*a, **b))[1]
+    ledger.record = lambda *a: (notes.append("record"), record(*a))[1]
+    session = sd.Session(Spy(AGES, notes), ledger)
     session.release(MEDIAN, sd.Pure(0.5))
     assert notes == ["check", "debit", "read", "record"]
 
@@ -89,8 +89,8 @@ def test_the_same_token_returns_the_stored_answer_without_reading():
 def test_an_error_in_the_closed_room_tells_nothing_and_the_token_finishes_the_release():
     canary = 987654.321
     notes = []
-    book = Ledger.create(None, sd.Pure(1), reason="canary")
-    broken = sd.Session(Spy(AGES, notes, fail=ArithmeticError(f"bad value {canary}")), book)
+    ledger = Ledger.create(None, sd.Pure(1), reason="canary")
+    broken = sd.Session(Spy(AGES, notes, fail=ArithmeticError(f"bad value {canary}")), ledger)
     with pytest.raises(sd.LedgerError) as failure:
         broken.release(MEDIAN, sd.Pure(0.5), token="t")
     error = failure.value
@@ -99,10 +99,10 @@ def test_an_error_in_the_closed_room_tells_nothing_and_the_token_finishes_the_re
     text = "".join(traceback.format_exception(error)) + repr(error.__dict__)
     assert "987654" not in text
     assert "ArithmeticError" not in text
-    assert book.spent == sd.Pure(0.5)
-    answer = sd.Session(Memory(AGES), book).release(MEDIAN, sd.Pure(0.5), token="t")
+    assert ledger.spent == sd.Pure(0.5)
+    answer = sd.Session(Memory(AGES), ledger).release(MEDIAN, sd.Pure(0.5), token="t")
     assert 0 <= answer.value <= 120
-    assert book.spent == sd.Pure(0.5)
+    assert ledger.spent == sd.Pure(0.5)
 
 
 def test_several_statistics_share_one_pass_and_one_entry():
@@ -164,7 +164,7 @@ def test_groups_cost_one_price_under_add_remove_and_half_of_it_per_row_under_rep
 
 def test_what_makes_the_number_of_rows_private_is_answered_at_distance_two(people):
     plain = people.quote(MEDIAN, sd.Pure(1))
-    assert plain.rows_moved == 1
+    assert plain.contribution == 1
     assert plain.statistic["neighbors"] == {"neighbors": "replace-one"}
     dropping = sd.Median("age", low=0, high=120, step=1, missing="drop")
     for event in (
@@ -172,14 +172,14 @@ def test_what_makes_the_number_of_rows_private_is_answered_at_distance_two(peopl
         people.quote(dropping, sd.Pure(1)),
         people.quote(MEDIAN, sd.Pure(1), by=("region", ["n", "s"])),
     ):
-        assert event.rows_moved == 2
+        assert event.contribution == 2
         assert event.statistic["neighbors"] == {"neighbors": "add-remove-one"}
         assert event.neighbors is sd.Neighbors.REPLACE_ONE
         assert event.guarantee == sd.Pure(1)
     several = prepare(
         MEDIAN, sd.Pure(1), neighbors=sd.Neighbors.REPLACE_ONE, unit=sd.Unit("person", max_rows=3)
     )
-    assert several.event.rows_moved == 6
+    assert several.event.contribution == 6
     slope = sd.TheilSen("age", "age", x_low=0, x_high=1, y_low=0, y_high=1, low=-1, high=1)
     with pytest.raises(sd.Unsupported, match="replace-one"):
         people.where(("region", "==", "n")).quote(slope, sd.Pure(1))
@@ -309,7 +309,7 @@ def test_bounds_and_prices_have_no_defaults(people):
         people.release(MEDIAN)
 
 
-def test_a_budget_is_only_for_a_new_book(tmp_path):
+def test_a_budget_is_only_for_a_new_ledger(tmp_path):
     path = tmp_path / "people.ledger"
     sd.open(AGES, ledger=path, budget=sd.Pure(3)).release(MEDIAN, sd.Pure(1))
     again = sd.open(AGES, ledger=path, budget=sd.Pure(3))
@@ -392,7 +392,7 @@ def test_graphs_are_asked_under_edge_privacy():
         sd.open(edges, budget=sd.Pure(3)).release(sd.Triangles(vertices=4), sd.Pure(1))
 
 
-def test_history_and_html_survive_the_book(tmp_path):
+def test_history_and_html_survive_the_ledger(tmp_path):
     path = tmp_path / "people.ledger"
     session = sd.open(AGES, ledger=path, budget=sd.Pure(3))
     first = session.release(MEDIAN, sd.Pure(1))

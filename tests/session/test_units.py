@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import sordino as sd
-from sordino.reading.requests import Condition, Grid, Request
+from sordino.reading.requests import Condition, Request
+from sordino.reading.row_lattice import RowLattice
 
 
 def table(people):
@@ -28,7 +29,7 @@ def persons(most, *, least=1):
 def counts(people, unit, *, by=None, where=(), missing=None):
     """How many rows each group has after filter, missing policy and bounding."""
     source = sd.open(table(people), budget=sd.Pure(1), unit=unit)._source
-    request = Request("x", Grid(0, 1, step=1, missing=missing))
+    request = Request("x", RowLattice(0, 1, step=1, missing=missing))
     if where:
         source = source.where(*where)
     if by is None:
@@ -44,7 +45,7 @@ def moved(event_options, unit, relation=sd.Neighbors.REPLACE_ONE):
         session = session.where(*event_options["where"])
     by = ("group", event_options["by"]) if event_options.get("by") else None
     statistic = sd.Median("x", low=0, high=1, step=1, missing=event_options.get("missing"))
-    return session.quote(statistic, sd.Pure(1), by=by).rows_moved
+    return session.quote(statistic, sd.Pure(1), by=by).contribution
 
 
 CASES = {

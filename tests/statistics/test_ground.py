@@ -1,4 +1,4 @@
-"""Profile, Reach, Reading and Grid: what they promise apart from any statistic."""
+"""Profile, Reach, Reading and RowLattice: what they promise apart from any statistic."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sordino.errors import ParameterError, Unsupported
+from sordino.lattice import Lattice
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Opened, Profile, Reach, Reading, Units
-from sordino.reading.requests import Grid, Rank, Window
+from sordino.reading.profile import Opened, Profile, Reach, Reading
+from sordino.reading.requests import Rank, Window
+from sordino.reading.row_lattice import RowLattice
 from sordino.statistics import REGISTER, Statistic, kinds
 from sordino.statistics.median import Median
 from sordino.statistics.theil_sen import TheilSen
@@ -86,7 +88,7 @@ def test_radii_around_a_value():
 
 def test_a_reading_keeps_what_a_mechanism_opens():
     """And nothing else comes out of it."""
-    opened = Opened(Fraction(1, 3), Units(Fraction(2), Fraction(3)), Profile.constant(1), None, rows=4)
+    opened = Opened(Fraction(1, 3), Lattice(Fraction(2), Fraction(3)), Profile.constant(1), None, rows=4)
     reading = Reading(opened)
     assert reading.open() is opened
     assert opened.units.real(opened.value) == 3
@@ -108,8 +110,8 @@ def test_a_reading_keeps_what_a_mechanism_opens():
 )
 def test_the_step_follows_from_the_bounds(low, high, bits, step, top):
     """A power of two that divides the range into at most 2^bits steps."""
-    grid = Grid(low, high, bits=bits)
-    assert (grid.step, grid.top) == (step, top)
+    grid = RowLattice(low, high, bits=bits)
+    assert (grid.step, grid.last) == (step, top)
     assert grid.code(high) == grid.code(math.inf) == top
     assert grid.code(low) == grid.code(-math.inf) == 0
 
@@ -117,7 +119,7 @@ def test_the_step_follows_from_the_bounds(low, high, bits, step, top):
 @pytest.mark.parametrize(("low", "high", "missing"), [(0, 5, 0), (-3, 5, 0), (2, 5, 2), (-9, -4, -4)])
 def test_missing_counts_as_zero_or_as_the_bound_nearer_to_it(low, high, missing):
     """A public choice, fixed by the bounds."""
-    assert Grid(low, high).missing == missing
+    assert RowLattice(low, high).missing == missing
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_missing_counts_as_zero_or_as_the_bound_nearer_to_it(low, high, missing)
 def test_bounds_that_make_no_lattice_are_refused(wrong):
     """Before any data are seen."""
     with pytest.raises(ParameterError):
-        Grid(**wrong)
+        RowLattice(**wrong)
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from sordino.data.numbers import number
-from sordino.reading.requests import FINE_BITS, FIRST, LAST, Grid, Rank, Request, Window
+from sordino.reading.requests import FIRST, LAST, Rank, Request, Window
+from sordino.reading.row_lattice import FINE_BITS, RowLattice
 
 NAN, INF = math.nan, math.inf
 RNG = np.random.default_rng(20)
 HALVES = [k + 0.5 for k in range(12)]
-DROP = Grid(0, 10, missing="drop")
+DROP = RowLattice(0, 10, missing="drop")
 TEXTS = [
     "5",
     "+5",
@@ -55,42 +56,46 @@ COLUMNS = {
     "equal": (pa.float64(), [5.0] * 60, DROP),
     "empty": (pa.float64(), [], DROP),
     "all null": (pa.float64(), [None] * 5, DROP),
-    "all null, fixed": (pa.float64(), [None] * 5, Grid(0, 10, missing=3)),
+    "all null, fixed": (pa.float64(), [None] * 5, RowLattice(0, 10, missing=3)),
     "one": (pa.float64(), [4.25], DROP),
     "edges, dropped": (pa.float64(), [NAN, None, INF, -INF, -0.0, 0.0, 1e300, -1e300, 5e-324, 3.0], DROP),
     "edges, fixed": (
         pa.float64(),
         [NAN, None, INF, -INF, -0.0, 0.0, 1e300, 2.5, 5e-324],
-        Grid(-5, 10, missing=7),
+        RowLattice(-5, 10, missing=7),
     ),
-    "denormals": (pa.float64(), [5e-324, -5e-324, 2.2e-308, 1e-310, 0.5], Grid(0, 1, missing="drop")),
-    "smallest steps": (pa.float64(), [5e-324, 1e-300, 3e-289, 7e-289, 1e-288], Grid(0, 1e-288)),
-    "huge": (pa.float64(), [1e308, -1e308, 1e289, 0.0, 1e-300, -7e288], Grid(-1e289, 1e289)),
+    "denormals": (pa.float64(), [5e-324, -5e-324, 2.2e-308, 1e-310, 0.5], RowLattice(0, 1, missing="drop")),
+    "smallest steps": (pa.float64(), [5e-324, 1e-300, 3e-289, 7e-289, 1e-288], RowLattice(0, 1e-288)),
+    "huge": (pa.float64(), [1e308, -1e308, 1e289, 0.0, 1e-300, -7e288], RowLattice(-1e289, 1e289)),
     "halves": (
         pa.float64(),
         [*HALVES, *(math.nextafter(h, 0) for h in HALVES), *(math.nextafter(h, 99) for h in HALVES)],
-        Grid(0, 10, step=1),
+        RowLattice(0, 10, step=1),
     ),
-    "odd bounds": (pa.float64(), RNG.normal(0.3, 2, 500).tolist(), Grid(-math.pi, math.e)),
-    "step that is no power of two": (pa.float64(), RNG.normal(3, 2, 500).tolist(), Grid(0.1, 9.7, step=0.01)),
-    "40 bits": (pa.float64(), RNG.normal(3, 2, 500).tolist(), Grid(-3, 8, bits=40, missing="drop")),
-    "50 bits": (pa.float64(), RNG.normal(3, 2, 500).tolist(), Grid(0, 8, bits=50)),
+    "odd bounds": (pa.float64(), RNG.normal(0.3, 2, 500).tolist(), RowLattice(-math.pi, math.e)),
+    "step that is not a power of two": (
+        pa.float64(),
+        RNG.normal(3, 2, 500).tolist(),
+        RowLattice(0.1, 9.7, step=0.01),
+    ),
+    "40 bits": (pa.float64(), RNG.normal(3, 2, 500).tolist(), RowLattice(-3, 8, bits=40, missing="drop")),
+    "50 bits": (pa.float64(), RNG.normal(3, 2, 500).tolist(), RowLattice(0, 8, bits=50)),
     "steps above one": (
         pa.float64(),
         [k * 128.0 + d for k in range(40) for d in (0, 1, -1)],
-        Grid(0, 2.0**40),
+        RowLattice(0, 2.0**40),
     ),
     "many rows": (pa.float64(), RNG.normal(5, 2, 5000).tolist(), DROP),
     "float32": (pa.float32(), [float(np.float32(v)) for v in RNG.normal(3, 2, 200)], DROP),
-    "int64": (pa.int64(), [2**63 - 1, -(2**63), 0, None, 7], Grid(-1e19, 1e19)),
+    "int64": (pa.int64(), [2**63 - 1, -(2**63), 0, None, 7], RowLattice(-1e19, 1e19)),
     "int64 near 2^53": (
         pa.int64(),
         [2**53 + k for k in range(-4, 5)],
-        Grid(2.0**53 - 8, 2.0**53 + 8, step=1),
+        RowLattice(2.0**53 - 8, 2.0**53 + 8, step=1),
     ),
-    "uint64": (pa.uint64(), [2**64 - 1, 2**63, 0, 1025, None], Grid(0, 2e19)),
-    "int8": (pa.int8(), [-128, 127, 0, None, 5], Grid(-100, 100, step=1, missing="drop")),
-    "bool": (pa.bool_(), [True, False, None, True], Grid(0, 1, step=1, missing="drop")),
+    "uint64": (pa.uint64(), [2**64 - 1, 2**63, 0, 1025, None], RowLattice(0, 2e19)),
+    "int8": (pa.int8(), [-128, 127, 0, None, 5], RowLattice(-100, 100, step=1, missing="drop")),
+    "bool": (pa.bool_(), [True, False, None, True], RowLattice(0, 1, step=1, missing="drop")),
     "decimal(18,3)": (
         pa.decimal128(18, 3),
         [Decimal("1.005"), Decimal("-2.675"), None, Decimal("9.999")],
@@ -99,15 +104,15 @@ COLUMNS = {
     "decimal(38,18)": (
         pa.decimal128(38, 18),
         [Decimal(int(k)) / 10**18 for k in RNG.integers(0, 10**18, 200)],
-        Grid(0, 1, bits=50),
+        RowLattice(0, 1, bits=50),
     ),
     "decimal(38,0)": (  # where a cast in DuckDB rounds twice
         pa.decimal128(38, 0),
         [Decimal(2**64 + int(k)) for k in RNG.integers(0, 2**64, 400, dtype=np.uint64)],
-        Grid(2**64, 2**65, step=2**15),
+        RowLattice(2**64, 2**65, step=2**15),
     ),
     "text": (pa.string(), TEXTS, DROP),
-    "text, fixed": (pa.string(), TEXTS, Grid(-10, 10, missing=-3)),
+    "text, fixed": (pa.string(), TEXTS, RowLattice(-10, 10, missing=-3)),
 }
 
 
@@ -134,7 +139,7 @@ def _spelled(value):
 
 def fine(grid):
     """The lattice of order statistics on the same bounds, when no step is declared."""
-    return Grid(grid.low, grid.high, bits=FINE_BITS, missing=grid.missing)
+    return RowLattice(grid.low, grid.high, bits=FINE_BITS, missing=grid.missing)
 
 
 def asked(grid):
@@ -146,8 +151,8 @@ def asked(grid):
         Window(Rank(1, 3), 0),
         Window(Rank(1, 2), 3),
     )
-    cuts = (0, 1, grid.top // 3, grid.top // 2, grid.top, grid.top + 1)
-    return Request("x", grid, windows, squares=grid.top <= 2**32, cuts=cuts)
+    cuts = (0, 1, grid.last // 3, grid.last // 2, grid.last, grid.last + 1)
+    return Request("x", grid, windows, squares=grid.last <= 2**32, cuts=cuts)
 
 
 def code(value, grid):
@@ -158,7 +163,7 @@ def code(value, grid):
             return None
         x = float(grid.missing)
     distance = min(max(x, grid.low), grid.high) - grid.low
-    return round(Fraction(distance / float(grid.pace)))
+    return round(Fraction(distance / float(grid.step)))
 
 
 def defined(values, request):

@@ -30,15 +30,20 @@ from hypothesis import strategies as st
 from sordino.data import open_source
 from sordino.errors import SordinoError
 from sordino.privacy import Unit
-from sordino.reading.requests import Cells, Columns, Condition, Grid, Rank, Request, Window
+from sordino.reading.requests import Cells, Columns, Condition, Rank, Request, Window
+from sordino.reading.row_lattice import RowLattice
 
 NAN, INF = math.nan, math.inf
 HOSTILE = 9
 """The number of the hostile row in the column ``n``."""
 
 EVERYTHING = (Window(Rank(1, 2), 100),)
-GRIDS = (Grid(-10, 10, missing="drop"), Grid(0, 2.0**61, missing=3), Grid(0, 3, step=1, missing="drop"))
-NUMBER = Grid(0, 15, step=1, missing=14)
+GRIDS = (
+    RowLattice(-10, 10, missing="drop"),
+    RowLattice(0, 2.0**61, missing=3),
+    RowLattice(0, 3, step=1, missing="drop"),
+)
+NUMBER = RowLattice(0, 15, step=1, missing=14)
 WHOLE_KEYS, TEXT_KEYS = (1, 0, 2, 2**60, 2**60 + 1, -3), ("a", "1", "b", "", "é", "7.5")
 CONDITIONS = [
     ("==", 1), ("!=", 1), ("<", 1), ("<=", 0.5), (">", 0), (">=", 2.0**60), ("in", (1, 0, 2)),

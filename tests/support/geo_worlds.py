@@ -58,7 +58,7 @@ def distances(points):
 
 
 def published_kernel_bound(c, g):
-    """Paper 002, Lemma 4.6 with its misprints mended: stationary in c_z with c_w - c_z held fixed."""
+    """Liang and Yi 2024, Lemma 4.6 with its misprints mended: stationary in c_z with c_w - c_z held fixed."""
     best = np.maximum(c * np.exp(-c * c / 2), steepest(c))
     root = 0.5 * (np.sqrt(g * g + 4.0) + np.array([-g, g]))  # the paper's w, as |w| in bandwidths
     for w, side in ((root[1], 1.0), (root[0], -1.0)):

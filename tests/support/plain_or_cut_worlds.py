@@ -6,10 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import Ends, exact_chances
 from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, CutPlan
 from sordino.mechanisms.clip.whole_or_interval import flatness
 from sordino.privacy import Neighbors, Pure
+from sordino.reading.row_lattice import RowLattice
 
 PLACES = np.linspace(-9, 15, 97)  # where densities of the whole range's value are compared, in sensitivities
 
@@ -56,10 +58,13 @@ def weighed_rows(family, rows):
     return family.weigh(Ends.of(codes[:reach], codes[max(len(codes) - reach, 0) :], len(codes)))
 
 
-def outcome_laws(family, rows, *, relation=Neighbors.REPLACE_ONE, rate=None, inner=None, steeper=1):
+def outcome_laws(
+    family, rows, *, relation=Neighbors.REPLACE_ONE, rate=None, inner=None, steeper=1, squares=None
+):
     """Log densities of the value at public places, for the whole range and for every interval by its start.
 
-    Rates and the flatness of the whole range are those of the plan unless a control says otherwise.
+    Rates and the flatness of the whole range are those of the plan unless a control says otherwise. With a mechanism
+    for squares the values are what it would add noise to.
     """
     plan = family.plan
     rate, inner = rate or plan.whole.epsilon, inner or plan.cut.epsilon
@@ -68,7 +73,8 @@ def outcome_laws(family, rows, *, relation=Neighbors.REPLACE_ONE, rate=None, inn
     slope = plan.slope * plan.contribution
     whole, flat, cells = exact_chances(weighed, joint=True, exponent=steeper * flatness(rate, slope))
     free = float(1 - WHOLE_PART) if flat > 0 else whole
-    laws = {"whole": math.log(free) - np.maximum(_gaps(family, codes, 0, family.top, relation, rate), flat)}
+    gaps_of = _gaps if squares is None else squares_gaps(squares)
+    laws = {"whole": math.log(free) - np.maximum(gaps_of(family, codes, 0, family.top, relation, rate), flat)}
     for level, places, chance, charge in zip(
         weighed.level, weighed.places, cells, weighed.charges, strict=True
     ):
@@ -76,7 +82,7 @@ def outcome_laws(family, rows, *, relation=Neighbors.REPLACE_ONE, rate=None, inn
         some = set(range(first, last + 1)) - weighed.taken(level) if places is None else places
         top = charge / weighed.unit
         for place in some:
-            gaps = _gaps(family, codes, *family.interval(level, int(place)), relation, inner)
+            gaps = gaps_of(family, codes, *family.interval(level, int(place)), relation, inner)
             height = math.log(chance / len(some) / (1 + top)) + top
             laws[level, int(place)] = height - np.maximum(gaps, top)
     return laws
@@ -91,6 +97,21 @@ def _gaps(family, codes, low, high, relation, rate):
     if relation is Neighbors.ADD_REMOVE_ONE:
         value, most = value - len(codes) * most / 2, most / 2
     return float(rate) * np.abs(PLACES - value / (most * family.plan.contribution))
+
+
+def squares_gaps(mechanism):
+    """The same for squares, by the mechanism's own summand: its value and its sensitivity."""
+
+    def gaps(family, codes, low, high, relation, rate):
+        grid = RowLattice(0, family.top, step=1)
+        part = mechanism.summand(
+            SortedColumn(codes, grid).clipped(low, high, squares=True), Pure(1), family.plan.contribution
+        )
+        per_row = max(part.rows, 1) if relation is Neighbors.REPLACE_ONE else 1
+        scale = part.sensitivity * per_row
+        return float(rate) * np.abs(PLACES - float(part.value * per_row / scale))
+
+    return gaps
 
 
 def worst(family, all_columns, relation, **options):

@@ -220,8 +220,8 @@ def three(sizes):
 def compared(option):
     """Which of the three figures tell how large the errors are.
 
-    Where the tails are so heavy that the root mean square hangs on answers that a few thousand draws have not seen, the
-    quantiles alone are compared.
+    Where the tails are so heavy that the root mean square depends on answers that a few thousand draws have not seen,
+    the quantiles alone are compared.
     """
     heavy = option.most > 0 and option.rms > HEAVY * option.most
     return np.array([True, not heavy, True])

@@ -10,9 +10,9 @@ import numpy as np
 from sordino import catalogue
 from sordino.coverage import Sample
 from sordino.errors import SordinoError
+from sordino.lattice import FiniteLattice
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.clip.column import SortedColumn
-from sordino.mechanisms.quantile.plan import Lattice
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.noise.laplace import Laplace
@@ -27,7 +27,7 @@ PLAIN = Additive(calibration=Laplace.calibrate(Pure(1), smoothing=0))
 def options(statistic, field):
     """What a field of a mechanism may be, by its name; the statistic's own numbers where it has them."""
     grid = getattr(statistic, "grid", None)
-    lattice = Lattice(Fraction(0), Fraction(1), 5) if grid is None else Lattice(*_lattice(grid))
+    lattice = FiniteLattice(Fraction(0), Fraction(1), 5) if grid is None else FiniteLattice(*_lattice(grid))
     low, high = (0, 5) if grid is None else (grid.low, grid.high)
     centre = getattr(statistic, "centre", None)
     known = {
@@ -60,7 +60,7 @@ def options(statistic, field):
 
 
 def _lattice(grid):
-    return grid.units.origin, grid.units.step, grid.top
+    return grid.endless.origin, grid.endless.step, grid.last
 
 
 def built(kind, statistic):
@@ -191,7 +191,7 @@ def _ends(mechanism, statistic, codes):
         for sign in (-1, 1)
     )
     one, other = (
-        [law.log_probability(point) for point in range(statistic.grid.top + 1)] for law in (low, high)
+        [law.log_probability(point) for point in range(statistic.grid.last + 1)] for law in (low, high)
     )
     return np.add.outer(one, other).ravel()
 

@@ -78,7 +78,7 @@ def exact(task, column):
 
 
 def prepare(task, column):
-    """Open the column once with a book in memory; every answer is a release that is debited."""
+    """Open the column once with a ledger in memory; every answer is a release that is debited."""
     if task.get("law"):
         return iter(exact(task, column)).__next__
     private = task["relation"] == "add/remove"

@@ -82,7 +82,8 @@ def sordino():
     """Exactly rounded draws on a lattice, from a cryptographic stream."""
     from fractions import Fraction
 
-    from sordino.exact import Bits, Grid, draw, draw_many
+    from sordino.exact import Bits, draw, draw_many
+    from sordino.lattice import Lattice
     from sordino.noise.gaussian.sampler import GaussianRecipe
     from sordino.noise.laplace.sampler import LaplaceRecipe
     from sordino.noise.polyplace.sampler import PolyPlaceRecipe
@@ -94,12 +95,15 @@ def sordino():
         ("PolyPlace", PolyPlaceRecipe(10)),
     ):
         found[f"{label}, vector"] = rate(
-            lambda recipe=recipe: draw_many(recipe, locations=0, scales=10, grid=Grid(-20), size=size), size
+            lambda recipe=recipe: draw_many(
+                recipe, locations=0, scales=10, grid=Lattice.dyadic(-20), size=size
+            ),
+            size,
         )
         bits = Bits()
         found[f"{label}, one call each"] = rate(
             lambda recipe=recipe, bits=bits: draw(
-                recipe, location=0, scale=Fraction(10), grid=Grid(-20), bits=bits
+                recipe, location=0, scale=Fraction(10), grid=Lattice.dyadic(-20), bits=bits
             ),
             1,
         )

@@ -13,17 +13,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.selection.selection import ListLaw
-from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
@@ -63,9 +62,9 @@ class CoarseCount(Mechanism):
         """A plan shows it beside the default."""
         yield cls(price=price)
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> Mapping[str, Units]:  # noqa: ARG002
+    def lattices(self, statistic: Statistic, grid: Lattice) -> Mapping[str, Lattice]:  # noqa: ARG002
         """Multiples of the step."""
-        return {"value": Units(Fraction(0), Fraction(self.step))}
+        return {"value": Lattice(Fraction(0), Fraction(self.step))}
 
     def _exponents(self, reading: Reading) -> list[Fraction]:
         opened = reading.open()
@@ -80,7 +79,7 @@ class CoarseCount(Mechanism):
         weights = [math.exp(-float(one - least)) for one in exponents]
         return ListLaw([weight / math.fsum(weights) for weight in weights])
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Draw one multiple, exactly."""
         place = Draws.of(bits).choice(self._exponents(reading), price=self.price)
         return Answer(Fraction(self.step * place))

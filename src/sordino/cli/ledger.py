@@ -11,7 +11,7 @@ import click
 
 from sordino.address import pasted
 from sordino.cli import render
-from sordino.cli.options import guarantee, json_option, price_options
+from sordino.cli.options import guarantee, json_option, picture_option, price_options
 from sordino.errors import LedgerDamaged, ParameterError
 
 if TYPE_CHECKING:
@@ -40,7 +40,13 @@ def command() -> None:
     "--unit", metavar="COLUMN", help="Whose rows belong together; without it one row is one person."
 )
 @click.option("--max-rows", type=int, default=1, show_default=True, help="Rows used of each unit.")
-@click.option("--neighbors", type=click.Choice(NEIGHBORS), default="replace-one", show_default=True)
+@click.option(
+    "--neighbors",
+    type=click.Choice(NEIGHBORS),
+    default="replace-one",
+    show_default=True,
+    help="Which datasets the promise compares: one person's data replaced, or added and removed.",
+)
 @click.option(
     "--counting",
     type=click.Choice(("sums", "concentrated")),
@@ -61,7 +67,7 @@ def create(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Begin a ledger with a ceiling for everything that will ever be released about these people."""
+    """Open a ledger with a ceiling for everything that will ever be released about these people."""
     from sordino.ledger import Ledger
     from sordino.privacy import Neighbors, Unit
 
@@ -86,7 +92,7 @@ def create(
 @click.option("--by", type=click.Choice(("user",)), help="Add up what each user has spent.")
 @click.option("--last", type=click.IntRange(min=0), default=100, show_default=True, metavar="N",
               help="List the last N releases; 0 lists all.")  # fmt: skip
-@click.option("--plot", metavar="FILE", help="Draw the budget as a gauge into FILE (.svg, .png or .pdf).")
+@picture_option("Draw the budget as a gauge into FILE")
 @json_option
 def show(location: str, by: str | None, last: int, plot: str | None, as_json: bool) -> None:
     """Show what was promised, spent and released, by whom, and why the ledger was changed."""
@@ -126,7 +132,7 @@ def show(location: str, by: str | None, last: int, plot: str | None, as_json: bo
 
 
 _DONE = {
-    "open": "begun", "raise": "raised", "lower": "lowered", "freeze": "frozen", "unfreeze": "unfrozen",
+    "open": "opened", "raise": "raised", "lower": "lowered", "freeze": "frozen", "unfreeze": "unfrozen",
     "close": "closed",
 }  # fmt: skip
 
@@ -227,66 +233,51 @@ def verify(location: str, known: str | None, as_json: bool) -> None:
         )
 
 
-@command.command(name="raise")
-@place
-@price_options
-@why_option
-@user_option
-@json_option
-def raise_(location: str, reason: str, user: str | None, as_json: bool, **options: Any) -> None:
-    """Raise the ceiling, with a reason."""
-    budget = guarantee(options)
-    _change(location, user, as_json, lambda ledger: ledger.raise_to(budget, reason=reason))
+def _changing(name: str, words: str, change: Callable[..., Any], *, ceiling: bool) -> None:
+    """A verb that changes the ledger for a reason, and prints where it stands then."""
+
+    @place
+    @why_option
+    @user_option
+    @json_option
+    def verb(location: str, reason: str, user: str | None, as_json: bool, **options: Any) -> None:
+        from sordino.ledger import Ledger
+
+        asked = [guarantee(options)] if ceiling else []
+        with Ledger(location, user=user) as ledger:
+            change(ledger, *asked, reason=reason)
+            _state(ledger, as_json)
+
+    command.command(name=name, help=words)(price_options(verb) if ceiling else verb)
 
 
-@command.command()
-@place
-@price_options
-@why_option
-@user_option
-@json_option
-def lower(location: str, reason: str, user: str | None, as_json: bool, **options: Any) -> None:
-    """Lower the ceiling, not below what is spent, with a reason."""
-    budget = guarantee(options)
-    _change(location, user, as_json, lambda ledger: ledger.lower_to(budget, reason=reason))
-
-
-@command.command()
-@place
-@why_option
-@user_option
-@json_option
-def freeze(location: str, reason: str, user: str | None, as_json: bool) -> None:
-    """Refuse every release until it is unfrozen; stored answers still come back by their tokens."""
-    _change(location, user, as_json, lambda ledger: ledger.freeze(reason=reason))
-
-
-@command.command()
-@place
-@why_option
-@user_option
-@json_option
-def unfreeze(location: str, reason: str, user: str | None, as_json: bool) -> None:
-    """Take releases again."""
-    _change(location, user, as_json, lambda ledger: ledger.unfreeze(reason=reason))
-
-
-@command.command()
-@place
-@why_option
-@user_option
-@json_option
-def close(location: str, reason: str, user: str | None, as_json: bool) -> None:
-    """Close the ledger for good: nothing will ever be spent from it again."""
-    _change(location, user, as_json, lambda ledger: ledger.seal(reason=reason))
-
-
-def _change(location: str, user: str | None, as_json: bool, change: Callable[[Ledger], Any]) -> None:
-    from sordino.ledger import Ledger
-
-    with Ledger(location, user=user) as ledger:
-        change(ledger)
-        _state(ledger, as_json)
+_changing(
+    "raise",
+    "Raise the ceiling, with a reason.",
+    lambda ledger, budget, reason: ledger.raise_to(budget, reason=reason),
+    ceiling=True,
+)
+_changing(
+    "lower",
+    "Lower the ceiling, not below what is spent, with a reason.",
+    lambda ledger, budget, reason: ledger.lower_to(budget, reason=reason),
+    ceiling=True,
+)
+_changing(
+    "freeze",
+    "Refuse every release until it is unfrozen; stored answers still come back by their tokens.",
+    lambda ledger, reason: ledger.freeze(reason=reason),
+    ceiling=False,
+)
+_changing(
+    "unfreeze", "Take releases again.", lambda ledger, reason: ledger.unfreeze(reason=reason), ceiling=False
+)
+_changing(
+    "close",
+    "Close the ledger for good: nothing will ever be spent from it again.",
+    lambda ledger, reason: ledger.seal(reason=reason),
+    ceiling=False,
+)
 
 
 @command.command()

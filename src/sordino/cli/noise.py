@@ -43,7 +43,9 @@ def _shape_options(function: Any) -> Any:
 @click.option("--smoothing", type=str, metavar="G", help="S(x) <= e^G S(x'); 0 for a global bound.")
 @_shape_options
 @click.option("--method", metavar="NAME", help="Which theorem, where a family has several.")
-@click.option("--figure", is_flag=True, help="Compare all noises over the smoothing (paper 000, Figure 1).")
+@click.option(
+    "--figure", is_flag=True, help="Compare all noises over the smoothing (Hladík and Tětek 2022, Figure 1)."
+)
 @plot_option
 @json_option
 def command(family: str | None, figure: bool, plot: str | None, as_json: bool, **options: Any) -> None:
@@ -116,7 +118,7 @@ def _plot(calibration: Calibration, path: str) -> None:
 
 
 def _figure(plot: str | None, as_json: bool, options: dict[str, Any]) -> None:
-    """Print and draw Figure 1 of paper 000 with the papers' constants and ours."""
+    """Print and draw Figure 1 of Hladík and Tětek 2022 with the papers' constants and ours."""
     from sordino.cli.paper import reproduction
 
     module = reproduction("polyplace")

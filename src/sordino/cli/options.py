@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sordino.docstrings import described, sentence
 from sordino.errors import ParameterError
 from sordino.privacy import Approx, Concentrated, Geo, Guarantee, Pure, TruncatedConcentrated
 
@@ -33,10 +34,26 @@ _EXAMPLES = {
 """What stands for a field in an example."""
 
 UNTYPED = ("interval", "measure")
-"""Hints that are no option of their own here: the one has its own, the other is an object."""
+"""Hints that are not options of their own here: the one has its own, the other is an object."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-plot_option = click.option("--plot", metavar="FILE", help="Draw a picture into FILE (.svg, .png or .pdf).")
+
+
+def drawable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:  # noqa: ARG001
+    """Refuse a file that cannot be drawn into, and a missing matplotlib, before the verb begins its work."""
+    if path is not None:
+        from sordino import plots
+
+        plots.check(path)
+    return path
+
+
+def picture_option(words: str) -> Callable[..., Any]:
+    """An option that names the file for a picture."""
+    return click.option("--plot", metavar="FILE", callback=drawable, help=f"{words} (.svg, .png or .pdf).")
+
+
+plot_option = picture_option("Draw a picture into FILE")
 
 
 def interval_options(words: str) -> list[Callable[..., Any]]:
@@ -78,12 +95,32 @@ def price_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that together name a guarantee."""
     for option in (
         click.option(
-            "--per", type=str, metavar="D", help="With --epsilon: geo-privacy, epsilon per distance D."
+            "--per",
+            type=str,
+            metavar="D",
+            help="With --epsilon: geo-privacy, epsilon for points a distance D apart.",
         ),
-        click.option("--omega", type=str, metavar="W", help="With --rho: truncated concentrated DP."),
-        click.option("--rho", type=str, metavar="R", help="Concentrated DP."),
-        click.option("--delta", type=str, metavar="D", help="With --epsilon: approximate DP."),
-        click.option("--epsilon", type=str, metavar="E", help="Pure DP."),
+        click.option(
+            "--omega",
+            type=str,
+            metavar="W",
+            help="With --rho: truncated concentrated privacy (tCDP), orders up to W.",
+        ),
+        click.option(
+            "--rho", type=str, metavar="R", help="Instead of --epsilon: concentrated privacy (zCDP)."
+        ),
+        click.option(
+            "--delta",
+            type=str,
+            metavar="D",
+            help="With --epsilon: approximate privacy, but for a probability D.",
+        ),
+        click.option(
+            "--epsilon",
+            type=str,
+            metavar="E",
+            help="Pure differential privacy: no answer becomes more than e^E times likelier or less likely.",
+        ),
     ):
         command = option(command)
     return command
@@ -207,7 +244,7 @@ class Statistics(click.Group):
             if field not in arguments:
                 decorated = click.option(
                     f"--{field.name.replace('_', '-')}", field.name, required=_required(field), metavar=_metavar(field),
-                    help=_help(field),
+                    help=_help(field, kind),
                 )(decorated)  # fmt: skip
         for field in reversed(arguments):
             named: dict[str, Any] = (
@@ -262,32 +299,10 @@ def _metavar(field: dataclasses.Field[Any]) -> str:
     return "A,B,..." if str(field.type).startswith("tuple") else "TEXT" if "str" in str(field.type) else "X"
 
 
-def _help(field: dataclasses.Field[Any]) -> str:
-    words = {
-        "low": "Lower bound, public: values below are clamped to it.",
-        "high": "Upper bound, public: values above are clamped to it.",
-        "step": "The lattice on which the data live: 1 for ages, 0.01 for pay.",
-        "missing": "What a row that is not a number counts as: a number, or drop.",
-        "bits": "Resolution of the lattice when no step is given.",
-        "keys": "Public categories.",
-        "columns": "The columns that the function gets.",
-        "label": "What it is called in words; the function's own name by default.",
-        "outputs": "Names of several numbers that it returns.",
-        "spread": "Public guess of the standard deviation of its value over blocks.",
-        "blocks": "The number of blocks; from public numbers by default.",
-        "block_rows": "Rows that the function needs at least.",
-        "debias": "Parts of a jackknife inside each block; 0 for none.",
-        "otherwise": "The public number that stands for a block without a number.",
-        "unbiased": "You vouch that it is unbiased on small blocks: yes or no.",
-        "aggregate": "How block values are put together: trimmed, median or mean.",
-        "frame": "What the function gets: pandas, polars, pyarrow or numpy.",
-        "isolation": "Where it runs: process, sandbox or none.",
-        "seconds": "Time for one block.",
-        "memory": "Bytes for one block.",
-        "workers": "Blocks that run at once.",
-    }
-    text = words.get(field.name, field.name.replace("_", " ").capitalize() + ".")
-    return text if _required(field) or field.default is None else f"{text} [default: {field.default}]"
+def _help(field: dataclasses.Field[Any], kind: type) -> str:
+    """What a field is, in the first sentence of its description; the docstrings are where it is written."""
+    text = sentence(described(kind).get(field.name, field.name.replace("_", " ").capitalize()))
+    return text if _required(field) or field.default in (None, ()) else f"{text} [default: {field.default}]"
 
 
 def _read(field: dataclasses.Field[Any], text: str | None) -> Any:
@@ -333,7 +348,7 @@ def hint_options(taken: set[str]) -> list[Callable[..., Any]]:
         if field.name in UNTYPED or field.name in taken:
             continue
         flag = f"--{field.name}"
-        about = f"Public hint for choosing: {field.name}."
+        about = f"Public hint. {sentence(described(Hints)[field.name])}"
         if field.type == "bool":
             hints.append(click.option(flag, is_flag=True, default=None, help=about))
         else:

@@ -30,7 +30,9 @@ def reproduction(module: str = "") -> Any:
         ) from None
 
 
-@click.group(name="paper", epilog="Example: sordino paper run 000-figure-1 --scale full --out figures")
+@click.group(
+    name="paper", epilog="Example: sordino paper run hladik-2022-figure-1 --scale full --out figures"
+)
 def command() -> None:
     """Run the papers' experiments by this package's own functions."""
 
@@ -65,10 +67,16 @@ def list_experiments(as_json: bool) -> None:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of public data files; generated stand-ins are always run.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many processes work at once.",
+)
 @json_option
 def run(name: str, scale: str, out: Path, data: Path | None, jobs: int, as_json: bool) -> None:
-    """Run NAME (an experiment, a paper such as 004, or all) and write its files into a folder.
+    """Run NAME (an experiment, a paper such as bun-2019, or all) and write its files into a folder.
 
     An interrupted run goes on where it stopped.
     """

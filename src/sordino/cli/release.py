@@ -82,11 +82,20 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
             help="A further statistic, with its options: read in the same pass, one entry in the ledger. The price is "
             "shared equally, unless each --and names its own.",
         ),
-        click.option("--data", metavar="FILE", help="The data."),
+        click.option(
+            "--data",
+            metavar="FILE",
+            help="The table: a .csv, .tsv, .parquet or .npz file, or a PostgreSQL address.",
+        ),
         click.option("--ledger", "location", metavar="LEDGER", help="The ledger that pays."),
         click.option("--unit", metavar="COLUMN", help="Whom to protect; by default as the ledger says."),
         click.option("--max-rows", type=int, help="Rows used of each unit; by default as the ledger says."),
-        click.option("--row", "row_order", metavar="COLUMN", help="Orders the rows of a unit."),
+        click.option(
+            "--row",
+            "row_order",
+            metavar="COLUMN",
+            help="A column that orders the rows of a unit, to say which are used where it has too many.",
+        ),
         click.option("--numbers", metavar="A,B,...", help="Columns of text that are to be read as numbers."),
         click.option(
             "--decimal",
@@ -97,7 +106,11 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
         click.option(
             "--quoted-line-breaks", is_flag=True, help="Quoted fields of a CSV file hold line breaks."
         ),
-        click.option("--neighbors", type=click.Choice(NEIGHBORS), help="By default as the ledger says."),
+        click.option(
+            "--neighbors",
+            type=click.Choice(NEIGHBORS),
+            help="Which datasets the promise compares; by default as the ledger says.",
+        ),
         click.option("--where", multiple=True, metavar="COND", help="Only rows with, e.g., 'age>=18'."),
         click.option("--by", metavar="COLUMN", help="Answer for every group of a column; needs --by-keys."),
         click.option("--by-keys", metavar="A,B,...", help="The public keys of --by."),
@@ -117,7 +130,7 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
             help="A row of the ledger noted earlier: an older copy put back is refused.",
         ),
         click.option("--token", help="Asked again with it, the stored answer comes back and costs nothing."),
-        click.option("--yes", is_flag=True, help="Do not ask."),
+        click.option("--yes", is_flag=True, help="Release without asking for confirmation."),
         click.option(
             "--dry-run",
             is_flag=True,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--rows", type=int, metavar="N", help="For --plan: how many rows the data have, roughly.")
 @click.option("--out", metavar="FILE", help="The report; by default as the file says.")
 @click.option("--user", metavar="NAME", help="Who asks, for the ledger; by default the login name.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Release without asking for confirmation.")
 def command(
     file: str, check: bool, plan: bool, rows: int | None, out: str | None, user: str | None, yes: bool
 ) -> None:
@@ -194,7 +194,7 @@ def _ledger(asked: ReleaseFile, user: str | None) -> Ledger:
             hint="budget = { epsilon = 3 }, or: sordino ledger create LEDGER --epsilon 3 --reason 'why'",
         )  # fmt: skip
     unit, neighbors = _whom(asked)
-    render.note(f"  ledger      {asked.ledger} is begun with {asked.budget!r}")
+    render.note(f"  ledger      {asked.ledger} is started with {asked.budget!r}")
     return Ledger.create(
         asked.ledger, asked.budget, reason=asked.reason, neighbors=neighbors, unit=unit, user=user
     )

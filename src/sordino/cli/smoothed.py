@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.cli import render
+from sordino.cli.options import plot_option
 from sordino.cli.smoothed_elections import elections
 from sordino.cli.smoothed_precincts import precincts
 from sordino.smoothed.asked import described, only_tally
@@ -36,9 +37,7 @@ def command() -> None:
 def source_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say what there is and how much of it is published."""
     for option in (
-        click.option(
-            "--plot", type=click.Path(dir_okay=False), help="Write the picture to this .svg, .png or .pdf."
-        ),
+        plot_option,
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         click.option("--replacement", is_flag=True, help="The sample is drawn with replacement."),
         click.option("--held-back", metavar="AMOUNT", help="Records lost or held back: 300000, or 0.2%."),

@@ -1,4 +1,4 @@
-"""US presidential elections: the figures of Liu, Wang & Xia 2023, with what we found."""
+"""US presidential elections: the figures of Liu, Wang and Xia 2023, with what we found."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.cli import render
+from sordino.cli.options import plot_option
 from sordino.smoothed.asked import amount
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--samples", type=int, default=12, help="Figure 2 right: databases drawn per point.")
 @click.option("--largest", type=int, default=4096, help="Figure 2 right: largest number of records.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--plot", type=click.Path(dir_okay=False), help="Write the picture to this .svg, .png or .pdf.")
+@plot_option
 def elections(
     number: str,
     lost: str,
@@ -38,7 +39,7 @@ def elections(
     as_json: bool,
     plot: str | None,
 ) -> None:
-    """US presidential elections: Figures 1 and 2 of Liu, Wang & Xia 2023, with what we found.
+    """US presidential elections: Figures 1 and 2 of Liu, Wang and Xia 2023, with what we found.
 
     sordino smoothed elections --figure 2 --plot figure2.svg
     """

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sordino.cli import render
+from sordino.cli.options import plot_option
 from sordino.smoothed.asked import amount
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ _PLANNED = 20_000
 )
 @click.option("--all", "show_all", is_flag=True, help="List every precinct, not only the worst twenty.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--plot", type=click.Path(dir_okay=False), help="Write the picture to this .svg, .png or .pdf.")
+@plot_option
 def precincts(
     path: str,
     published: str | None,

@@ -14,9 +14,11 @@ import narwhals as nw
 
 from sordino.data.numbers import NUMBER, STRANGE
 from sordino.data.table import kind_of
-from sordino.reading.requests import RAISED, Condition, Grid
+from sordino.reading.row_lattice import RAISED, RowLattice
 
 if TYPE_CHECKING:
+    from sordino.reading.requests import Condition
+
     Expr = nw.Expr
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
@@ -47,7 +49,7 @@ def number(name: str, dtype: Any, otherwise: float) -> Expr:
     column = nw.col(name)
     if dtype == nw.Boolean:  # PostgreSQL casts truth to whole numbers only, and computes with 1.0 in decimals
         value = nw.when(column).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Float64)
-    elif kind_of(dtype) == "text":  # what is no number must not reach the cast: it would raise
+    elif kind_of(dtype) == "text":  # anything that is not a number must not reach the cast: it would raise
         text = nw.when(present(name, dtype)).then(column.cast(nw.String)).otherwise(nw.lit("0"))
         value = text.str.strip_chars(" ").cast(nw.Float64)
     elif dtype.is_decimal():  # casts lose the last bit; through text they are correctly rounded
@@ -58,13 +60,13 @@ def number(name: str, dtype: Any, otherwise: float) -> Expr:
     return nw.when(present(name, dtype)).then(value).otherwise(nw.lit(float(otherwise)))
 
 
-def code(value: Expr, grid: Grid) -> Expr:
-    """The code of a number, as a double: the expression of `sordino.exact.grid.raise_rows`.
+def code(value: Expr, grid: RowLattice) -> Expr:
+    """The code of a number, as a double: the expression of `sordino.reading.row_lattice.RowLattice.raised`.
 
     Clip first: then nothing overflows. Differences that would underflow are set to 0, whose code they have:
     PostgreSQL raises on underflow.
     """
-    step = float(grid.pace)
+    step = float(grid.step)
     distance = value.clip(grid.low, grid.high) - grid.low
     if step > 1:
         distance = nw.when(distance < step / 4).then(nw.lit(0.0)).otherwise(distance)

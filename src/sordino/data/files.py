@@ -215,13 +215,13 @@ def _refused(path: str, names: list[str]) -> tuple[str, str]:
     """What is wrong with a header, and what to type; nothing of it is echoed, since it may be somebody's record."""
     if any("\ufffd" in name or "\0" in name for name in names):
         encoding = "utf-16" if any("\0" in name for name in names) else "latin1"
-        return "It is no UTF-8 text.", f"iconv -f {encoding} -t utf-8 {path} > utf8.csv"
+        return "It is not UTF-8 text.", f"iconv -f {encoding} -t utf-8 {path} > utf8.csv"
     if any("\r" in name for name in names):
         return "Its lines end with carriage returns alone.", f"tr '\\r' '\\n' < {path} > lines.csv"
     if not names:
         return "A quote in it is not closed; the header is one line.", "income,age,region"
     if any(not re.search(r"[^\W\d_]", name) and re.search(r"\d", name) for name in names):
-        why = "A number or a date is no name: it looks as if the header were absent."
+        why = "A number or a date is not a name: it looks as if the header were absent."
         return why, f"sed -i '1i income,age,region' {path} puts a header before the first line"
     if len({name.lower() for name in names}) != len(names):
         return "A name occurs twice.", "income,income_before,region"

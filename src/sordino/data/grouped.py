@@ -105,13 +105,15 @@ def summaries(
         for place, window in enumerate(windows):
             first, last = window.ranks(rows)
             if first > last:
-                runs[window] = Run(1, nothing, 0, rows, grid.top)
+                runs[window] = Run(1, nothing, 0, rows, grid.last)
                 continue
             assert found is not None
             value, count = codes.get(_plain(key), {}).get(place, (nothing, nothing))
             if int(count.sum()) != last - first + 1:
                 raise changed(subject)
-            runs[window] = Run(first, np.repeat(value, count), _whole(found, f"below{place}"), rows, grid.top)
+            runs[window] = Run(
+                first, np.repeat(value, count), _whole(found, f"below{place}"), rows, grid.last
+            )
         yield tuple(
             Summary(
                 request,

@@ -13,7 +13,8 @@ import numpy as np
 
 from sordino.data.objects import double_places, key_places
 from sordino.data.schema import NUMBERS
-from sordino.reading.requests import RAISED, Grid, Request, Run, Summary
+from sordino.reading.requests import Request, Run, Summary
+from sordino.reading.row_lattice import RAISED, RowLattice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -133,7 +134,7 @@ def summarise_groups(
     codes: NDArray[Any], starts: list[int], requests: tuple[Request, ...]
 ) -> Iterator[tuple[Summary, ...]]:
     """Answer requests on one grid for each group of codes that `sorted_by_group` has put in order."""
-    top = requests[0].grid.top
+    top = requests[0].grid.last
     between = running_sums(codes, top, max((b - a for a, b in pairwise(starts)), default=0))
     for start, stop in pairwise(starts):
         group, rows, total = codes[start:stop], stop - start, between(start, stop)
@@ -207,7 +208,7 @@ def summarise_together(codes: NDArray[Any], requests: tuple[Request, ...]) -> di
 
 def summarise(codes: NDArray[Any], request: Request) -> Summary:
     """Rows, total, squares, windows and cuts of a column of codes, in exact integers; the codes are rearranged."""
-    rows, top = len(codes), request.grid.top
+    rows, top = len(codes), request.grid.last
     squares = exact_squares(codes, top) if request.squares else 0
     below = counts_below(codes, request.cuts)
     windows = [window.ranks(rows) for window in request.windows]
@@ -283,9 +284,9 @@ def counts_below(codes: NDArray[Any], cuts: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(smaller[cut] for cut in cuts)
 
 
-def coded(values: NDArray[Any], grid: Grid) -> NDArray[Any]:
+def coded(values: NDArray[Any], grid: RowLattice) -> NDArray[Any]:
     """The codes of a column, in the narrowest integer type, block by block."""
-    narrow = grid.top < 2**32 and sys.byteorder == "little"
+    narrow = grid.last < 2**32 and sys.byteorder == "little"
     codes = np.empty(len(values), np.uint32 if narrow else np.int64)
     room = (
         np.empty(min(BLOCK, len(values))) if narrow else codes.view(np.float64)

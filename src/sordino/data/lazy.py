@@ -23,20 +23,11 @@ from sordino.data.schema import by_column, check_condition, check_requests, drop
 from sordino.data.table import column_of, kind_in_engine
 from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
-from sordino.reading.requests import (
-    Blocks,
-    Bundle,
-    Cells,
-    Columns,
-    Condition,
-    Grid,
-    Links,
-    Request,
-    Summary,
-)
+from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, Links, Request, Summary
 
 if TYPE_CHECKING:
     from sordino.reading.requests import Ask
+    from sordino.reading.row_lattice import RowLattice
 
     Frame = nw.LazyFrame[Any]
 
@@ -166,7 +157,7 @@ class Lazy:
                     why="This statistic needs every row in memory, and this engine is elsewhere. Nothing was spent.",
                     hint="write the columns to a Parquet file and open that",
                 )  # fmt: skip
-            if isinstance(part, Request) and part.squares and part.grid.top > 2**32:
+            if isinstance(part, Request) and part.squares and part.grid.last > 2**32:
                 raise Unsupported(
                     self._name, "sums of squares need at most 32 bits", got={"column": part.column},
                     why="Engines sum in 64 bits.", hint="bits=31",
@@ -251,7 +242,7 @@ class Lazy:
     def _count(self, frame: Frame) -> int:
         return int(collected(frame.select(nw.len().alias(ROWS)))[ROWS][0])
 
-    def _code(self, column: str, grid: Grid) -> nw.Expr:
+    def _code(self, column: str, grid: RowLattice) -> nw.Expr:
         missing = grid.low if grid.drops else float(grid.missing or 0)
         return code(number(column, self._schema[column], missing), grid)
 
@@ -308,7 +299,7 @@ class Lazy:
                 codes = self._code(column, grid)
                 if self._nearby:
                     frame = frame.select(value.alias(grouped.KEY), codes.cast(nw.Int64).alias(CODE))
-                    groups = summarise_groups(*grouped.sorted_codes(frame, keys, grid.top), together)
+                    groups = summarise_groups(*grouped.sorted_codes(frame, keys, grid.last), together)
                 else:
                     frame = frame.select(value.alias(grouped.KEY), codes.alias(CODE))
                     groups = iter(list(grouped.summaries(frame, keys, together, self._name)))

@@ -1,7 +1,8 @@
 """Data in memory: every request is answered in exact integers by the numpy kernel.
 
 Arrays and frames come in as a `Table`; files and engines live elsewhere. The order is fixed: where, missing,
-contribution bounding, split, summary. Nothing here raises for a value: what is no number follows the grid's policy.
+contribution bounding, split, summary. Nothing here raises for a value: what is not a number follows the grid's
+policy.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ class Memory:
         for (column, grid), together in by_column(requests).items():
             kept = self._rows_of(drops(together[0]))
             codes = coded(self._numeric(column, kept), grid)
-            ordered = sorted_by_group(group if kept is None else group[kept], codes, len(keys), grid.top)
+            ordered = sorted_by_group(group if kept is None else group[kept], codes, len(keys), grid.last)
             answers.append((together, summarise_groups(*ordered, together)))
         if all(isinstance(request, Request) for request in requests):
             yield from groups_in_order(requests, answers)
@@ -340,7 +341,7 @@ class Memory:
         numbers = self._numeric(request.weight, rows).astype(np.float64)[fine]
         weights = request.grid.codes(np.where(np.isnan(numbers), request.grid.high, numbers))
         public = [min(a, b) * request.vertices + max(a, b) for a, b in request.topology]
-        codes = np.full(len(public), request.grid.top, np.int64)
+        codes = np.full(len(public), request.grid.last, np.int64)
         order = np.lexsort((weights, keys))
         keys, weights = keys[order], weights[order]
         places = np.searchsorted(keys, public)
@@ -355,7 +356,7 @@ def _wanted(condition: Condition) -> tuple[Any, ...]:
 
 
 def _same_text(column: Column, condition: Condition) -> NDArray[np.bool_]:
-    """Which rows fulfil a condition on text; what is no text never does."""
+    """Which rows fulfil a condition on text; anything that is not text never does."""
     found = key_index(column, _wanted(condition)) >= 0
     return column.texts() & ~found if condition.op == "!=" else found
 

@@ -1,7 +1,7 @@
 """How text becomes numbers: one fixed grammar, the same in Python and in every engine. Nothing is sniffed.
 
 A text is a number when it holds only digits, signs, points, exponents and spaces, and matches `NUMBER`; any other
-text (``nan``, ``inf``, ``0x10``, ``1_000``, ``1,5``, a line break at its end, digits of other scripts) is no number.
+text (``nan``, ``inf``, ``0x10``, ``1_000``, ``1,5``, a line break at its end, digits of other scripts) is not a number.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _STRANGE, _NUMBER = re.compile(STRANGE), re.compile(NUMBER)
 
 
 def number(text: str) -> float:
-    """The double nearest to a text, NaN when it is no number.
+    """The double nearest to a text, NaN when it is not a number.
 
     Example:
         >>> number(" 1e3 "), number("0x10"), number("1,5")

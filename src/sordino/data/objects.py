@@ -43,11 +43,11 @@ def gathered(values: Sequence[Any]) -> NDArray[Any]:
 
 
 def numbers(values: list[Any], *, text: bool) -> NDArray[np.float64]:
-    """The number of each value as the nearest double, NaN for what is no number.
+    """The number of each value as the nearest double, NaN for anything that is not a number.
 
     Args:
         values: Python objects.
-        text: Whether texts are read by the grammar of `sordino.data.numbers`; otherwise they are no numbers.
+        text: Whether texts are read by the grammar of `sordino.data.numbers`; otherwise they are not numbers.
 
     Example:
         >>> numbers([1, 2.5, True, Fraction(1, 3), "4", None, [5]], text=False).round(3).tolist()

@@ -114,10 +114,10 @@ def summarise_frame(
     windows = tuple(dict.fromkeys(window for request in requests for window in request.windows))
     cuts = tuple(dict.fromkeys(cut for request in requests for cut in request.cuts))
     first, squares = _by_bucket(
-        codes, shifts(grid.top)[0], squares=any(request.squares for request in requests)
+        codes, shifts(grid.last)[0], squares=any(request.squares for request in requests)
     )
     rows = int(first.rows.sum())
-    runs = _runs(codes, first, windows, rows, grid.top, subject)
+    runs = _runs(codes, first, windows, rows, grid.last, subject)
     below = _below(codes, first, cuts, rows, subject)
     total = first.total(len(first.bucket))
     return {

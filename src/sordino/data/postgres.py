@@ -30,7 +30,7 @@ def open_postgres(
         address: A libpq address with the name of the table beside its other options.
         unit: Whom to protect.
         row: Column that identifies and orders the rows of a unit.
-        numbers: Has no use here: text is no number in a server that raises where a number is too large.
+        numbers: Has no use here: text is not a number in a server that raises where a number is too large.
     """
     place, table = split_address(address)
     try:

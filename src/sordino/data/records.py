@@ -21,7 +21,7 @@ BLOCK = 1 << 22
 """Bytes read at a time."""
 
 MARK = b"\xef\xbb\xbf"
-"""The byte-order mark; at the first byte of a file it is no part of the text."""
+"""The byte-order mark; at the first byte of a file it is not part of the text."""
 
 SEPARATORS = (b",", b";", b"\t", b"|")
 """What may separate fields; which one it is follows from the header."""

@@ -15,7 +15,8 @@ from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Condition, 
 
 if TYPE_CHECKING:
     from sordino.privacy import Unit
-    from sordino.reading.requests import Ask, Grid
+    from sordino.reading.requests import Ask
+    from sordino.reading.row_lattice import RowLattice
 
 Kinds = Mapping[str, str]
 Part = Request | Columns | Cells | Links | Blocks
@@ -49,9 +50,9 @@ def parts(requests: tuple[Ask, ...]) -> list[Part]:
     ]
 
 
-def by_column(requests: tuple[Ask, ...]) -> dict[tuple[str, Grid], tuple[Request, ...]]:
+def by_column(requests: tuple[Ask, ...]) -> dict[tuple[str, RowLattice], tuple[Request, ...]]:
     """The requests that share a pass: one column on one grid."""
-    asked: dict[tuple[str, Grid], dict[Request, None]] = {}
+    asked: dict[tuple[str, RowLattice], dict[Request, None]] = {}
     for part in parts(requests):
         if isinstance(part, Request):
             asked.setdefault((part.column, part.grid), {})[part] = None
@@ -144,7 +145,7 @@ def check_number(subject: str, kinds: Kinds, name: str, numbers: tuple[str, ...]
     if kind in NUMBERS or kind in {"decimal", "object"} or (kind == "text" and name in numbers):
         return
     hints = {
-        "text": f"numbers=({name!r},) reads its text as numbers; what is no number counts as missing",
+        "text": f"numbers=({name!r},) reads its text as numbers; text that is not a number counts as missing",
         "dates": "convert it to days or seconds since a date of your choice first",
         "durations": "convert it to seconds first",
     }

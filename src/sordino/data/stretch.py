@@ -52,7 +52,7 @@ def read_stretch(raw: bytes, *, width: int, separator: bytes, quoted: bool = Fal
         >>> read_stretch(b'1,a\r\n\n2,"b,c",d\n', width=2, separator=b",").lengths.tolist()
         [[1, 1], [0, 0], [1, 3]]
     """
-    # A byte that is no UTF-8 becomes U+FFFD; line breaks, quotes and separators end every such sequence, so what
+    # A byte that is not UTF-8 becomes U+FFFD; line breaks, quotes and separators end every such sequence, so what
     # is replaced in one record does not depend on another.
     text = raw.replace(b"\r\n", b"\n").decode("utf-8", "replace").encode()
     data = np.frombuffer(text, np.uint8)

@@ -1,6 +1,6 @@
 """From random bits to exactly rounded draws: the numerics policy lives here and nowhere else.
 
-Names are loaded on first use, so that importing a grid does not import FLINT.
+Names are loaded on first use, so that importing one does not import FLINT.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits, SeededBits
     from sordino.exact.choice import CellWeights, choose, choose_candidate
     from sordino.exact.compare import NoisyReal, noisy_argmax, permute_and_flip
-    from sordino.exact.grid import Grid, Rows, quantise
     from sordino.exact.log_grid import LogGrid
     from sordino.exact.pieces import Pieces
     from sordino.exact.recipe import Recipe
@@ -23,12 +22,10 @@ _HOMES = {
     "Bits": "bits",
     "ExpScale": "scale",
     "ExpScales": "scale",
-    "Grid": "grid",
     "LogGrid": "log_grid",
     "NoisyReal": "compare",
     "Pieces": "pieces",
     "Recipe": "recipe",
-    "Rows": "grid",
     "SeededBits": "bits",
     "CellWeights": "choice",
     "choose": "choice",
@@ -37,7 +34,6 @@ _HOMES = {
     "draw_many": "sampler",
     "noisy_argmax": "compare",
     "permute_and_flip": "compare",
-    "quantise": "grid",
 }
 
 __all__ = [
@@ -45,12 +41,10 @@ __all__ = [
     "CellWeights",
     "ExpScale",
     "ExpScales",
-    "Grid",
     "LogGrid",
     "NoisyReal",
     "Pieces",
     "Recipe",
-    "Rows",
     "SeededBits",
     "choose",
     "choose_candidate",
@@ -58,7 +52,6 @@ __all__ = [
     "draw_many",
     "noisy_argmax",
     "permute_and_flip",
-    "quantise",
 ]
 
 

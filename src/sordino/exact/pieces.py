@@ -18,8 +18,8 @@ from sordino.exact.choice import CellWeights, choose
 from sordino.exact.sampler import draw
 
 if TYPE_CHECKING:
-    from sordino.exact.grid import Grid
     from sordino.exact.shapes import Filling
+    from sordino.lattice import Lattice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,12 +37,13 @@ class Pieces:
         origin: Exact position of zero.
 
     Example:
-        >>> from sordino.exact import Grid, SeededBits
+        >>> from sordino.exact import SeededBits
+        >>> from sordino.lattice import Lattice
         >>> from sordino.exact.shapes import Falling
         >>> kappa = Fraction(1, 2)
         >>> pieces = Pieces(starts=[5, 8, 5, 1], lengths=[3, 2, -4, -1], levels=[0, 1, 0, 1],
         ...                 rate=kappa, shapes=(Falling(kappa),))
-        >>> 0 <= Grid(-10).value(pieces.draw(grid=Grid(-10), bits=SeededBits(3))) <= 10
+        >>> 0 <= Lattice.dyadic(-10).value(pieces.draw(grid=Lattice.dyadic(-10), bits=SeededBits(3))) <= 10
         True
     """
 
@@ -68,7 +69,7 @@ class Pieces:
             self, "_weights", CellWeights(np.abs(lengths), self.levels, self.rate, factors, kinds)
         )
 
-    def draw(self, *, grid: Grid, bits: Bits | None = None) -> int:
+    def draw(self, *, grid: Lattice, bits: Bits | None = None) -> int:
         """Draw one lattice point: the exact rounding of the ideal real draw.
 
         Args:

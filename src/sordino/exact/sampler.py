@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.exact.grid import Grid
     from sordino.exact.recipe import Recipe
+    from sordino.lattice import Lattice
 
 # 2^-48 pays for the rounding of the fraction of the location, of the sum and of the test itself.
 _HALF = 0.5 - 2.0**-48
@@ -41,7 +41,7 @@ def settle(
     uniforms: Sequence[LazyUniform],
     location: Fraction,
     scale: Fraction | ExpScale,
-    grid: Grid,
+    grid: Lattice,
 ) -> int:
     """Return floor((q + s unit W)/g + 1/2), refining the uniforms until the bits decide it.
 
@@ -75,7 +75,7 @@ def settle(
 
 
 def draw(
-    recipe: Recipe, *, location: float | Fraction, scale: Scale, grid: Grid, bits: Bits | None = None
+    recipe: Recipe, *, location: float | Fraction, scale: Scale, grid: Lattice, bits: Bits | None = None
 ) -> int:
     """Draw one lattice point: the exact rounding of location + scale * noise.
 
@@ -90,9 +90,10 @@ def draw(
         The integer k; the release is `grid.value(k)`.
 
     Example:
-        >>> from sordino.exact import Grid, SeededBits
+        >>> from sordino.exact import SeededBits
+        >>> from sordino.lattice import Lattice
         >>> from sordino.noise.laplace.sampler import LaplaceRecipe
-        >>> draw(LaplaceRecipe(), location=Fraction(1, 3), scale=2, grid=Grid(-3), bits=SeededBits(7))
+        >>> draw(LaplaceRecipe(), location=Fraction(1, 3), scale=2, grid=Lattice.dyadic(-3), bits=SeededBits(7))
         -13
     """
     source = Bits() if bits is None else bits
@@ -129,7 +130,7 @@ def draw_many(
     *,
     locations: Any,
     scales: Any,
-    grid: Grid,
+    grid: Lattice,
     denominator: int = 1,
     size: int | None = None,
     bits: Bits | None = None,
@@ -151,9 +152,10 @@ def draw_many(
         The integers k as int64. Beyond 2^62 they saturate, which is post-processing.
 
     Example:
-        >>> from sordino.exact import Grid, SeededBits
+        >>> from sordino.exact import SeededBits
+        >>> from sordino.lattice import Lattice
         >>> from sordino.noise.laplace.sampler import LaplaceRecipe
-        >>> draw_many(LaplaceRecipe(), locations=[1, 2, 3], denominator=3, scales=2, grid=Grid(-3),
+        >>> draw_many(LaplaceRecipe(), locations=[1, 2, 3], denominator=3, scales=2, grid=Lattice.dyadic(-3),
         ...           bits=SeededBits(1)).shape
         (3,)
     """
@@ -187,7 +189,7 @@ def _fill(
     where: Locations,
     amounts: Scales,
     steps: Any,
-    grid: Grid,
+    grid: Lattice,
 ) -> None:
     """Draw one chunk into `result[begin:end]`."""
     batch = tries(recipe, source, end - begin)

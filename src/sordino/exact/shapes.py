@@ -33,7 +33,7 @@ class Filling(Recipe):
 
 
 @dataclass(frozen=True, slots=True)
-class Flat(Filling):
+class FlatFilling(Filling):
     """The uniform law: what the inverse sensitivity mechanism puts on an interval."""
 
     guards: ClassVar[tuple[Guard, ...]] = (Guard.NONE,)

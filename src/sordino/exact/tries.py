@@ -52,7 +52,7 @@ def accepted(recipe: Recipe, source: Bits) -> list[LazyUniform]:
             return uniforms
 
 
-class Batch:
+class TryBatch:
     """Accepted tries in floats, with what is needed to work out any of them exactly."""
 
     __slots__ = ("_segments", "_source", "_uniforms", "sure", "tolerance", "value")
@@ -97,15 +97,15 @@ def _evaluate(recipe: Recipe, source: Bits, count: int) -> tuple[Any, Any, Any]:
     return words, sure, recipe.fast(ARRAYS, *x)
 
 
-def tries(recipe: Recipe, source: Bits, count: int) -> Batch:
+def tries(recipe: Recipe, source: Bits, count: int) -> TryBatch:
     """Make `count` accepted tries."""
     if not recipe.rejects:
         words, sure, fast = _evaluate(recipe, source, count)
         value, tolerance = (np.zeros(count), 0.0) if fast is None else fast[:2]
-        batch = Batch(source, value, tolerance, sure)
+        batch = TryBatch(source, value, tolerance, sure)
         batch.remember(0, words, None, {})
         return batch
-    batch = Batch(source, np.empty(count), np.empty(count), np.empty(count, dtype=bool))
+    batch = TryBatch(source, np.empty(count), np.empty(count), np.empty(count, dtype=bool))
     made = 0
     while made < count:
         size = max(64, int(1.25 * (count - made)))

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "Answer": "answers",
+    "ReportAnswer": "answers",
     "BlockMechanism": "blocks",
     "Box": "region",
     "Collector": "collector",
@@ -49,7 +49,6 @@ _HOMES = {
 }
 
 __all__ = [
-    "Answer",
     "BlockMechanism",
     "Box",
     "Collector",
@@ -70,6 +69,7 @@ __all__ = [
     "QueryMechanism",
     "Range",
     "Reference",
+    "ReportAnswer",
     "ReportTally",
     "Reports",
     "Sphere",

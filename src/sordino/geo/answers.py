@@ -36,7 +36,7 @@ _ROWS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class ReportAnswer:
     """People who satisfy a question, estimated from point reports: a number, or one per place or region.
 
     Attributes:
@@ -93,7 +93,7 @@ def answer(
     shares: Sequence[float] | None = None,
     edge_width: float | None = None,
     confidence: float = 0.95,
-) -> Answer:
+) -> ReportAnswer:
     """Answer a question from point reports, without bias.
 
     Args:
@@ -150,7 +150,7 @@ def answer(
 
 def _regions(
     groups: Any, regions: list[Any], asked: float | None, level: float, total: Any, question: Any
-) -> Answer:
+) -> ReportAnswer:
     """Regions by the default edge, once more with the wider one if the noise asks for it."""
     width = _edge_of(regions[0], groups, asked)
     found = _packed(total(groups, regions, width), groups, level, width, question)
@@ -257,7 +257,7 @@ def _on_line(
 
 def _packed(
     sums: tuple[Any, Any, Any, Any], groups: Sequence[Group], level: float, width: float | None, question: Any
-) -> Answer:
+) -> ReportAnswer:
     """Put sums together: variance of noise and of sampling, as in `maps.fields_on`."""
     total, squares, seconds, mixed = sums
     n = sum(group.people for group in groups)
@@ -269,4 +269,4 @@ def _packed(
     single = np.size(total) == 1 and not isinstance(question, (list, tuple))
     named = tuple(np.asarray(part).ravel()[0].item() if single else np.asarray(part) for part in parts)
     value, deviation, low, high = named
-    return Answer(value, deviation, low, high, n, level, width, question)
+    return ReportAnswer(value, deviation, low, high, n, level, width, question)

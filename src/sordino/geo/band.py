@@ -1,7 +1,7 @@
 """The plateau curve: one inside a set, zero outside, and a straight slope across a band of given width.
 
 The coordinate d is the signed distance to the set where the value is one (negative inside it), so this one formula
-serves thresholds, ranges, discs and polygons. Paper 002, Lemma 4.1; docs/proofs/geo_plateau.md.
+serves thresholds, ranges, discs and polygons. Liang and Yi 2024, Lemma 4.1; docs/proofs/geo_plateau.md.
 """
 
 from __future__ import annotations

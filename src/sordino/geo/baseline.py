@@ -1,4 +1,4 @@
-"""The mechanisms of paper 002 and older ones, to compare with: M0, M1, M2, M3 and local differential privacy.
+"""The mechanisms of Liang and Yi 2024 and older ones, to compare with: M0, M1, M2, M3 and local differential privacy.
 
 M0 and M1 move the point before the question (biased for curved questions), M2 adds Laplace noise for the global
 Lipschitz constant, M3 is the paper's own. The planar Laplace law is isotropic here in every dimension. For
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sordino.privacy import Geo
 
 NAMES = ("M0", "M1", "M2", "M3", "LDP")
-#: Paper 002, section 5: nu = 3 and nu gamma = epsilon/3, so gamma = epsilon/9 and eta = epsilon/sqrt(3).
+#: Liang and Yi 2024, section 5: nu = 3 and nu gamma = epsilon/3, so gamma = epsilon/9 and eta = epsilon/sqrt(3).
 PAPER_DF, PAPER_SMOOTHING = 3, 1.0 / 9.0
 
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.errors import ParameterError
-from sordino.exact.grid import Grid, ceil_log2
 from sordino.geo.gaussian import PEAK
 from sordino.geo.head import REPORT, VERSION, identity
 from sordino.geo.lattice import PointLattice
 from sordino.geo.mechanism import _LARGEST_MARGIN, _OUTPUT_BITS, _check, stretch_for
 from sordino.geo.region import distance
+from sordino.lattice import Lattice, ceil_log2
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -58,7 +58,7 @@ class BlockMechanism:
     price: Geo
     blocks: tuple[tuple[int, ...], ...]
     slope: float
-    grid: Grid
+    grid: Lattice
     lattice: PointLattice
     margin: Fraction
     reference: Sphere | None = None
@@ -90,7 +90,7 @@ class BlockMechanism:
             raise ParameterError(
                 "geo", "the places are too many for this price", got={"places": len(query.at), "price": price}
             )
-        grid = Grid(ceil_log2(max(Fraction(1), Fraction(slope) / price.rate)) - _OUTPUT_BITS)
+        grid = Lattice.dyadic(ceil_log2(max(Fraction(1), Fraction(slope) / price.rate)) - _OUTPUT_BITS)
         return cls(query, price, blocks, slope, grid, lattice, margin, reference)
 
     @property

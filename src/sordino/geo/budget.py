@@ -119,7 +119,7 @@ class DeviceBudget:
         if self.total.rate > total.rate:
             raise LedgerError(
                 "budget",
-                "the device's budget was begun with a smaller total",
+                "the device's budget was started with a smaller total",
                 got={"total": self.total, "begun": total, "path": str(self.path)},
                 why="What a device may reveal is decided once: a larger total later would undo the promise.",
                 hint=f"total={total!r}",

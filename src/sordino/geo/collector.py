@@ -20,7 +20,7 @@ from sordino.geo.head import VERSION, mechanism_from
 from sordino.geo.points import BEYOND, PointReports, Points
 from sordino.geo.reading import no_cycles
 from sordino.geo.reporting import Reports
-from sordino.geo.seen import Store
+from sordino.geo.seen import SeenReports
 from sordino.geo.wire import FIELDS, LONGEST_NAME, format_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.geo.head import AnyMechanism
-    from sordino.geo.reading import Batch
+    from sordino.geo.reading import RecordBatch
 
     AnyReports = Reports | PointReports
 
@@ -78,13 +78,13 @@ class Collector:
 
     __slots__ = ("_blocks", "_fields", "_format", "_high", "_id", "_low", "_store", "_values", "mechanism")
 
-    def __init__(self, mechanism: AnyMechanism, *, store: str | Path | Store | None = None) -> None:
+    def __init__(self, mechanism: AnyMechanism, *, store: str | Path | SeenReports | None = None) -> None:
         self.mechanism = mechanism
         self._id = mechanism.id
         self._format = format_of(mechanism)
         self._fields = set(FIELDS[self._format])
         self._values = "at" if isinstance(mechanism, Points) else "answers"
-        self._store = store if isinstance(store, Store) else Store(store)
+        self._store = store if isinstance(store, SeenReports) else SeenReports(store)
         self._store.describe(mechanism)
         self._blocks = mechanism.blocks if isinstance(mechanism, BlockMechanism) else None
         if isinstance(mechanism, Points):
@@ -238,7 +238,7 @@ class Collector:
     def _mark(verdicts: NDArray[np.int8], wrong: NDArray[np.bool_], reason: str) -> None:
         verdicts[wrong & (verdicts == _GOOD)] = _NUMBER[reason]
 
-    def receive_batch(self, batch: Batch) -> Received:
+    def receive_batch(self, batch: RecordBatch) -> Received:
         """Judge a batch of a file."""
         return self.receive_table(batch.table) if batch.records is None else self.receive(batch.records)
 
@@ -320,7 +320,7 @@ class Collector:
 
 def stored_reports(path: str | Path) -> list[AnyReports]:
     """All accepted reports of a store, one entry per mechanism."""
-    store = Store(path)
+    store = SeenReports(path)
     found: list[AnyReports] = []
     for head in store.heads():
         made = mechanism_from(head)
@@ -341,7 +341,7 @@ def stored_reports(path: str | Path) -> list[AnyReports]:
 
 def collect(
     collector: Collector,
-    batches: Iterable[Batch],
+    batches: Iterable[RecordBatch],
     *,
     progress: Callable[[int, int], None] | None = None,
     quarantine: Callable[[int, str, bytes], None] | None = None,

@@ -16,7 +16,7 @@ from sordino.geo.region import Box, Disc, Geofence, TwoWayThreshold
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.geo.window import Window
+    from sordino.geo.window import MapWindow
 
     Floats = NDArray[np.float64]
     Bounds = tuple[float, float, float, float]
@@ -39,7 +39,7 @@ def bounds_of(question: Any, everything: Bounds) -> Bounds:
     raise Unsupported("region", "not a region of the plane", got={"question": type(question).__name__})
 
 
-def nodes_around(window: Window, bounds: Bounds, pad: float) -> tuple[slice, slice]:
+def nodes_around(window: MapWindow, bounds: Bounds, pad: float) -> tuple[slice, slice]:
     """The nodes of a window within a border around a region."""
     found = []
     for i in (0, 1):

@@ -50,7 +50,7 @@ class Curve(ABC):
     """A Lipschitz function of a coordinate u, with smooth upper bounds on its pointwise Lipschitz constant.
 
     A bound B at smoothing g is *smooth* if B(u) <= growth(|u - v|) B(v), with growth e^{g t} ("exponential")
-    or 1 + g t ("linear"); see paper 002, Definition 8.
+    or 1 + g t ("linear"); see Liang and Yi 2024, Definition 8.
     """
 
     #: Whether the curve moves only where its local bound is constant; then Laplace-Pareto noise is valid.

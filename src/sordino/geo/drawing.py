@@ -16,7 +16,7 @@ from sordino.geo.maps import map_of
 from sordino.geo.points import Points
 from sordino.geo.reference import Reference
 from sordino.geo.reporting import mechanism_for, stream
-from sordino.geo.window import Window
+from sordino.geo.window import MapWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ def density_map(
 
 def true_density(points: Floats, *, bandwidth: float, low: Any, high: Any, shape: Any) -> Floats:
     """The kernel density of points without noise, people per square metre: for public points."""
-    window = Window.over(low=low, high=high, shape=shape, finest=bandwidth / 4, pad=6 * bandwidth)
+    window = MapWindow.over(low=low, high=high, shape=shape, finest=bandwidth / 4, pad=6 * bandwidth)
     smooth = np.exp(-0.5 * bandwidth**2 * window.waves) / window.area
     return window.back(window.spread([points])[0] * smooth)[window.inner]
 

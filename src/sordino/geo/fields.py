@@ -12,7 +12,7 @@ import numpy as np
 from sordino.errors import DataError, ParameterError, Unsupported
 from sordino.geo.coverage import bounds_of, covered, nearest, nodes_around
 from sordino.geo.deconvolution import factor
-from sordino.geo.window import Window
+from sordino.geo.window import MapWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -105,21 +105,21 @@ def _faded(nodes: Floats, width: float) -> Floats:
     return ramp
 
 
-def _window(outer: Any, finest: float, pad: float) -> Window:
+def _window(outer: Any, finest: float, pad: float) -> MapWindow:
     counts = [max(2, int(np.ceil((outer[i + 2] - outer[i]) / finest)) + 1) for i in (0, 1)]
-    return Window.over(low=outer[:2], high=outer[2:], shape=counts, finest=2 * finest, pad=pad)
+    return MapWindow.over(low=outer[:2], high=outer[2:], shape=counts, finest=2 * finest, pad=pad)
 
 
-def _laid(window: Window, group: Group) -> Floats:
+def _laid(window: MapWindow, group: Group) -> Floats:
     """The reports as weights on the nodes: sums of smooth functions over nodes are sums over reports."""
     return window.back(window.spread([group.reports.metres])[0])
 
 
 def _sums(
-    window: Window, shape: Floats, part: Any, laid: Any, width: float, *, sampled: bool = False
+    window: MapWindow, shape: Floats, part: Any, laid: Any, width: float, *, sampled: bool = False
 ) -> tuple[float, float, float, float]:
     """Soften and deconvolve a field on a part of the window, and sum it over reports."""
-    local = Window((0.0, 0.0), window.cell, shape.shape, (slice(None), slice(None)))
+    local = MapWindow((0.0, 0.0), window.cell, shape.shape, (slice(None), slice(None)))
     spectrum = local.forward(shape) * np.exp(-0.5 * width**2 * local.waves)
     if not sampled:  # a covered share is a mean over the cell; divide the cell's own transform out
         spectrum = spectrum / np.sinc(np.fft.fftfreq(local.shape[0]))[:, None]
@@ -137,7 +137,7 @@ def _sums(
     return float(total[0]), float(total[1]), float(total[2]), float(total[3])
 
 
-def _refuse_rough(window: Window, field: Floats, unit: float) -> None:
+def _refuse_rough(window: MapWindow, field: Floats, unit: float) -> None:
     """A function with detail finer than the noise can be undone needs an edge width."""
     power = np.abs(window.forward(field - field.mean()) * factor(window.waves, unit, 2)) ** 2
     fine = float(power[window.waves > (2.0 / unit) ** 2].sum() / max(float(power.sum()), 1e-300))

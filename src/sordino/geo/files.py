@@ -1,6 +1,6 @@
 """Points from files, and queries from words: what the command line needs before it can ask.
 
-Numbers come from the named columns of a CSV or Parquet file; a cell that is no number becomes NaN, which reports
+Numbers come from the named columns of a CSV or Parquet file; a cell that is not a number becomes NaN, which reports
 count as far away, so that no value can stop a run.
 """
 

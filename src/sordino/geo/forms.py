@@ -1,7 +1,7 @@
 """Queries by any function: of a number, of the distance to a centre, or of a linear form; and the logistic one.
 
 The function is released as its certified interpolant (`interpolant.py`), so nothing need be known about it.
-Paper 002, Lemmas 4.5 and 4.8, reduce the last two to the first.
+Liang and Yi 2024, Lemmas 4.5 and 4.8, reduce the last two to the first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The Gaussian kernel as a function of the distance to its centre, with correct smooth bounds.
 
-The published bounds (paper 002, Lemmas 4.6 and 4.7) are too small; the correct ones and the counterexample are in
-docs/proofs/geo_kernel.md. All formulas are in units of the bandwidth: c = distance/bandwidth, phi(c) = c e^{-c^2/2}.
+The published bounds (Liang and Yi 2024, Lemmas 4.6 and 4.7) are too small; the correct ones and the counterexample are
+in docs/proofs/geo_kernel.md. All formulas are in units of the bandwidth: c = distance/bandwidth, phi(c) = c e^{-c^2/2}.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class GaussianCurve(Curve):
 
     @property
     def lipschitz(self) -> float:
-        """e^{-1/2}/bandwidth (paper 002, Claim 4.4)."""
+        """e^{-1/2}/bandwidth (Liang and Yi 2024, Claim 4.4)."""
         return PEAK / self.bandwidth
 
     @property

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.errors import ParameterError
-from sordino.exact.grid import ceil_log2
+from sordino.lattice import FiniteLattice, Lattice, ceil_log2
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,23 +30,23 @@ _WIDE = 16
 
 @dataclass(frozen=True, slots=True)
 class PointLattice:
-    """Multiples of a power of two, clamped to a box around an anchor.
-
-    Args:
-        exponent: The step is 2^exponent.
-        anchor: Centre of the box, itself on the lattice.
-        reach: Half the side of the box, a whole number of steps.
+    """A finite lattice along each axis: multiples of a power of two, in a box around an anchor.
 
     Example:
-        >>> lattice = PointLattice(exponent=-1, anchor=(0.0, 0.0), reach=10.0)
+        >>> lattice = PointLattice.around((0.0, 0.0), exponent=-1, reach=10.0)
         >>> lattice.snap(np.array([[0.3, 99.0], [np.nan, 0.2]]))
         array([[  0.5,  10. ],
                [-10. ,   0. ]])
     """
 
-    exponent: int
-    anchor: tuple[float, ...]
-    reach: float
+    axes: tuple[FiniteLattice, ...]
+
+    @classmethod
+    def around(cls, anchor: tuple[float, ...], *, exponent: int, reach: float) -> PointLattice:
+        """The box around an anchor, itself on the lattice; half a side is a whole number of steps."""
+        step = Lattice.dyadic(exponent).step
+        last = int(2 * Fraction(reach) / step)
+        return cls(tuple(FiniteLattice(Fraction(a) - Fraction(reach), step, last) for a in anchor))
 
     @classmethod
     def for_query(cls, query: Query, rate: Fraction) -> PointLattice:
@@ -67,27 +67,39 @@ class PointLattice:
                 why="Coordinates must be whole numbers of lattice steps.",
                 hint="move the origin nearer to the data",
             )
-        return cls(exponent, anchor, reach)
+        return cls.around(anchor, exponent=exponent, reach=reach)
 
     @property
     def step(self) -> float:
         """Distance of neighbouring lattice points along an axis."""
-        return float(2.0**self.exponent)
+        return float(self.axes[0].step)
+
+    @property
+    def reach(self) -> float:
+        """Half a side of the box."""
+        return float(self.axes[0].length(self.axes[0].last) / 2)
+
+    @property
+    def anchor(self) -> tuple[float, ...]:
+        """The centre of the box."""
+        return tuple(float(sum(axis.ends) / 2) for axis in self.axes)
 
     def snap(self, points: Floats) -> Floats:
         """Move points to the lattice, coordinate by coordinate; NaN counts as the far low end. Nothing raises."""
-        at = points * 2.0**-self.exponent
+        step = self.step
+        at = points * (1.0 / step)
         np.rint(at, out=at)
-        at *= self.step
-        for axis, a in enumerate(self.anchor):
-            column = at if at.ndim == 1 else at[:, axis]
-            np.fmax(column, a - self.reach, out=column)  # of a number and NaN it takes the number
-            np.fmin(column, a + self.reach, out=column)
+        at *= step
+        for place, axis in enumerate(self.axes):
+            column = at if at.ndim == 1 else at[:, place]
+            low, high = axis.ends
+            np.fmax(column, float(low), out=column)  # of a number and NaN it takes the number
+            np.fmin(column, float(high), out=column)
         return at
 
     def to_dict(self) -> dict[str, Any]:
         """Give a record."""
-        return {"exponent": self.exponent, "anchor": list(self.anchor), "reach": self.reach}
+        return {"exponent": self.axes[0].exponent, "anchor": list(self.anchor), "reach": self.reach}
 
 
 def _size(query: Query) -> float:

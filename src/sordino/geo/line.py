@@ -1,6 +1,7 @@
 """Queries about numbers on a line: a soft threshold, a soft range, any function on an interval.
 
-A range is a trapezoid. The tent of paper 002, Appendix C.3, tends to zero at the ends of the range it should count.
+A range is a trapezoid. The tent of Liang and Yi 2024, Appendix C.3, tends to zero at the ends of the range it should
+count.
 """
 
 from __future__ import annotations

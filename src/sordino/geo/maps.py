@@ -17,7 +17,7 @@ from sordino import checks
 from sordino.errors import DataError, ParameterError
 from sordino.geo.deconvolution import _refuse_narrow, factor, kernel, tabulated
 from sordino.geo.points import PointReports, Points
-from sordino.geo.window import Window
+from sordino.geo.window import MapWindow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -256,15 +256,15 @@ def map_of(
 
 def window_for(
     groups: Sequence[Group], bandwidth: float, low: Any, high: Any, shape: Any, *, finest: float = 0.25
-) -> Window:
+) -> MapWindow:
     """Cells of a quarter bandwidth, with a border beyond which reports weigh nothing."""
     widest = max(group.unit_loss for group in groups)
     pad = max(6 * bandwidth, 3 * bandwidth + 12 * widest)
-    return Window.over(low=low, high=high, shape=shape, finest=finest * bandwidth, pad=pad)
+    return MapWindow.over(low=low, high=high, shape=shape, finest=finest * bandwidth, pad=pad)
 
 
 def fields_on(
-    window: Window, groups: Sequence[Group], bandwidth: float, *, best: bool = False
+    window: MapWindow, groups: Sequence[Group], bandwidth: float, *, best: bool = False
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Density, its variance, the part of the noise and the reports near by, at the inner nodes of a window.
 

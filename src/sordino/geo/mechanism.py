@@ -16,12 +16,12 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.exact.grid import Grid, ceil_log2
 from sordino.geo.head import REPORT, VERSION, identity
 from sordino.geo.kernel_density import KernelDensity
 from sordino.geo.lattice import PointLattice
 from sordino.geo.query import Query
 from sordino.geo.reference import Sphere, reference_from
+from sordino.lattice import Lattice, ceil_log2
 from sordino.noise import Calibration
 from sordino.privacy import Geo
 
@@ -62,7 +62,7 @@ class QueryMechanism:
     delta: Fraction
     calibration: Calibration
     scope: str
-    grid: Grid
+    grid: Lattice
     lattice: PointLattice
     margin: Fraction
     asked: Fraction | None = None
@@ -138,7 +138,7 @@ class QueryMechanism:
             Fraction(query.curve.extremes[1]) - Fraction(query.curve.extremes[0]),
             Fraction(query.lipschitz) / price.rate,
         )
-        grid = Grid(ceil_log2(widest) - _OUTPUT_BITS)
+        grid = Lattice.dyadic(ceil_log2(widest) - _OUTPUT_BITS)
         return cls(query, price, left_out, made, scope, grid, lattice, margin, asked, reference)
 
     @property
@@ -324,7 +324,7 @@ def _scope(scope: str | None, name: str, query: Query, delta: Fraction) -> str:
 
 
 def _logarithm(delta: Fraction) -> Fraction:
-    """max(1, log(1/delta)), rounded up a little; paper 002, Lemma 3.6, with the maximum its proof needs."""
+    """max(1, log(1/delta)), rounded up a little; Liang and Yi 2024, Lemma 3.6, with the maximum its proof needs."""
     return Fraction(f"{max(1.0, -log(float(delta))) * (1 + 1e-12):.15g}")
 
 

@@ -158,8 +158,8 @@ def noise_many(count: int, dimension: int, *, bits: Bits | None = None) -> NDArr
 def _accepted(tries: int, dimension: int, source: Bits) -> NDArray[np.int64]:
     """Proposals with the law of `_two_sided`, less those that `_keep` would refuse."""
     from sordino.exact.exponential import ExponentialRecipe
-    from sordino.exact.grid import Grid
     from sordino.exact.sampler import draw_many
+    from sordino.lattice import Lattice
 
     r, c = _RATIOS[dimension]
     half = Fraction(1, 2)
@@ -168,7 +168,7 @@ def _accepted(tries: int, dimension: int, source: Bits) -> NDArray[np.int64]:
         ExponentialRecipe(),
         locations=-half,
         scales=Fraction(c * T, r),
-        grid=Grid(0),
+        grid=Lattice.dyadic(0),
         size=tries * dimension,
         bits=source,
     )
@@ -184,7 +184,7 @@ def _accepted(tries: int, dimension: int, source: Bits) -> NDArray[np.int64]:
         ExponentialRecipe(),
         locations=-half * Fraction(fine),
         scales=1,
-        grid=Grid(-_FINE),
+        grid=Lattice.dyadic(-_FINE),
         size=len(k),
         bits=source,
     )

@@ -150,7 +150,7 @@ def compare(
     from sordino.geo.mechanism import QueryMechanism
     from sordino.geo.points import PointReports, Points
     from sordino.geo.reference import Reference
-    from sordino.geo.window import Window
+    from sordino.geo.window import MapWindow
 
     half, h = side / 2, float(bandwidth)
     unit = float(1 / price.rate)
@@ -160,7 +160,7 @@ def compare(
     steps = planar_laplace(generator, len(points), 2) * made.unit_loss / float(made.step)
     reports = PointReports(made, made.snap(points) + np.rint(steps).astype(np.int64))
     corners: dict[str, Any] = {"low": (-half, -half), "high": (half, half), "shape": (cells, cells)}
-    window = Window.over(**corners, finest=h / 4, pad=6 * h)
+    window = MapWindow.over(**corners, finest=h / 4, pad=6 * h)
     smooth = np.exp(-0.5 * h * h * window.waves) / window.area
     truth, moved = (
         window.back(window.spread([at])[0] * smooth)[window.inner] for at in (points, reports.metres)

@@ -1,4 +1,4 @@
-"""Questions to point reports that are no query of a single device: nearest centres, means and covariances."""
+"""Questions to point reports that are not queries of a single device: nearest centres, means and covariances."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sordino.geo.maps import groups_of, same_reference
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sordino.geo.answers import Answer
+    from sordino.geo.answers import ReportAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def nearest_shares(
     shares: Sequence[float] | None = None,
     edge_width: float | None = None,
     confidence: float = 0.95,
-) -> Answer:
+) -> ReportAnswer:
     """How many people are nearest to each of some centres; the borders between them are softened over `edge_width`.
 
     Example:

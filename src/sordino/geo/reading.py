@@ -27,7 +27,7 @@ _SCAN: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # t
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RecordBatch:
     """Some records of a file.
 
     Attributes:
@@ -50,7 +50,7 @@ class Batch:
         return len(self.records) if self.records is not None else int(self.table.num_rows)
 
 
-def read(path: str | Path) -> tuple[dict[str, Any] | None, Iterator[Batch]]:
+def read(path: str | Path) -> tuple[dict[str, Any] | None, Iterator[RecordBatch]]:
     """Read the head of a file, if it has one, and its records in batches."""
     path = Path(path)
     if not path.is_file():
@@ -58,7 +58,7 @@ def read(path: str | Path) -> tuple[dict[str, Any] | None, Iterator[Batch]]:
     return _read_parquet(path) if path.suffix == ".parquet" else _read_lines(path)
 
 
-def _read_lines(path: Path) -> tuple[dict[str, Any] | None, Iterator[Batch]]:
+def _read_lines(path: Path) -> tuple[dict[str, Any] | None, Iterator[RecordBatch]]:
     with path.open("rb") as file:
         first = file.readline()
     record = _parse(first)
@@ -72,7 +72,7 @@ def _format(head: dict[str, Any] | None) -> str:
     return REPORT if head is not None and head.get("format") == REPORT else POINT
 
 
-def _line_batches(path: Path, *, skip: int) -> Iterator[Batch]:
+def _line_batches(path: Path, *, skip: int) -> Iterator[RecordBatch]:
     total = path.stat().st_size
     number, rest = (2 if skip else 1), b""
     with path.open("rb") as file:
@@ -87,7 +87,7 @@ def _line_batches(path: Path, *, skip: int) -> Iterator[Batch]:
                 lines = whole.split(b"\n")
                 if not lines[-1]:
                     lines.pop()
-                yield Batch(number, None, _records(whole, lines), lines, file.tell(), total)
+                yield RecordBatch(number, None, _records(whole, lines), lines, file.tell(), total)
                 number += len(lines)
             if end:
                 return
@@ -125,7 +125,7 @@ def _parse(line: bytes) -> Any:
         return None
 
 
-def _read_parquet(path: Path) -> tuple[dict[str, Any] | None, Iterator[Batch]]:
+def _read_parquet(path: Path) -> tuple[dict[str, Any] | None, Iterator[RecordBatch]]:
     pa = pyarrow()
     from pyarrow import parquet
 
@@ -138,7 +138,7 @@ def _read_parquet(path: Path) -> tuple[dict[str, Any] | None, Iterator[Batch]]:
     head = head if isinstance(head, dict) else None
     wanted = schema_of(_format(head))
 
-    def batches() -> Iterator[Batch]:
+    def batches() -> Iterator[RecordBatch]:
         total, done = file.metadata.num_rows, 0
         fits = file.schema_arrow.remove_metadata().equals(wanted) or _castable(file.schema_arrow, wanted)
         for part in file.iter_batches(batch_size=_ROWS):
@@ -146,9 +146,9 @@ def _read_parquet(path: Path) -> tuple[dict[str, Any] | None, Iterator[Batch]]:
             done += part.num_rows
             table = pa.Table.from_batches([part])
             if fits:
-                yield Batch(first, table.select(wanted.names).cast(wanted), None, [], done, total)
+                yield RecordBatch(first, table.select(wanted.names).cast(wanted), None, [], done, total)
             else:
-                yield Batch(first, None, table.to_pylist(), [], done, total)
+                yield RecordBatch(first, None, table.to_pylist(), [], done, total)
 
     return head, batches()
 

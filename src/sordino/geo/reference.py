@@ -145,7 +145,7 @@ class Sphere(Reference):
         return (-half, -half), (half, half)
 
     def to_metres(self, degrees: ArrayLike) -> Floats:
-        """East and north of the centre, from (longitude, latitude) rows. What is no place on Earth becomes NaN."""
+        """East and north of the centre, from (longitude, latitude) rows. What is not a place on Earth becomes NaN."""
         at = _rows(degrees)
         with np.errstate(all="ignore"):
             turn = at[:, 0] - self.longitude
@@ -215,7 +215,7 @@ class Flat(Reference):
         if self.unit.lower().startswith("degree"):
             raise ParameterError(
                 "reference",
-                "degrees are no distances",
+                "degrees are not distances",
                 got={"unit": self.unit},
                 why="A degree of longitude is 111 km at the equator and nothing at the pole.",
                 hint="Reference.around(longitude=..., latitude=..., radius=50_000)",

@@ -63,7 +63,7 @@ class Region(Query):
 class TwoWayThreshold(Query):
     """Are both numbers above their thresholds? A quarter plane whose corner is rounded, softened over a band.
 
-    The rounding radius width/sqrt(2) is that of paper 002, section 4.2.
+    The rounding radius width/sqrt(2) is that of Liang and Yi 2024, section 4.2.
 
     Args:
         at: The two thresholds.

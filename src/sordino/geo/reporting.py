@@ -45,7 +45,7 @@ class Reports:
     @property
     def values(self) -> NDArray[np.float64]:
         """The answers as numbers."""
-        return self.mechanism.grid.values(self.codes)
+        return self.mechanism.grid.numbers(self.codes)
 
     @property
     def guarantee(self) -> Geo:

@@ -36,11 +36,11 @@ CREATE TABLE IF NOT EXISTS batches (
 _MARK = 0x50D1  # application id: a file of this library's reports
 
 
-class Store:
+class SeenReports:
     """The file, or memory for a collector that lives as long as its process.
 
     Example:
-        >>> store = Store(None)
+        >>> store = SeenReports(None)
         >>> mark = np.frombuffer(bytes(16), dtype="S16")
         >>> [store.add("m", np.array([0]), mark, np.array([[5]]), None).tolist() for _ in range(2)]
         [[True], [False]]
@@ -68,7 +68,7 @@ class Store:
         except sqlite3.DatabaseError as error:
             raise DataError(
                 "collector",
-                "the store cannot be opened, or is no store of reports",
+                "the store cannot be opened, or is not a store of reports",
                 got={"path": str(path)},
                 hint="name a new file",
             ) from error

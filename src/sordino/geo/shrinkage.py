@@ -16,12 +16,12 @@ from sordino.geo.deconvolution import factor
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.geo.window import Window
+    from sordino.geo.window import MapWindow
 
     Floats = NDArray[np.float64]
 
 
-def weights_by_wave(window: Window, spectrum: Any, count: int, unit_loss: float) -> Floats:
+def weights_by_wave(window: MapWindow, spectrum: Any, count: int, unit_loss: float) -> Floats:
     """The share of each frequency to keep, between 0 and 1, non-increasing in the wave number."""
     waves = np.sqrt(window.waves)
     step = 2 * np.pi / max(n * c for n, c in zip(window.shape, window.cell, strict=True))

@@ -28,7 +28,7 @@ LARGEST = 3 * 10**7
 
 
 @dataclass(frozen=True)
-class Window:
+class MapWindow:
     """Nodes on an even grid; what was asked for is an inner part of it, the rest keeps its borders clean.
 
     Attributes:
@@ -44,7 +44,7 @@ class Window:
     inner: tuple[slice, slice]
 
     @staticmethod
-    def over(*, low: Any, high: Any, shape: Any, finest: float, pad: float) -> Window:
+    def over(*, low: Any, high: Any, shape: Any, finest: float, pad: float) -> MapWindow:
         """Lay a window over places on an even grid, ends included.
 
         Args:
@@ -55,7 +55,7 @@ class Window:
             pad: What to add on each side.
 
         Example:
-            >>> window = Window.over(low=(0, 0), high=(90, 90), shape=(10, 10), finest=4.0, pad=30.0)
+            >>> window = MapWindow.over(low=(0, 0), high=(90, 90), shape=(10, 10), finest=4.0, pad=30.0)
             >>> [round(float(x), 1) for x in window.axis(0)[window.inner[0]][:3]]
             [0.0, 10.0, 20.0]
         """
@@ -80,7 +80,7 @@ class Window:
                 why="Cells must be four times finer than the kernel, the border several times wider than the noise.",
                 hint="a smaller part of the map, or a wider bandwidth",
             )
-        return Window(tuple(origin), tuple(cell), tuple(size), tuple(inner))  # type: ignore[arg-type]
+        return MapWindow(tuple(origin), tuple(cell), tuple(size), tuple(inner))  # type: ignore[arg-type]
 
     def axis(self, i: int) -> Floats:
         """Coordinates of the nodes along an axis."""

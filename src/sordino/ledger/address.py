@@ -87,7 +87,7 @@ def _split(url: str) -> SplitResult:
     """Take an address apart, or say what is wrong with it without repeating it."""
     try:
         parts = urlsplit(url)
-        _ = parts.port  # refuses what is no number
+        _ = parts.port  # refuses anything that is not a number
     except ValueError:
         raise ParameterError("ledger", "the address cannot be read", hint=_HINT) from None
     if parts.scheme not in ("postgresql", "postgres") or "://" not in url:

@@ -34,7 +34,7 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=Fal
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChainRow:
     """One line of the ledger, as it is stored; ``paid`` counts the releases up to here.
 
     Rows of the first format have no ``state``: their ledgers could be neither frozen nor closed.
@@ -55,7 +55,7 @@ class Row:
     @classmethod
     def after(
         cls,
-        last: Row | None,
+        last: ChainRow | None,
         kind: str,
         token: str,
         body: Any,
@@ -64,7 +64,7 @@ class Row:
         ceiling: str,
         at: str,
         state: str = OPEN,
-    ) -> Row:
+    ) -> ChainRow:
         """Seal the next row."""
         number, before, paid = (1, FIRST, 0) if last is None else (last.number + 1, last.hash, last.paid)
         paid += kind == "spend"

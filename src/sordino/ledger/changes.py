@@ -9,7 +9,7 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import LedgerError, ParameterError
-from sordino.ledger.chain import CLOSED, FROZEN, OPEN, Row, amount, written
+from sordino.ledger.chain import CLOSED, FROZEN, OPEN, ChainRow, amount, written
 from sordino.ledger.replay import MOVES
 from sordino.ledger.who import visible
 
@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 
 
 def changed(
-    name: str, last: Row, kind: str, *, reason: str, who: Mapping[str, str], at: str, budget: Guarantee | None
-) -> Row:
+    name: str,
+    last: ChainRow,
+    kind: str,
+    *,
+    reason: str,
+    who: Mapping[str, str],
+    at: str,
+    budget: Guarantee | None,
+) -> ChainRow:
     """The row of a change, or a refusal."""
     state = MOVES[kind].get(last.standing)
     if state is None:
@@ -38,10 +45,10 @@ def changed(
         body["from"] = amount(last.ceiling).to_dict()
         ceiling = written(budget)
     token = secrets.token_hex(16)
-    return Row.after(last, kind, token, body, spent=last.spent, ceiling=ceiling, at=at, state=state)
+    return ChainRow.after(last, kind, token, body, spent=last.spent, ceiling=ceiling, at=at, state=state)
 
 
-def _check_ceiling(name: str, kind: str, budget: Guarantee, last: Row) -> None:
+def _check_ceiling(name: str, kind: str, budget: Guarantee, last: ChainRow) -> None:
     now, spent = amount(last.ceiling), amount(last.spent)
     comparable = type(budget) is type(now) and budget != now
     if kind == "raise" and not (comparable and now.within(budget)):
@@ -61,7 +68,7 @@ def _check_ceiling(name: str, kind: str, budget: Guarantee, last: Row) -> None:
         )
 
 
-def check_open(name: str, page: Page, last: Row) -> None:
+def check_open(name: str, page: Page, last: ChainRow) -> None:
     """Refuse a spend from a ledger that is frozen or closed, with the reason that was given."""
     if last.standing == OPEN:
         return

@@ -13,7 +13,7 @@ from sordino.ledger.chain import amount
 from sordino.privacy import Guarantee
 
 if TYPE_CHECKING:
-    from sordino.ledger.chain import Row
+    from sordino.ledger.chain import ChainRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Report:
         }
 
 
-def entry_of(paid: Row, answer: Row | None) -> Entry:
+def entry_of(paid: ChainRow, answer: ChainRow | None) -> Entry:
     """Read a paid row and the row of its answer."""
     body = paid.content
     release = None if answer is None else answer.content["release"]
@@ -120,7 +120,7 @@ def entry_of(paid: Row, answer: Row | None) -> Entry:
     return Entry(paid.paid, paid.token, body["event"], cost, paid.at, release, body.get("who", {}))
 
 
-def change_of(row: Row) -> Change:
+def change_of(row: ChainRow) -> Change:
     """Read a row that changed the ledger."""
     body = row.content
     return Change(row.kind, row.at, body["reason"], amount(row.ceiling), body.get("who", {}))

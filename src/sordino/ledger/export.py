@@ -8,7 +8,7 @@ import json
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TextIO
 
-from sordino.ledger.chain import Row, amount, canonical
+from sordino.ledger.chain import ChainRow, amount, canonical
 from sordino.ledger.who import visible
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ FREE = {"user", "host", "purpose", "reason", "data", "asked", "token", "answer"}
 """Columns in which a person's own words stand."""
 
 
-def header(last: Row) -> dict[str, Any]:
+def header(last: ChainRow) -> dict[str, Any]:
     """What stands before the rows."""
     return {
         "format": FORMAT,
@@ -35,7 +35,7 @@ def header(last: Row) -> dict[str, Any]:
     }
 
 
-def plain_row(row: Row) -> dict[str, Any]:
+def plain_row(row: ChainRow) -> dict[str, Any]:
     """A row as JSON."""
     return {name: getattr(row, name) for name in PLAIN} | {
         "body": row.content,
@@ -44,7 +44,7 @@ def plain_row(row: Row) -> dict[str, Any]:
     }
 
 
-def write_json(rows: Iterable[Row], last: Row, file: TextIO) -> None:
+def write_json(rows: Iterable[ChainRow], last: ChainRow, file: TextIO) -> None:
     """Write a JSON document, one line per row; what a row holds as JSON goes in as it is."""
     file.write(json.dumps(header(last))[:-1] + ', "rows": [')
     comma = "\n"
@@ -57,7 +57,7 @@ def write_json(rows: Iterable[Row], last: Row, file: TextIO) -> None:
     file.write("\n]}\n")
 
 
-def write_csv(rows: Iterable[Row], file: TextIO) -> None:
+def write_csv(rows: Iterable[ChainRow], file: TextIO) -> None:
     """Write a table, one line per row of the ledger, for people: control characters are escaped."""
     table = csv.writer(file, lineterminator="\n")
     table.writerow(COLUMNS)
@@ -68,7 +68,7 @@ def write_csv(rows: Iterable[Row], file: TextIO) -> None:
         table.writerow([told.get(name, "") for name in COLUMNS])
 
 
-def _told(row: Row) -> dict[str, Any]:
+def _told(row: ChainRow) -> dict[str, Any]:
     body: Mapping[str, Any] = row.content
     told = {
         "row": row.number,

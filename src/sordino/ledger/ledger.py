@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sordino.errors import LedgerError, ParameterError
 from sordino.ledger import account
-from sordino.ledger.chain import Row, amount, canonical, written
+from sordino.ledger.chain import ChainRow, amount, canonical, written
 from sordino.ledger.changes import changed, check_open
 from sordino.ledger.entry import Entry, entry_of
 from sordino.ledger.export import FORMAT, VERSION
@@ -98,7 +98,9 @@ class Ledger(LedgerReader):
         }
         spent, ceiling = written(account.nothing(budget)), written(budget)
         try:
-            ledger._store.create(Row.after(None, "open", "", body, spent=spent, ceiling=ceiling, at=_now()))
+            ledger._store.create(
+                ChainRow.after(None, "open", "", body, spent=spent, ceiling=ceiling, at=_now())
+            )
         except BaseException:
             ledger.close()
             raise
@@ -145,12 +147,12 @@ class Ledger(LedgerReader):
     def _spend(
         self,
         page: Page,
-        last: Row,
+        last: ChainRow,
         opening: Mapping[str, Any],
         event: Event,
         token: str | None,
         purpose: str | None,
-    ) -> tuple[Entry, Row]:
+    ) -> tuple[Entry, ChainRow]:
         described = event.to_dict()
         if token is not None and (paid := page.find("spend", token)) is not None:
             _check_same(self.name, token, self._sound(paid).content["event"], described)
@@ -165,7 +167,7 @@ class Ledger(LedgerReader):
         if not total.within(ceiling):
             raise account.short(self.name, cost, account.left(ceiling, spent), ceiling)
         body = {"event": described, "cost": cost.to_dict(), "who": who(self._user, purpose)}
-        row = Row.after(
+        row = ChainRow.after(
             last,
             "spend",
             token or secrets.token_hex(16),
@@ -193,7 +195,7 @@ class Ledger(LedgerReader):
                 )
             known = self._answer(page, entry.token)
             if known is None:
-                known = last = Row.after(
+                known = last = ChainRow.after(
                     last,
                     "record",
                     entry.token,

@@ -43,6 +43,7 @@ HEAD = """CREATE TABLE head (
     hash TEXT NOT NULL
 )"""
 
+#: Triggers are compared with those of ledgers that exist, so their texts keep the word of the first version.
 SQLITE = (
     ROWS + " STRICT",
     PAID,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sordino.ledger.chain import Row
+from sordino.ledger.chain import ChainRow
 from sordino.ledger.migrations import STATES_SINCE
 
 COLUMNS = ("number", "paid", "kind", "token", "body", "spent", "ceiling", "at", "before", "hash", "state")
@@ -33,33 +33,33 @@ class TablePage:
         """Run a statement of a migration."""
         self._connection.execute(statement)
 
-    def tail(self, count: int) -> list[Row]:
+    def tail(self, count: int) -> list[ChainRow]:
         """The newest rows, in order."""
         return self._all("ORDER BY number DESC LIMIT ?", count)[::-1]
 
-    def find(self, kind: str, token: str) -> Row | None:
+    def find(self, kind: str, token: str) -> ChainRow | None:
         """The row of a kind with a token."""
         return self._one("WHERE kind = ? AND token = ?", kind, token)
 
-    def at(self, number: int) -> Row | None:
+    def at(self, number: int) -> ChainRow | None:
         """The row with a number."""
         return self._one("WHERE number = ?", number)
 
-    def release(self, paid: int) -> Row | None:
-        """The spend that was paid as the so-manieth."""
+    def release(self, paid: int) -> ChainRow | None:
+        """The spend with this number in the order of payment."""
         return self._one("WHERE kind = 'spend' AND paid = ?", paid)
 
-    def rows(self, after: int, count: int) -> list[Row]:
+    def rows(self, after: int, count: int) -> list[ChainRow]:
         """The rows after a number, in order."""
         return self._all("WHERE number > ? ORDER BY number LIMIT ?", after, count)
 
-    def paid(self, after: int, count: int) -> list[tuple[Row, Row | None]]:
+    def paid(self, after: int, count: int) -> list[tuple[ChainRow, ChainRow | None]]:
         """The spends after a row, in order, each with its record."""
         # Not by the index on kinds: every stretch would sort all spends.
         spends = self._all("WHERE number > ? AND kind || '' = 'spend' ORDER BY number LIMIT ?", after, count)
         return [(row, self.find("record", row.token)) for row in spends]
 
-    def changes(self) -> list[Row]:
+    def changes(self) -> list[ChainRow]:
         """The rows that were neither paid nor recorded: begun, raised, lowered, frozen, closed."""
         kinds = ("open", "raise", "lower", "freeze", "unfreeze", "close")
         return self._all(f"WHERE kind IN ({', '.join('?' for _ in kinds)}) ORDER BY number", *kinds)
@@ -69,7 +69,7 @@ class TablePage:
         found = self._connection.execute("SELECT number, hash FROM head").fetchone()
         return None if found is None else (found[0], found[1])
 
-    def append(self, row: Row) -> None:
+    def append(self, row: ChainRow) -> None:
         """Write one row and move the mark."""
         marks = ", ".join("?" for _ in self._columns)
         self._run(
@@ -81,12 +81,12 @@ class TablePage:
         else:
             self._run("UPDATE head SET number = ?, hash = ?", row.number, row.hash)
 
-    def _one(self, condition: str, *values: Any) -> Row | None:
+    def _one(self, condition: str, *values: Any) -> ChainRow | None:
         found = self._select(condition, *values).fetchone()
-        return None if found is None else Row(*found)
+        return None if found is None else ChainRow(*found)
 
-    def _all(self, condition: str, *values: Any) -> list[Row]:
-        return [Row(*found) for found in self._select(condition, *values).fetchall()]
+    def _all(self, condition: str, *values: Any) -> list[ChainRow]:
+        return [ChainRow(*found) for found in self._select(condition, *values).fetchall()]
 
     def _select(self, condition: str, *values: Any) -> Any:
         return self._run(f"SELECT {', '.join(self._columns)} FROM entries {condition}", *values)  # noqa: S608

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import psycopg
 
-    from sordino.ledger.chain import Row
+    from sordino.ledger.chain import ChainRow
     from sordino.ledger.store import Page
 
 TRIGGERS = {"entries_keep", "entries_stay", "head_forward", "head_stays", "head_whole"}
@@ -53,7 +53,7 @@ class PostgresStore:
             with connection.transaction():
                 return self._there(connection)
 
-    def create(self, first: Row) -> None:
+    def create(self, first: ChainRow) -> None:
         """Make the schema, the tables and the first row in one transaction."""
         with self._translated(creating=True):
             connection = self._connection()

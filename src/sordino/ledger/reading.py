@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 from sordino.address import check_place
 from sordino.errors import LedgerDamaged, LedgerError, ParameterError
 from sordino.ledger import account, export, remembered
-from sordino.ledger.chain import Row, amount, read_known
+from sordino.ledger.chain import ChainRow, amount, read_known
 from sordino.ledger.entry import Change, Entry, Report, change_of, entry_of
-from sordino.ledger.replay import Replay, at_the_end
+from sordino.ledger.replay import TotalReplay, at_the_end
 from sordino.ledger.store import STRETCH, Walk
 from sordino.ledger.tail import Tail
 from sordino.ledger.who import check_name, check_token
@@ -142,7 +142,7 @@ class LedgerReader:
             known: Number and hash of a row that was noted earlier, or ``"ROW:HASH"``: also notices a ledger put back
                 to an older state. So does the last row that this client remembers.
         """
-        replay, walk = Replay(), Walk(self._store)
+        replay, walk = TotalReplay(), Walk(self._store)
         noted = {_noted(known) if isinstance(known, str) else known}
         missing = set()
         found: list[str] = []
@@ -155,7 +155,7 @@ class LedgerReader:
                 noted.add(remembered.recall(self._tail.identity(first)))
             missing = {row for row in noted if row is not None}
 
-            def passed() -> Iterator[Row]:
+            def passed() -> Iterator[ChainRow]:
                 for row in walk:
                     missing.discard((row.number, row.hash))
                     yield row
@@ -202,17 +202,17 @@ class LedgerReader:
     def __repr__(self) -> str:
         return f"<Ledger {self.name}>"
 
-    def _last(self) -> Row:
+    def _last(self) -> ChainRow:
         seen = self._tail.seen  # before the view is taken: another thread may write meanwhile
         with self._store.read() as page:
             return self._tail.checked(page, seen)[0]
 
-    def _answer(self, page: Page, token: str) -> Row | None:
+    def _answer(self, page: Page, token: str) -> ChainRow | None:
         """The answer that is kept for a token, when there is one."""
         row = page.find("record", token)
         return None if row is None else self._sound(row)
 
-    def _sound(self, row: Row | None) -> Row:
+    def _sound(self, row: ChainRow | None) -> ChainRow:
         """A row that has not been touched."""
         return self._tail.sound(row)
 

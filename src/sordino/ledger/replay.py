@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.errors import SordinoError
 from sordino.ledger import account
-from sordino.ledger.chain import CLOSED, FIRST, FROZEN, OPEN, Row, amount, canonical, written
+from sordino.ledger.chain import CLOSED, FIRST, FROZEN, OPEN, ChainRow, amount, canonical, written
 from sordino.privacy import BoundedRange, Guarantee, Neighbors
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MOVES = {
 """Which rows a ledger takes in each state, and the state that follows."""
 
 
-class Replay:
+class TotalReplay:
     """Recomputes totals from the events, so that a wrong total is found even under a right hash.
 
     Args:
@@ -37,7 +37,7 @@ class Replay:
         last: The row before the first that is replayed.
     """
 
-    def __init__(self, relation: Neighbors | None = None, last: Row | None = None) -> None:
+    def __init__(self, relation: Neighbors | None = None, last: ChainRow | None = None) -> None:
         self.last = last
         self._relation = relation
         self._begun = last is not None
@@ -45,7 +45,7 @@ class Replay:
         self._paid: set[int] = set()
         self._open: set[int] = set()
 
-    def faults(self, rows: Iterable[Row]) -> Iterator[str]:
+    def faults(self, rows: Iterable[ChainRow]) -> Iterator[str]:
         """Everything that is wrong with a chain of rows, in words; nothing means that it holds."""
         broken = False
         for row in rows:
@@ -67,13 +67,13 @@ class Replay:
                 broken = True
             self.last = row
 
-    def _problem(self, row: Row) -> str:
+    def _problem(self, row: ChainRow) -> str:
         try:
             return self._step(row) or self._token(row)
         except (SordinoError, ValueError, KeyError, TypeError, ArithmeticError, AttributeError):
             return "it cannot be read"
 
-    def _step(self, row: Row) -> str:
+    def _step(self, row: ChainRow) -> str:
         """What is wrong with a row as the one after the last."""
         last = self.last
         if row.kind == "open":
@@ -113,7 +113,7 @@ class Replay:
         self._total = text, total
         return text
 
-    def _ceiling(self, last: Row, row: Row) -> str:
+    def _ceiling(self, last: ChainRow, row: ChainRow) -> str:
         if (row.spent, row.ceiling) == (last.spent, last.ceiling):
             return ""
         text, total = self._total
@@ -127,7 +127,7 @@ class Replay:
         fits = spent.within(amount(row.ceiling))
         return "" if fits else "more was spent than the ceiling allows"
 
-    def _token(self, row: Row) -> str:
+    def _token(self, row: ChainRow) -> str:
         """What is wrong with a token; the tables see to it when replaying does not begin at the first row."""
         if self._begun or row.kind not in ("spend", "record"):
             return ""
@@ -144,7 +144,7 @@ class Replay:
         return ""
 
 
-def at_the_end(last: Row | None, head: tuple[int, str] | None) -> list[str]:
+def at_the_end(last: ChainRow | None, head: tuple[int, str] | None) -> list[str]:
     """What is wrong with the mark of the last row."""
     if last is None:
         return ["the ledger has no rows"]
@@ -158,12 +158,12 @@ def at_the_end(last: Row | None, head: tuple[int, str] | None) -> list[str]:
 def verify_export(document: Mapping[str, Any]) -> list[str]:
     """Check an exported ledger without its database: what is wrong, in words."""
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[ChainRow]:
         for row in document["rows"]:
             texts = {name: canonical(row[name]) for name in ("body", "spent", "ceiling")}
-            yield Row(**{**row, **texts})
+            yield ChainRow(**{**row, **texts})
 
-    replay = Replay()
+    replay = TotalReplay()
     found = list(replay.faults(rows()))
     last = replay.last
     return found + at_the_end(last, None if last is None else (last.number, last.hash))

@@ -25,7 +25,7 @@ from sordino.ledger.turn import turn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sordino.ledger.chain import Row
+    from sordino.ledger.chain import ChainRow
     from sordino.ledger.store import Page
 
 PATIENCE = 60.0  # seconds to wait for another writer
@@ -52,7 +52,7 @@ class SQLiteStore:
         with self._translated():
             return os.path.lexists(self.path)
 
-    def create(self, first: Row) -> None:
+    def create(self, first: ChainRow) -> None:
         """Build the ledger beside its place and link it in: it is there whole or not at all."""
         if self.exists():
             raise taken(self.name)
@@ -268,7 +268,7 @@ class SQLiteStore:
         try:
             yield
         except UnicodeDecodeError as problem:
-            raise damaged(self.name, "it holds bytes that are no text") from problem
+            raise damaged(self.name, "it holds bytes that are not text") from problem
         except (sqlite3.Error, OSError, ValueError) as problem:
             if isinstance(problem, FileExistsError | SordinoError):
                 raise

@@ -20,7 +20,7 @@ from sordino.ledger.page import TablePage
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sordino.ledger.chain import Row
+    from sordino.ledger.chain import ChainRow
 
 APPLICATION = 0x536F7264  # "Sord", in the file's header
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -34,7 +34,7 @@ class SQLitePage(TablePage):
     dialect, mark = "sqlite", "?"
 
 
-def create(path: Path, first: Row) -> None:
+def create(path: Path, first: ChainRow) -> None:
     """Build a ledger beside its place and give it its name; raises FileExistsError when there is one of that name."""
     beside = path.with_name(f"{_stem(path)}{os.getpid()}.{secrets.token_hex(4)}.new")
     try:
@@ -92,7 +92,7 @@ def _left_over(path: Path) -> Path | None:
     return None
 
 
-def build(connection: sqlite3.Connection, first: Row) -> None:
+def build(connection: sqlite3.Connection, first: ChainRow) -> None:
     """Make the tables and write the first row."""
     connection.execute(f"PRAGMA application_id={APPLICATION}")
     migrate(connection)

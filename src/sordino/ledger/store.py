@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from sordino.ledger.chain import Row
+    from sordino.ledger.chain import ChainRow
 
 STRETCH = 256
 """Rows that are read in one transaction: long readings are made of short ones, so that nobody waits for them."""
@@ -20,31 +20,31 @@ STRETCH = 256
 class Page(Protocol):
     """The ledger inside one transaction."""
 
-    def tail(self, count: int) -> list[Row]:
+    def tail(self, count: int) -> list[ChainRow]:
         """The newest rows, in order."""
 
-    def find(self, kind: str, token: str) -> Row | None:
+    def find(self, kind: str, token: str) -> ChainRow | None:
         """The row of a kind with a token."""
 
-    def at(self, number: int) -> Row | None:
+    def at(self, number: int) -> ChainRow | None:
         """The row with a number."""
 
-    def release(self, paid: int) -> Row | None:
-        """The spend that was paid as the so-manieth."""
+    def release(self, paid: int) -> ChainRow | None:
+        """The spend with this number in the order of payment."""
 
-    def rows(self, after: int, count: int) -> list[Row]:
+    def rows(self, after: int, count: int) -> list[ChainRow]:
         """The rows after a number, in order."""
 
-    def paid(self, after: int, count: int) -> list[tuple[Row, Row | None]]:
+    def paid(self, after: int, count: int) -> list[tuple[ChainRow, ChainRow | None]]:
         """The spends after a row, in order, each with its record."""
 
-    def changes(self) -> list[Row]:
+    def changes(self) -> list[ChainRow]:
         """The rows that were neither paid nor recorded."""
 
     def head(self) -> tuple[int, str] | None:
         """Number and hash of the row that was written last."""
 
-    def append(self, row: Row) -> None:
+    def append(self, row: ChainRow) -> None:
         """Write one row and move the mark of the last one."""
 
 
@@ -58,7 +58,7 @@ class Store(Protocol):
     def exists(self) -> bool:
         """Whether a ledger is there."""
 
-    def create(self, first: Row) -> None:
+    def create(self, first: ChainRow) -> None:
         """Make the ledger with its first row, all or nothing; raises `LedgerError` when there is one."""
 
     def read(self) -> AbstractContextManager[Page]:
@@ -84,7 +84,7 @@ class Walk:
         self._store, self._until = store, until
         self.head: tuple[int, str] | None = None
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[ChainRow]:
         after = 0
         while True:
             with self._store.read() as page:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.errors import LedgerDamaged
 from sordino.ledger import remembered
-from sordino.ledger.replay import Replay, at_the_end
+from sordino.ledger.replay import TotalReplay, at_the_end
 from sordino.ledger.store import damaged
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
-    from sordino.ledger.chain import Row
+    from sordino.ledger.chain import ChainRow
     from sordino.ledger.store import Page, Store
 
 Seen = tuple[int, str] | None
@@ -49,7 +49,7 @@ class Tail:
 
     def checked(
         self, page: Page, seen: Seen = WRITING, *, spending: bool = True
-    ) -> tuple[Row, Mapping[str, Any]]:
+    ) -> tuple[ChainRow, Mapping[str, Any]]:
         """The last row and the opening, or a refusal.
 
         Args:
@@ -77,13 +77,13 @@ class Tail:
         self.seen = (last.number, last.hash)
         return last, self._opening
 
-    def saw(self, last: Row, *, spending: bool = True) -> None:
+    def saw(self, last: ChainRow, *, spending: bool = True) -> None:
         """Note the last row after it was committed."""
         self.seen = (last.number, last.hash)
         if spending and self._store.lasting and self._identity is not None:
             remembered.remember(self._identity, last.number, last.hash)
 
-    def sound(self, row: Row | None) -> Row:
+    def sound(self, row: ChainRow | None) -> ChainRow:
         """A row that has not been touched."""
         if row is None:
             raise damaged(self._store.name, "rows are missing")
@@ -91,13 +91,13 @@ class Tail:
             raise damaged(self._store.name, f"row {row.number} was changed")
         return row
 
-    def identity(self, first: Row) -> str:
+    def identity(self, first: ChainRow) -> str:
         """What a ledger is known by, wherever it lies; those of the first format have no name of their own."""
         named = first.content.get("id")
         return f"ledger {named}" if named else f"{first.hash} {self._store.name}"
 
     def _check_known(
-        self, page: Page, known: set[tuple[int, str] | None], near: Mapping[int, Row], last: Row
+        self, page: Page, known: set[tuple[int, str] | None], near: Mapping[int, ChainRow], last: ChainRow
     ) -> None:
         """Refuse a ledger in which a row that was seen is missing or another."""
         for noted in known:
@@ -108,10 +108,10 @@ class Tail:
             if row is None or row.hash != seal:
                 raise self._older(number, last)
 
-    def _replay(self, page: Page, rows: list[Row], relation: Neighbors) -> None:
+    def _replay(self, page: Page, rows: list[ChainRow], relation: Neighbors) -> None:
         """Refuse what does not follow from the row before it."""
         whole = rows[0].number == 1
-        replay = Replay() if whole else Replay(relation, self.sound(rows[0]))
+        replay = TotalReplay() if whole else TotalReplay(relation, self.sound(rows[0]))
         fresh = rows if whole else rows[1:]
         for fault in replay.faults(fresh):
             raise damaged(self._store.name, fault)
@@ -119,7 +119,7 @@ class Tail:
             if row.kind == "record" and page.find("spend", row.token) is None:
                 raise damaged(self._store.name, f"row {row.number}: it records what was not paid for")
 
-    def _older(self, number: int, last: Row) -> LedgerDamaged:
+    def _older(self, number: int, last: ChainRow) -> LedgerDamaged:
         file = remembered.place(self._identity) if self._identity else None
         return LedgerDamaged(
             f"ledger {self._store.name}",

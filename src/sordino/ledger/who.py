@@ -82,7 +82,7 @@ def check_reason(reason: Any) -> None:
 
 
 def check_token(token: Any) -> None:
-    """Refuse a token that is no short text."""
+    """Refuse a token that is not a short text."""
     fine = isinstance(token, str) and token.strip() and len(token) <= NAME and storable(token)
     if token is not None and not fine:
         raise ParameterError(

@@ -16,19 +16,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from sordino.errors import Unsupported
+from sordino.lattice import Lattice
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Units
 from sordino.registry import Register
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
+    from sordino.lattice import FiniteLattice
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
     from sordino.mechanisms.parts.public_noise import PublicNoise
-    from sordino.mechanisms.quantile.plan import Lattice
     from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
@@ -133,12 +132,12 @@ class Mechanism(ABC):
             return None
         return f"Its theorem is not about {statistic.neighbors.value} neighbours."
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> Mapping[str, Units]:  # noqa: ARG002
+    def lattices(self, statistic: Statistic, grid: Lattice) -> Mapping[str, Lattice]:  # noqa: ARG002
         """The public lattice of every number of an answer, by name; ``value`` is the answer itself.
 
         What is named by a word (a key, yes or no) has none. They are known before anything is read.
         """
-        return {"value": Units(Fraction(0), grid.step)}
+        return {"value": Lattice(Fraction(0), grid.step)}
 
     def rests_on(self, statistic: Statistic) -> list[str]:  # noqa: ARG002
         """What a release by this mechanism rests on beyond the promise, in sentences; public."""
@@ -217,7 +216,7 @@ class Mechanism(ABC):
         return True
 
     @abstractmethod
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """Draw one answer, exactly rounded to the public grid, with fresh random bits."""
 
     @abstractmethod
@@ -228,7 +227,7 @@ class Mechanism(ABC):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -258,7 +257,7 @@ class Mechanism(ABC):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -279,7 +278,7 @@ class Mechanism(ABC):
             return None
         return self._error_laws(self.reading(statistic, ask, contribution), grid, truth)
 
-    def _error_laws(self, reading: Reading, grid: Grid, truth: Any, **law: Any) -> Sequence[Errors] | None:
+    def _error_laws(self, reading: Reading, grid: Lattice, truth: Any, **law: Any) -> Sequence[Errors] | None:
         from sordino.mechanisms.parts.error_law import ErrorLaw
         from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
 
@@ -299,7 +298,7 @@ class Mechanism(ABC):
         self,
         statistic: Statistic,
         asks: Sequence[Asking],
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -336,10 +335,10 @@ def lacking(statistic: Statistic, *asked: Trait) -> str | None:
     return f"Its theorem is about {missing[0].value}." if missing else None
 
 
-def other_lattice(statistic: Any, lattice: Lattice) -> str | None:
+def other_lattice(statistic: Any, lattice: FiniteLattice) -> str | None:
     """Why a mechanism built for other answers does not cover a statistic of one column."""
-    units = statistic.grid.units
-    if (lattice.low, lattice.step, lattice.last) == (units.origin, units.step, statistic.grid.top):
+    units = statistic.grid.endless
+    if (lattice.origin, lattice.step, lattice.last) == (units.origin, units.step, statistic.grid.last):
         return None
     return "It was built for a lattice of answers that is not the one of the statistic."
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import Unsupported
-from sordino.exact.grid import Grid
 from sordino.hints import Hints
+from sordino.lattice import Lattice
 from sordino.mechanisms import kinds
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
     return mechanism
 
 
-def output_grid(statistic: Statistic) -> Grid:
+def output_grid(statistic: Statistic) -> Lattice:
     """The public lattice of answers with noise: whole numbers for counts, a fine power of two otherwise.
 
     No finer by default, although rows may be: the sampler decides in floats what is not too small beside the noise.
@@ -61,18 +61,18 @@ def output_grid(statistic: Statistic) -> Grid:
     Example:
         >>> from sordino.statistics.median import Median
         >>> output_grid(Median("x", low=0, high=100))
-        Grid(exponent=-25)
+        Lattice.dyadic(-25)
     """
     units = statistic.units
     low, high = getattr(statistic, "low", None), getattr(statistic, "high", None)
     if isinstance(low, tuple) or isinstance(high, tuple):  # several outputs, each between bounds of its own
-        grids = (Grid.for_range(one.low, one.high) for one in statistic.grids)  # type: ignore[attr-defined]
+        grids = (Lattice.for_range(one.low, one.high) for one in statistic.grids)  # type: ignore[attr-defined]
         return min(grids, key=lambda grid: grid.exponent)
     if low is not None and high is not None:
         if statistic.name == "sum":
-            return Grid.for_range(0, max(abs(Fraction(low)), abs(Fraction(high))))
-        return Grid.for_range(low, high)
+            return Lattice.for_range(0, max(abs(Fraction(low)), abs(Fraction(high))))
+        return Lattice.for_range(low, high)
     parts = getattr(statistic, "parts", None)
     if parts:
         return min((output_grid(part) for part in parts), key=lambda grid: grid.exponent)
-    return Grid(math.floor(math.log2(units.step)) if units.step < 1 else 0)
+    return Lattice.dyadic(math.floor(math.log2(units.step)) if units.step < 1 else 0)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sordino.noise import Noise
+    from sordino.privacy import Pure
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,17 @@ def too_smooth(subject: str, smoothing: Fraction, limit: str, price: Guarantee, 
         why="Changing the scale of the noise alone would cost the whole price.",
         hint=hint,
     )
+
+
+def smoothing_below(subject: str, price: Pure, smoothing: Fraction | None) -> Fraction:
+    """The smoothing asked for, or a tenth of epsilon; a change of scale alone may not cost the whole epsilon."""
+    epsilon = price.epsilon
+    if smoothing is None:
+        return epsilon / 10
+    if smoothing >= epsilon:
+        shown = f"epsilon = {float(epsilon):g}"
+        raise too_smooth(subject, smoothing, shown, price, f"smoothing={float(epsilon) / 10:g}")
+    return smoothing
 
 
 def epsilon_at_delta(subject: str, price: Callable[[Fraction], Approx], *, delta: Any) -> Approx:

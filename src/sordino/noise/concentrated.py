@@ -83,7 +83,7 @@ def calibrate_by_pure(
 def calibrate_by_scores(
     family: type[Any], price: Concentrated, smoothing: Fraction | None, sigma: Fraction | None
 ) -> Calibration:
-    """Calibrate by Bun & Steinke's triangle inequality: sqrt(2 rho) = dilation root + sup score * shift."""
+    """Calibrate by Bun and Steinke's triangle inequality: sqrt(2 rho) = dilation root + sup score * shift."""
     if smoothing is None:
         smoothing = default_smoothing(price.rho)
 
@@ -121,7 +121,7 @@ def newton_inverse(law: Any, tail: NDArray[np.float64], centre: NDArray[np.float
     """Invert a tail by Newton's method in u = log x, from a table.
 
     log|Z| has a log-concave density, so log P(|Z| > e^u) and log P(|Z| <= e^u) are concave in u and Newton's steps
-    cannot run away (Prekopa; certification.md, Lemma 2).
+    cannot diverge (Prékopa; docs/proofs/certification.md).
     """
     wanted, other, result = np.ravel(tail), np.ravel(centre), np.empty(np.size(tail))
     starts, above, below = _starting_table(law)

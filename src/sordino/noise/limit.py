@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def lower_bound(price: Guarantee, *, smoothing: Any) -> float:
     """Give a standard deviation below which no noise scaled to smooth sensitivity keeps the promise.
 
-    Propositions 35 and 36 of paper 004 with l = 0, in units of the smooth bound. A pure promise is converted to a
-    concentrated one first. The bound is weak: the best noise found stands well above it.
+    Propositions 35 and 36 of Bun and Steinke 2019 with l = 0, in units of the smooth bound. A pure promise is converted
+    to a concentrated one first. The bound is weak: the best noise found stands well above it.
 
     Example:
         >>> round(lower_bound(Concentrated(0.5), smoothing=0.1), 3)

@@ -8,8 +8,8 @@ import numpy as np
 
 from sordino import checks
 from sordino.exact.bits import Bits, SeededBits
-from sordino.exact.grid import Grid
 from sordino.exact.sampler import draw_many
+from sordino.lattice import Lattice
 
 if TYPE_CHECKING:
     from sordino.noise import Noise
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FINE = -32  # draws are multiples of 2^-32 of the unit scale
 
 
-class Sample(np.ndarray[Any, np.dtype[np.float64]]):
+class NoiseSample(np.ndarray[Any, np.dtype[np.float64]]):
     """Draws at unit scale: an array that knows whether it may be called private.
 
     Attributes:
@@ -33,12 +33,12 @@ class Sample(np.ndarray[Any, np.dtype[np.float64]]):
         return ("" if self.private else "NOT PRIVATE ") + super().__repr__()
 
 
-def sample(noise: Noise, size: int, *, seed: int | None = None) -> Sample:
+def sample(noise: Noise, size: int, *, seed: int | None = None) -> NoiseSample:
     """So many draws of the noise at unit scale, each the exact rounding of the law to a multiple of 2^-32."""
     count = checks.whole("sample", at_least=0, hint="size=1000", size=size)
     bits = Bits() if seed is None else SeededBits(checks.whole("sample", seed=seed))
-    grid = Grid(FINE)
+    grid = Lattice.dyadic(FINE)
     drawn = draw_many(noise.recipe(), locations=0, scales=1, grid=grid, size=count, bits=bits)
-    found = grid.values(drawn).view(Sample)
+    found = grid.numbers(drawn).view(NoiseSample)
     found.private = seed is None
     return found

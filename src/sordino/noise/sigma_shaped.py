@@ -1,6 +1,6 @@
 """What the three laws driven by a normal variable share: the shape sigma, and their concentrated prices.
 
-Arsinh-normal, uniform-log-normal and Laplace-log-normal (paper 004, sections 3.1 to 3.3). No law of its own.
+Arsinh-normal, uniform-log-normal and Laplace-log-normal (Bun and Steinke 2019, sections 3.1 to 3.3). No law of its own.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class SigmaShaped(Noise):
             return price_certified(self, scale, smoothing)
 
         def rho() -> Any:
-            # Theorems 18, 22 and 25 of paper 004, docs/proofs/log_normal.md.
+            # Theorems 18, 22 and 25 of Bun and Steinke 2019, docs/proofs/log_normal.md.
             return (self._dilation_root(smoothing) + self.location_score_bound() / ball(scale)) ** 2 / 2
 
         return Concentrated(upper(evaluate(rho)))

@@ -83,7 +83,7 @@ def candidates(
             interval=given.get("interval"), mechanism=mechanism, hints=rest,
             by=None if groups is None else ("group", tuple(range(groups))),
         )  # fmt: skip
-        moved.append(question.event.rows_moved)
+        moved.append(question.event.contribution)
         return question.parts[0]
 
     moved: list[int] = []
@@ -103,7 +103,7 @@ def candidates(
         try:
             part = asked(mechanism, {})
         except SordinoError:
-            continue  # no theorem, or not for this statistic: then it is no way to answer
+            continue  # no theorem, or not for this statistic: then it is not a way to answer
         called = name or f"{part.mechanism.label}, no hints"
         if all(part.mechanism != other.mechanism and called != other.name for other in found):
             found.append(Candidate(called, part))

@@ -83,7 +83,7 @@ def named(
             "release", "--mechanism is for one statistic", hint="leave out --and, or --mechanism"
         )
     (part,), event = question.parts, question.event
-    paid = price if event.by is None else price.per_row(event.rows_moved)
+    paid = price if event.by is None else price.per_row(event.contribution)
     each = rows if rows is None or event.by is None else max(1, rows // len(event.by["keys"]))
     found = candidates(part.statistic, paid, rows=each, neighbors=part.statistic.neighbors, hints=hints)
     for one in found:

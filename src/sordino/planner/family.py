@@ -26,7 +26,7 @@ FORMS = ("zeros", "heaps", "top code")
 MIDDLE = 1e-2  # at this scale the forms are tried
 DRAWS = 24
 LARGE = 300_000  # rows beyond which the forms are left out, so that a plan takes seconds
-NARROW = 1.5  # a span within this factor is no news
+NARROW = 1.5  # a span within this factor is not news
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,7 @@ def _answers(axes: Any, plan: Plan, looks: dict[str, dict[str, Any]]) -> None:
             axes.plot((edges[1:] + edges[:-1]) / 2, share, drawstyle="steps-mid", **looks[candidate.name])
     axes.axvline(0, color="#666666", linewidth=1)
     axes.set(xlabel=f"error ({plan.statistic.name}, generated data)")
-    axes.set_title("Simulated errors; the line is no error")
+    axes.set_title("Simulated errors; the line is not an error")
     axes.set_ylim(bottom=0)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def random_graph(random: Random, vertices: int, p: Mapping[str, float]) -> Pairs:
-    """Every pair is joined with the same probability (Erdos & Renyi 1959), so that ``degree`` is the mean degree."""
+    """Every pair is joined with the same probability (Erdos and Renyi 1959), so that ``degree`` is the mean degree."""
     return _joined(random, vertices, p["degree"] / max(vertices - 1, 1))
 
 
@@ -31,7 +31,7 @@ def communities(random: Random, vertices: int, p: Mapping[str, float]) -> Pairs:
 
 
 def scale_free(random: Random, vertices: int, p: Mapping[str, float]) -> Pairs:
-    """Every new vertex is joined to ``attach`` old ones, in proportion to their degrees (Barabasi & Albert 1999)."""
+    """Every new vertex is joined to ``attach`` old ones, in proportion to their degrees (Barabasi and Albert 1999)."""
     attach = min(max(round(p["attach"]), 1), max(vertices - 1, 1))
     ends = list(range(attach))
     found: list[tuple[int, int]] = []

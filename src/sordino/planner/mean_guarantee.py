@@ -1,6 +1,6 @@
 """What error of a private mean is guaranteed beforehand, from assumptions about the distribution alone.
 
-Bun & Steinke 2019, section 6: the trimmed mean with noise scaled to its smooth bound. From a price, the rows, a range
+Bun and Steinke 2019, section 6: the trimmed mean with noise scaled to its smooth bound. From a price, the rows, a range
 for the mean and for the standard deviation follow the rows to trim, the smoothing, the bounds for the data and a
 mean squared error that no such distribution exceeds; and back, the rows that an error needs. Where the printed
 constants are wrong the corrected ones are used (docs/proofs/mean_guarantee.md): sqrt(8 m^2 + 4 m) for sqrt(8 m), the

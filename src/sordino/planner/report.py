@@ -199,7 +199,9 @@ class Plan:
         thing = people if self.counts_rows else people.replace("person", "edge").replace("people", "edges")
         least = f"any mechanism at this price errs by at least {short(self.limit.error)} (rms, proved)"
         if self.limit.error > self.default.rms:
-            return f"{least} on data {thing} away, if it errs less here: this statistic hangs on single rows"
+            return (
+                f"{least} on data {thing} away, if it errs less here: this statistic depends on single rows"
+            )
         times = self.default.rms / self.limit.error
         return f"{least} here or on data {thing} away; the default is at {times:.2g} times that"
 

@@ -6,14 +6,8 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import ParameterError, Unsupported
-from sordino.privacy.kinds import (
-    Approx,
-    BoundedRange,
-    Concentrated,
-    Geo,
-    Pure,
-    TruncatedConcentrated,
-)
+from sordino.privacy.concentrated import Concentrated, TruncatedConcentrated
+from sordino.privacy.kinds import Approx, BoundedRange, Geo, Pure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -79,7 +79,7 @@ def evaluate(formula: Callable[[], Any]) -> Any:
 def pure_to_concentrated(epsilon: Fraction) -> Fraction:
     """Give the smallest rho of every epsilon-DP mechanism: epsilon * tanh(epsilon/2).
 
-    Attained by randomised response as the order falls to 1 (corrects the epsilon^2/2 of Bun & Steinke 2016).
+    Attained by randomised response as the order falls to 1 (corrects the epsilon^2/2 of Bun and Steinke 2016).
 
     Example:
         >>> round(float(pure_to_concentrated(Fraction(1))), 12)
@@ -92,7 +92,7 @@ def pure_to_concentrated(epsilon: Fraction) -> Fraction:
 def bounded_range_to_concentrated(epsilon: Fraction) -> Fraction:
     """Give the tight rho of an epsilon-bounded-range mechanism: x - 1 - log x with x = eps/(1 - exp(-eps)).
 
-    At most epsilon^2/8 (Cesar & Rogers 2021); attained by a two-point law as the order falls to 1.
+    At most epsilon^2/8 (Cesar and Rogers 2021); attained by a two-point law as the order falls to 1.
 
     Example:
         >>> round(float(bounded_range_to_concentrated(Fraction(1))), 12)
@@ -127,7 +127,7 @@ def pure_to_approximate_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
 def bounded_range_to_approximate_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Give the smallest epsilon' for a bounded-range mechanism: eps + 2 log(1 - sqrt(delta (1 - e^-eps))).
 
-    Inverts delta = (1 - e^{-(eps-eps')/2})^2 / (1 - e^-eps) of Dong, Durfee & Rogers 2020.
+    Inverts delta = (1 - e^{-(eps-eps')/2})^2 / (1 - e^-eps) of Dong, Durfee and Rogers 2020.
     """
     if delta == 0:
         return epsilon
@@ -140,7 +140,7 @@ def bounded_range_to_approximate_epsilon(epsilon: Fraction, delta: Fraction) -> 
 
 
 def _renyi_epsilon(rho: Fraction, delta: Fraction, order: Fraction) -> Any:
-    """Evaluate Canonne, Kamath & Steinke 2020, Prop. 12, at one order, as a ball."""
+    """Evaluate Canonne, Kamath and Steinke 2020, Prop. 12, at one order, as a ball."""
     a = ball(order)
     return ball(rho) * a + (1 - 1 / a).log() - (ball(delta).log() + a.log()) / (a - 1)
 

@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino import checks
-from sordino.errors import ParameterError, Unsupported, spell
+from sordino.errors import Unsupported, spell
 from sordino.privacy import conversion
+from sordino.privacy.concentrated import Concentrated, TruncatedConcentrated
 from sordino.privacy.guarantee import Guarantee
 
 
@@ -157,142 +158,6 @@ class Approx(Guarantee):
         return (
             f"no answer becomes more than e^{spell(self.epsilon)} times likelier or less likely through one "
             f"person's data, but for events of total probability {spell(self.delta)}"
-        )
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Concentrated(Guarantee):
-    """Zero-concentrated differential privacy: Renyi divergences of every order a are at most rho * a."""
-
-    kind = "concentrated"
-    main = "rho"
-    added = ("rho",)
-    gaussian = True
-    rho: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, rho: checks.Number) -> None: ...
-
-    def for_group(self, size: int) -> Concentrated:
-        """Multiply rho by the square of the size."""
-        return Concentrated(self.rho * checks.whole("group", at_least=1, size=size) ** 2)
-
-    def _per_row(self, rows: int) -> Concentrated:
-        return Concentrated(self.rho / rows**2)
-
-    @property
-    def nats(self) -> float:
-        """``sqrt(2 rho)``."""
-        return float(2 * self.rho) ** 0.5
-
-    @property
-    def strength(self) -> float:
-        """``sqrt(2 rho)``."""
-        return float(2 * self.rho) ** 0.5
-
-    def confusion(self, people: int) -> float:
-        """``exp(-k^2 rho / 2) / 2``."""
-        return math.exp(-float(self.for_group(people).rho) / 2) / 2
-
-    @property
-    def guessing(self) -> tuple[Fraction, Fraction] | None:
-        """As the approximate promise with a delta of one in a million."""
-        return self.to(Approx, delta=Fraction(1, 10**6)).guessing
-
-    def _plus(self, other: Concentrated) -> Concentrated:
-        return Concentrated(self.rho + other.rho)
-
-    def _to_approx(self, delta: Any = None, epsilon: Any = None) -> Approx:
-        return _to_approximate(self, self.rho, None, delta, epsilon)
-
-    def _to_truncated_concentrated(self, omega: Any) -> TruncatedConcentrated:
-        return TruncatedConcentrated(self.rho, omega)
-
-    @property
-    def words(self) -> str:
-        """Say the promise in a sentence."""
-        return (
-            f"Renyi divergences of every order a stay below {spell(self.rho)} * a "
-            "when one person's data change"
-        )
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class TruncatedConcentrated(Guarantee):
-    """Truncated concentrated differential privacy: the same, for orders up to omega only."""
-
-    kind = "truncated-concentrated"
-    main = "rho"
-    added = ("rho",)
-    gaussian = True
-    rho: Fraction
-    omega: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, rho: checks.Number, omega: checks.Number) -> None: ...
-
-    def __post_init__(self) -> None:
-        Guarantee.__post_init__(self)
-        checks.greater_than(self.kind, 1, omega=self.omega)
-
-    def for_group(self, size: int) -> TruncatedConcentrated:
-        """Give (k^2 rho, omega/k): the orders used by the triangle inequality stay below omega."""
-        checks.whole("group", at_least=1, size=size)
-        if self.omega <= size:
-            raise Unsupported(
-                repr(self),
-                "promises nothing for a group as large as omega",
-                got={"size": size},
-                hint=f"at most {int(self.omega) - (self.omega == int(self.omega))} people, or a larger omega",
-            )
-        return TruncatedConcentrated(self.rho * size**2, self.omega / size)
-
-    def _per_row(self, rows: int) -> TruncatedConcentrated:
-        return TruncatedConcentrated(self.rho / rows**2, self.omega * rows)
-
-    @property
-    def nats(self) -> float:
-        """``sqrt(2 rho)``."""
-        return float(2 * self.rho) ** 0.5
-
-    @property
-    def strength(self) -> float:
-        """``sqrt(2 rho)``."""
-        return float(2 * self.rho) ** 0.5
-
-    @property
-    def noise_targets(self) -> tuple[Guarantee, ...]:
-        """Noise that keeps all orders keeps those up to omega."""
-        return (Concentrated(self.rho),)
-
-    @property
-    def conversion_extra(self) -> dict[str, Fraction]:
-        """The omega."""
-        return {"omega": self.omega}
-
-    def _plus(self, other: TruncatedConcentrated) -> TruncatedConcentrated:
-        return TruncatedConcentrated(self.rho + other.rho, min(self.omega, other.omega))
-
-    def _at_most(self, other: TruncatedConcentrated) -> bool:
-        return self.rho <= other.rho and self.omega >= other.omega
-
-    def _to_truncated_concentrated(self, omega: Any) -> TruncatedConcentrated:
-        wanted = checks.greater_than(self.kind, 1, omega=omega)
-        if wanted > self.omega:
-            raise Unsupported(repr(self), "says nothing of larger orders", got={"omega": wanted})
-        return TruncatedConcentrated(self.rho, wanted)
-
-    def _to_approx(self, delta: Any = None, epsilon: Any = None) -> Approx:
-        return _to_approximate(self, self.rho, self.omega, delta, epsilon)
-
-    @property
-    def words(self) -> str:
-        """Say the promise in a sentence."""
-        return (
-            f"Renyi divergences of every order a up to {spell(self.omega)} stay below {spell(self.rho)} * a "
-            "when one person's data change"
         )
 
 
@@ -448,29 +313,3 @@ class Geo(Guarantee):
 
 
 KINDS: tuple[type[Guarantee], ...] = (Pure, Approx, Concentrated, TruncatedConcentrated, BoundedRange, Geo)
-
-
-def _to_approximate(
-    promise: Guarantee, rho: Fraction, omega: Fraction | None, delta: Any, epsilon: Any
-) -> Approx:
-    """Convert concentrated promises, given either the delta or the epsilon wanted."""
-    if (delta is None) == (epsilon is None):
-        raise ParameterError(
-            repr(promise),
-            "needs either delta or epsilon to become Approx",
-            got={"delta": delta, "epsilon": epsilon},
-            hint=".to(Approx, delta=1e-6)",
-        )
-    if delta is not None:
-        wanted = checks.non_negative("approx", delta=delta)
-        if not 0 < wanted <= 1:
-            raise Unsupported(
-                repr(promise),
-                "becomes Approx only for delta between 0 and 1, zero excluded",
-                got={"delta": wanted},
-                why="A concentrated promise bounds moments of the privacy loss, not the loss itself.",
-                hint=".to(Approx, delta=1e-6)",
-            )
-        return Approx(conversion.concentrated_to_epsilon(rho, wanted, omega), wanted)
-    at = checks.non_negative("approx", epsilon=epsilon)
-    return Approx(at, conversion.concentrated_to_delta(rho, at, omega))

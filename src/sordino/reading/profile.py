@@ -1,6 +1,6 @@
 """How far a statistic can move: local sensitivity by distance, reachable intervals, and the sealed reading.
 
-Everything is exact (integers and Fractions) and counted in the steps of a public lattice (`Units`).
+Everything is exact (integers and Fractions) and counted in the steps of a public lattice (`Lattice`).
 No statistic, no noise and no mechanism lives here. A Reading is private: it does not print, pickle or compare.
 """
 
@@ -16,50 +16,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sordino.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from sordino.lattice import Lattice
     from sordino.reading.requests import Run
 
 Exact = int | Fraction
-
-
-@dataclass(frozen=True, slots=True)
-class Units:
-    """The public lattice on which a statistic is counted: a value y stands for ``origin + step * y``.
-
-    Example:
-        >>> Units(Fraction(10), Fraction(1, 4)).real(6)
-        Fraction(23, 2)
-    """
-
-    origin: Fraction = Fraction(0)
-    step: Fraction = Fraction(1)
-
-    def real(self, value: Exact) -> Fraction:
-        """The number that a value in steps stands for."""
-        return self.origin + self.step * value
-
-    def holds(self, number: float) -> bool:
-        """Whether a published number is the float of a point of the lattice.
-
-        Example:
-            >>> Units(Fraction(0), Fraction(1, 100)).holds(0.29), Units(Fraction(0), Fraction(1, 100)).holds(0.295)
-            (True, False)
-        """
-        return float(self.real(round((Fraction(number) - self.origin) / self.step))) == number
-
-    def to_dict(self) -> dict[str, str]:
-        """A plain record with exact numbers as text."""
-        return {"origin": str(self.origin), "step": str(self.step)}
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, str]) -> Units:
-        """Read what `to_dict` wrote."""
-        return cls(Fraction(record["origin"]), Fraction(record["step"]))
-
-    def length(self, value: Exact) -> Fraction:
-        """The length that a difference in steps stands for."""
-        return self.step * value
 
 
 def _ascending(subject: str, numbers: Sequence[int]) -> None:
@@ -78,7 +40,7 @@ class Profile:
 
     Args:
         distance: Increasing, from 0.
-        bound: Non-decreasing, in steps of the statistic's `Units`.
+        bound: Non-decreasing, in steps of the statistic's `Lattice`.
         ceiling: A public bound for every dataset.
     """
 
@@ -149,7 +111,7 @@ class Profile:
     def smooth(self, smoothing: float) -> float:
         """The smooth bound ``max_k exp(-smoothing k) at(k)``; as private as the data.
 
-        Between neighbours it changes by a factor of at most ``exp(smoothing)`` (Nissim, Raskhodnikova & Smith
+        Between neighbours it changes by a factor of at most ``exp(smoothing)`` (Nissim, Raskhodnikova and Smith
         2007, Def. 2.1). Releases use the integer form of `sordino.exact` instead of this float.
 
         Example:
@@ -175,7 +137,7 @@ class Reach:
 
     Args:
         distance: Increasing, from 0; ``low[0] <= value <= high[0]``.
-        low: Non-increasing, in steps of the statistic's `Units`.
+        low: Non-increasing, in steps of the statistic's `Lattice`.
         high: Non-decreasing.
         tail: Growth beyond the last distance, or None where the last interval is the whole range.
     """
@@ -265,7 +227,7 @@ class Opened:
     """
 
     value: Any
-    units: Units
+    units: Lattice
     profile: Profile
     reach: Reach | None
     rows: int
@@ -295,7 +257,7 @@ class Reading:
     """A value and how far it could move, sealed: only mechanisms and tests may `open` it.
 
     Example:
-        >>> reading = Reading(Opened(3, Units(), Profile.constant(1), None, rows=5))
+        >>> reading = Reading(Opened(3, Lattice(), Profile.constant(1), None, rows=5))
         >>> reading
         <sealed reading>
         >>> reading.open().value

@@ -6,18 +6,13 @@ computes them lives in `sordino.data`; what a statistic makes of them in `sordin
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from sordino import checks
-from sordino.errors import ParameterError
-from sordino.exact.grid import raise_rows
 from sordino.reading.condition import Condition as Condition  # noqa: PLC0414, TC001  sources and callers find it here
-from sordino.reading.profile import Units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,149 +20,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sordino.reading.row_lattice import RowLattice
     from sordino.running.block import Rows
 
     Codes = NDArray[np.int64]
-
-BITS = 31
-"""Default resolution of what is summed: 32 bits would give a range that is a power of two one code too many for uint32.
-
-Roundings of many rows cancel in a sum, and sums of squares of such codes stay within the integers of an engine.
-"""
-
-FINE_BITS = 44
-"""Default resolution of what is compared: order statistics, which are rounded as they are, and edges of cells.
-
-Bounds a million times too wide leave 2^24 points across the column. More points would make a heap of equal rows harder
-to find (each costs a tie ln 2 nats), and 2^44 codes leave 19 bits of an integer for the number of a group.
-"""
-
-RAISED = 2.0**52
-"""Adding it rounds a small float to an integer, half to even, and leaves that integer in its low bits."""
-
-Missing = float | str
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The public lattice on which rows are counted: a row x becomes the integer ``rint((clip(x) - low) / step)``.
-
-    Codes run from 0 to ``top``. Without a declared step the step is the power of two that gives the range at
-    least ``2**(bits - 1)`` and at most ``2**bits`` codes. Rows that are no number take the ``missing`` value, or
-    are dropped with ``missing="drop"``; infinities and rows out of range are clipped.
-
-    Args:
-        low: Lower bound, public.
-        high: Upper bound, public.
-        bits: Resolution when no step is declared, 0 to 50.
-        missing: ``"drop"`` or a number; None takes 0 when it is in the range, else the bound nearer to 0.
-        step: The lattice on which the data live (1 for ages, 0.01 for pay).
-
-    Example:
-        >>> Grid(0, 100, step=1).top
-        100
-        >>> Grid(0, 1000).step
-        Fraction(1, 2097152)
-    """
-
-    low: float
-    high: float
-    bits: int = BITS
-    missing: Missing | None = None
-    step: Fraction | float | None = None
-    top: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        low, high = (float(checks.exact("grid", low=self.low)), float(checks.exact("grid", high=self.high)))
-        why = "The range is public and fixes how far one person can move the answer."
-        hint = "use the widest range that is plausible before seeing the data, e.g. low=0, high=500000."
-        if not low < high:
-            raise ParameterError(
-                "grid",
-                "high must be greater than low",
-                got={"low": self.low, "high": self.high},
-                why=why,
-                hint=hint,
-            )
-        width = high - low
-        if not 1e-290 < width < 1e290 or max(abs(low), abs(high)) > 1e290:
-            raise ParameterError(
-                "grid",
-                "the range must be representable",
-                got={"low": low, "high": high},
-                why="Codes are computed in double precision.",
-                hint="use bounds between 1e-290 and 1e290 apart",
-            )
-        bits = checks.whole("grid", bits=self.bits)
-        if bits > 50:
-            raise ParameterError(
-                "grid", "bits must be at most 50", got={"bits": bits}, why="Codes stay below 2^51."
-            )
-        if self.step is None:
-            mantissa, exponent = math.frexp(width)
-            step = Fraction(2) ** ((exponent - 1 if mantissa == 0.5 else exponent) - bits)
-        else:
-            step = checks.positive("grid", step=self.step)
-            if not 1 <= Fraction(width) / step < 2**50:
-                raise ParameterError(
-                    "grid",
-                    "step must divide the range into 1 to 2^50 cells",
-                    got={"step": self.step},
-                    hint="leave step out unless the data live on a coarse lattice",
-                )
-        missing = self.missing
-        if missing is None:
-            missing = 0.0 if low <= 0.0 <= high else min(low, high, key=abs)
-        elif missing != "drop":
-            missing = float(checks.exact("grid", missing=missing))
-        assign = object.__setattr__
-        assign(self, "low", low)
-        assign(self, "high", high)
-        assign(self, "missing", missing)
-        assign(self, "step", step)
-        assign(self, "top", int(np.rint(width / float(step))))
-
-    @property
-    def drops(self) -> bool:
-        """Whether rows that are no number are dropped, which makes the number of rows private."""
-        return self.missing == "drop"
-
-    @property
-    def units(self) -> Units:
-        """The lattice on which codes are counted."""
-        return Units(Fraction(self.low), self.pace)
-
-    @property
-    def pace(self) -> Fraction:
-        """The step as a Fraction."""
-        assert isinstance(self.step, Fraction)
-        return self.step
-
-    def code(self, value: float) -> int:
-        """The code of one public number (a threshold, an edge, a centre).
-
-        Example:
-            >>> Grid(0, 10, step=1).code(3.2)
-            3
-        """
-        return int(self.codes(np.asarray([value], dtype=np.float64))[0])
-
-    def codes(self, values: NDArray[np.float64]) -> Codes:
-        """Quantise rows: per row, position independent, only ``- * / clip rint`` (sources must agree to the bit).
-
-        Values that are no number become ``missing``, or are dropped.
-        """
-        nothing = np.isnan(values)
-        if nothing.any():
-            values = values[~nothing] if self.drops else np.where(nothing, float(self.missing or 0), values)
-        raised = self.raised(values)
-        return (raised - RAISED).astype(np.int64)
-
-    def raised(
-        self, values: NDArray[np.float64], *, out: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
-        """The codes plus 2^52, as floats; NaN where a row is no number."""
-        return raise_rows(values, low=self.low, high=self.high, step=float(self.pace), out=out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +76,7 @@ class Request:
     """
 
     column: str
-    grid: Grid
+    grid: RowLattice
     windows: tuple[Window, ...] = ()
     squares: bool = False
     cuts: tuple[int, ...] = ()
@@ -232,7 +88,7 @@ class Columns:
     """The aligned codes of whole columns; sources in memory only."""
 
     columns: tuple[str, ...]
-    grids: tuple[Grid, ...]
+    grids: tuple[RowLattice, ...]
     depth: int = 0
 
 
@@ -260,7 +116,7 @@ class Links:
     right: str
     vertices: int
     weight: str | None = None
-    grid: Grid | None = None
+    grid: RowLattice | None = None
     topology: tuple[tuple[int, int], ...] = ()
     depth: int = 0
 

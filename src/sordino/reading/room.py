@@ -53,7 +53,7 @@ def inside(
             problem = error.bare()
         except KeyboardInterrupt:  # the user's own; what it carries may be an object's
             problem = KeyboardInterrupt()
-        except BaseException:  # noqa: BLE001  engines panic by an exception that is no Exception; values may ask to exit
+        except BaseException:  # noqa: BLE001  engines panic by an exception that is not an Exception; values may ask to exit
             problem = otherwise()
     # Raised out here, where nothing is being handled: an exception keeps what it was raised in as its context.
     raise problem

@@ -35,7 +35,7 @@ START = 120.0  # seconds in which the libraries of a function must be imported
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """How a function runs; public.
 
     Attributes:
@@ -55,7 +55,7 @@ def run(
     function: bytes,
     jobs: Iterable[Job],
     task: Task,
-    limits: Limits,
+    limits: ProcessLimits,
     *,
     progress: Callable[[], None] | None = None,
 ) -> Iterator[tuple[int, Values]]:
@@ -77,7 +77,7 @@ def run(
         yield place, found
 
 
-def covered(function: bytes, task: Task, limits: Limits) -> tuple[str, ...]:
+def covered(function: bytes, task: Task, limits: ProcessLimits) -> tuple[str, ...]:
     """Start one worker to see that the function can be loaded and what is confined; before anything is spent."""
     if limits.isolation == "none":
         return ()
@@ -93,7 +93,9 @@ def _here(function: bytes, jobs: Iterable[Job], task: Task) -> Iterator[tuple[in
         yield place, found
 
 
-def _apart(function: bytes, jobs: Iterable[Job], task: Task, limits: Limits) -> Iterator[tuple[int, Values]]:
+def _apart(
+    function: bytes, jobs: Iterable[Job], task: Task, limits: ProcessLimits
+) -> Iterator[tuple[int, Values]]:
     workers: list[_Worker] = []
     waiting = enumerate(jobs)
     try:
@@ -138,7 +140,7 @@ def _ended(busy: list[_Worker]) -> list[_Worker]:
 class _Worker:
     """One zygote, and the block that it works on."""
 
-    def __init__(self, function: bytes, task: Task, limits: Limits) -> None:
+    def __init__(self, function: bytes, task: Task, limits: ProcessLimits) -> None:
         _check_platform()
         self.task, self.limits = task, limits
         self.place: int | None = None

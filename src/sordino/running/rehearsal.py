@@ -17,7 +17,7 @@ from sordino.running.pool import run
 
 if TYPE_CHECKING:
     from sordino.running.evaluate import Task
-    from sordino.running.pool import Limits
+    from sordino.running.pool import ProcessLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Rehearsal:
 
 
 def rehearse(
-    pickled: bytes, columns: dict[str, Any], task: Task, limits: Limits, *, blocks: int, rows: int
+    pickled: bytes, columns: dict[str, Any], task: Task, limits: ProcessLimits, *, blocks: int, rows: int
 ) -> Rehearsal:
     """Run a function on blocks of public rows, apart as in a release, and again here where it gives no number."""
     length = len(next(iter(columns.values())))

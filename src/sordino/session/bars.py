@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.coverage import Coverage, Population
-from sordino.mechanisms.parts.population import Limits, share_limits, size_limits
+from sordino.mechanisms.parts.population import PopulationInterval, share_limits, size_limits
 from sordino.privacy import Neighbors
 from sordino.session.release import Interval
 
@@ -97,7 +97,7 @@ class Bar:
             return self._interval(lows[0], highs[0], paid=False, added=added)
         return self._interval(lows, highs, paid=False, added=added)
 
-    def _limits(self, value: Fraction, noise: PublicNoise) -> Limits:
+    def _limits(self, value: Fraction, noise: PublicNoise) -> PopulationInterval:
         asked = self.asked
         assert isinstance(asked, Population)
         if asked.inclusion is not None:
@@ -107,7 +107,7 @@ class Bar:
         unit /= self.rows
         found = share_limits(value, noise, rows=self.rows, unit=unit, origin=origin, miss=self.each.miss)
         size, start = float(unit * self.rows), float(origin)
-        return Limits(start + size * found.low, start + size * found.high, size * found.plain)
+        return PopulationInterval(start + size * found.low, start + size * found.high, size * found.plain)
 
     def _interval(self, low: Any, high: Any, *, paid: bool, added: float | None = None) -> Interval:
         return Interval(
@@ -123,13 +123,13 @@ class Bar:
 
 def _two_points(statistic: Any) -> tuple[Fraction, Fraction] | None:
     """Width and origin of the range of a mean whose rows can only be at its two ends."""
-    if statistic.name != "mean" or statistic.grid.top != 1:
+    if statistic.name != "mean" or statistic.grid.last != 1:
         return None
-    units = statistic.grid.units
+    units = statistic.grid.endless
     return Fraction(units.step), Fraction(units.origin)
 
 
-def _added(limits: Limits) -> float:
+def _added(limits: PopulationInterval) -> float:
     """By which share privacy makes the interval wider."""
     return 0.0 if limits.plain <= 0 else max((limits.high - limits.low) / limits.plain - 1, 0.0)
 

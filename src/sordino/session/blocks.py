@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sordino.session.release import Release
-    from sordino.session.table import Row
+    from sordino.session.table import AnswerRow
 
 INDENT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TableBlock:
     """One small table.
 
     Attributes:
@@ -81,7 +81,7 @@ class Block:
         return ' style="text-align:left"' if place < self.words else ' style="text-align:right"'
 
 
-def blocks(release: Release, width: int | None = None) -> list[Block]:
+def blocks(release: Release, width: int | None = None) -> list[TableBlock]:
     """The tables of a release: whole, labelled, with the intervals that were paid for.
 
     Args:
@@ -132,40 +132,42 @@ def markdown(release: Release) -> str:
     return "\n\n".join(block.markdown() for block in blocks(release, 120))
 
 
-def _unbarred(rows: list[Row]) -> bool:
+def _unbarred(rows: list[AnswerRow]) -> bool:
     return all(row.level is None for row in rows)
 
 
-def _fits(block: Block, width: int | None) -> bool:
+def _fits(block: TableBlock, width: int | None) -> bool:
     return narrowest(block.header, block.rows) + INDENT <= (100 if width is None else width)
 
 
-def _cells(rows: list[Row]) -> str:
+def _cells(rows: list[AnswerRow]) -> str:
     """What the cells of a vector are called in a header."""
     if "q" in rows[0].parameters:
         return "quantile"
     return str(rows[0].column or "cell")
 
 
-def _wide(title: str, key: str, groups: list[Any], spread: dict[str, list[Row]]) -> Block:
+def _wide(title: str, key: str, groups: list[Any], spread: dict[str, list[AnswerRow]]) -> TableBlock:
     """One row per group, one column per statistic or cell."""
     rows = [
         (str(group), *(shown(column[place].value) for column in spread.values()))
         for place, group in enumerate(groups)
     ]
-    return Block(title, (key, *spread), tuple(rows))
+    return TableBlock(title, (key, *spread), tuple(rows))
 
 
-def _listed(title: str, words: Sequence[tuple[str, ...]], rows: list[Row], header: tuple[str, ...]) -> Block:
+def _listed(
+    title: str, words: Sequence[tuple[str, ...]], rows: list[AnswerRow], header: tuple[str, ...]
+) -> TableBlock:
     """One row per answer, with its interval where one was paid for."""
     levels = sorted({row.level for row in rows if row.level is not None})
     if not levels:
         named = (*header, "answer") if any(header) else ("", "")
         cells = [(*word, shown(row.value)) for word, row in zip(words, rows, strict=True)]
-        return Block(title, named, tuple(cells), len(header))
+        return TableBlock(title, named, tuple(cells), len(header))
     bar = " or ".join(f"{100 * level:g} %" for level in levels) + " interval"
     cells = [(*word, shown(row.value), row.interval or "-") for word, row in zip(words, rows, strict=True)]
-    return Block(title, (*header, "answer", bar), tuple(cells), len(header))
+    return TableBlock(title, (*header, "answer", bar), tuple(cells), len(header))
 
 
 def _barred(text: str) -> str:

@@ -93,7 +93,7 @@ class Session:
             >>> import sordino as sd
             >>> people = sd.open({"age": [31, 45, 28, 60]}, budget=sd.Pure(3))
             >>> grown = people.where(("age", ">=", 30))
-            >>> grown.quote(sd.Count("age"), sd.Pure(1)).rows_moved
+            >>> grown.quote(sd.Count("age"), sd.Pure(1)).contribution
             2
             >>> old = people.where("age >= 65")
         """

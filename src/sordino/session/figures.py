@@ -17,7 +17,7 @@ from sordino.labels import shown
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
     from sordino.session.release import Release
-    from sordino.session.table import Row
+    from sordino.session.table import AnswerRow
 
 INK = plots.COLOURS[0]
 ROW = 0.36  # inches for one line of dots
@@ -78,7 +78,7 @@ class _Panel:
 
     whole = True
 
-    def __init__(self, title: str, rows: Sequence[Row], names: Sequence[str]) -> None:
+    def __init__(self, title: str, rows: Sequence[AnswerRow], names: Sequence[str]) -> None:
         self.title, self.rows, self.names = title, list(rows), list(names)
 
     @property
@@ -131,7 +131,7 @@ class _Multiples(_Panel):
 
     whole = False
 
-    def __init__(self, title: str, groups: dict[str, list[Row]], top: tuple[float, float]) -> None:
+    def __init__(self, title: str, groups: dict[str, list[AnswerRow]], top: tuple[float, float]) -> None:
         super().__init__(title, [], [])
         self.groups, self.top = groups, top
 
@@ -148,7 +148,7 @@ class _Multiples(_Panel):
                 axes.set_yticklabels([])
 
 
-def _bars(axes: Any, rows: Sequence[Row], title: str, *, small: bool = False) -> None:
+def _bars(axes: Any, rows: Sequence[AnswerRow], title: str, *, small: bool = False) -> None:
     places = range(len(rows))
     values = [row.value if isinstance(row.value, int | float) else 0 for row in rows]
     axes.bar(places, values, color=INK, width=0.82)
@@ -171,7 +171,7 @@ def _bars(axes: Any, rows: Sequence[Row], title: str, *, small: bool = False) ->
     plots.thousands(axes.yaxis)
 
 
-def _panels(rows: list[Row], keys: tuple[str, ...]) -> list[_Panel]:
+def _panels(rows: list[AnswerRow], keys: tuple[str, ...]) -> list[_Panel]:
     """How a statistic is drawn: bars for counts of cells, lines of dots otherwise."""
     label = rows[0].label
     if rows[0].cell is None:
@@ -184,7 +184,7 @@ def _panels(rows: list[Row], keys: tuple[str, ...]) -> list[_Panel]:
         return [_Dots(f"{label} (q {qs})" if keys else label, rows, names)]
     if not keys:
         return [_Bars(label, rows, [])]
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[AnswerRow]] = {}
     for row in rows:
         groups.setdefault(str(next(iter(row.group.values()))), []).append(row)
     ends = [
@@ -198,16 +198,16 @@ def _panels(rows: list[Row], keys: tuple[str, ...]) -> list[_Panel]:
     ]
 
 
-def _by_panel(release: Release) -> dict[str, list[Row]]:
+def _by_panel(release: Release) -> dict[str, list[AnswerRow]]:
     """Rows that are drawn together: those of a statistic, or several places on the axis of one column."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[AnswerRow]] = {}
     for row in release.table:
         together = row.cell is None and not row.group and row.statistic in PLACES
         found.setdefault(f"column {row.column}" if together else row.label, []).append(row)
     return found
 
 
-def _numbers(rows: list[Row]) -> bool:
+def _numbers(rows: list[AnswerRow]) -> bool:
     return any(isinstance(row.value, int | float) for row in rows)
 
 

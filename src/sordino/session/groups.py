@@ -52,8 +52,9 @@ def groups_together(requests: Sequence[Ask]) -> int:
     """How many groups are read before they are answered; public.
 
     Example:
-        >>> from sordino.reading.requests import Grid, Rank, Request, Window
-        >>> groups_together([Request("x", Grid(0, 1), (Window(Rank(1, 2), 1000),))])
+        >>> from sordino.reading.requests import Rank, Request, Window
+        >>> from sordino.reading.row_lattice import RowLattice
+        >>> groups_together([Request("x", RowLattice(0, 1), (Window(Rank(1, 2), 1000),))])
         1015
     """
     return max(1, CODES // sum(_width(request) for request in requests))

@@ -14,8 +14,9 @@ from sordino.calling import explained
 from sordino.errors import DataError, LedgerError, ParameterError
 from sordino.ledger import Ledger
 from sordino.privacy import Guarantee, Neighbors, Unit
-from sordino.reading.requests import Grid, Request, Source
+from sordino.reading.requests import Request, Source
 from sordino.reading.room import inside, unreadable
+from sordino.reading.row_lattice import RowLattice
 from sordino.session.door import Session
 from sordino.session.provenance import provenance
 
@@ -67,10 +68,10 @@ def open(  # noqa: A001
         Pure(epsilon=2)
     """
     unit, neighbors = Unit.checked(unit), None if neighbors is None else Neighbors.of(neighbors)
-    book = book_for(ledger, budget, neighbors, unit, reason, user=user, known=known)
+    kept = ledger_for(ledger, budget, neighbors, unit, reason, user=user, known=known)
     try:
-        whom = unit or book.unit
-        relation = neighbors or book.neighbors
+        whom = unit or kept.unit
+        relation = neighbors or kept.neighbors
         source, counted = source_for(
             data,
             whom,
@@ -82,14 +83,14 @@ def open(  # noqa: A001
         )
         counted = rows_for(rows, counted, relation)
         named = provenance(data, source, data_name)
-        return Session(source, book, unit=unit, neighbors=neighbors, rows=counted, data=named)
+        return Session(source, kept, unit=unit, neighbors=neighbors, rows=counted, data=named)
     except BaseException:
         if not isinstance(ledger, Ledger):
-            book.close()
+            kept.close()
         raise
 
 
-def book_for(
+def ledger_for(
     ledger: str | os.PathLike[str] | Ledger | None,
     budget: Guarantee | None,
     neighbors: Neighbors | None,
@@ -107,9 +108,9 @@ def book_for(
                 "user and known belong to a ledger that is opened here",
                 hint='ledger=sd.Ledger("people.ledger", user="alice", known="ROW:HASH")',
             )
-        book = ledger
+        kept = ledger
     elif ledger is not None and (budget is None or Ledger.exists(ledger)):
-        book = Ledger(ledger, user=user, known=known)
+        kept = Ledger(ledger, user=user, known=known)
     else:
         if budget is None:
             raise ParameterError(
@@ -126,14 +127,14 @@ def book_for(
             unit=unit,
             user=user,
         )
-    if budget is not None and budget not in (book.budget, Guarantee.from_dict(book.opening["stated"])):
+    if budget is not None and budget not in (kept.budget, Guarantee.from_dict(kept.opening["stated"])):
         raise LedgerError(
-            f"ledger {book.name}",
+            f"ledger {kept.name}",
             "the ledger has another budget",
-            got={"budget": budget, "ledger": book.budget},
+            got={"budget": budget, "ledger": kept.budget},
             hint="leave budget out, or raise the ceiling: sordino ledger raise LEDGER --epsilon 4 --reason 'why'",
         )
-    return book
+    return kept
 
 
 def counting(neighbors: Neighbors, unit: Unit) -> bool:
@@ -173,7 +174,7 @@ def source_for(
                 quoted_line_breaks=quoted_line_breaks,
             )
             for name in numbers:  # a column that is not there would be read as nothing, and nobody would know
-                source.check(Request(name, Grid(0, 1)))
+                source.check(Request(name, RowLattice(0, 1)))
         return source, getattr(source, "rows", None) if counting else None
 
     return inside(work, otherwise=unreadable)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import __version__, checks
 from sordino.errors import ParameterError, SordinoError, Unanswered, Unsupported
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.additive.additive import profile_points
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Profile, Units
+from sordino.reading.profile import Profile
 from sordino.reading.room import inside
 from sordino.session.door import Session
 from sordino.session.record import real
@@ -33,7 +33,7 @@ def add_noise(
     bound: Any,
     calibration: Calibration,
     *,
-    grid: Grid | float,
+    grid: Lattice | float,
     session: Session,
     label: str = "own",
     low: float | None = None,
@@ -88,7 +88,7 @@ def add_noise(
     release = Release(
         value=real(answer),
         event=event,
-        grid=Units(Fraction(0), lattice.step),
+        grid=Lattice(Fraction(0), lattice.step),
         assumptions=_assumptions(calibration, session),
         at=entry.at,
         version=__version__,
@@ -102,7 +102,7 @@ def _event(calibration: Calibration, session: Session, label: str) -> Event:
     if not isinstance(session, Session):
         raise ParameterError(
             "add_noise", "session must be given", got={"session": session},
-            why="What nobody books, nobody adds up.", hint="session=sd.open(data, budget=sd.Pure(3))",
+            why="What nobody records, nobody adds up.", hint="session=sd.open(data, budget=sd.Pure(3))",
         )  # fmt: skip
     if not getattr(calibration, "kept", False):
         raise Unsupported(
@@ -152,8 +152,8 @@ def _real(value: Any) -> Fraction:
     return Fraction(value.item() if hasattr(value, "item") else value)
 
 
-def _lattice(grid: Grid | float) -> Grid:
-    if isinstance(grid, Grid):
+def _lattice(grid: Lattice | float) -> Lattice:
+    if isinstance(grid, Lattice):
         return grid
     step = checks.positive("add_noise", hint="grid=2**-20", grid=grid)
     power = (step.numerator.bit_length() - 1) - (step.denominator.bit_length() - 1)
@@ -162,7 +162,7 @@ def _lattice(grid: Grid | float) -> Grid:
             "add_noise", "the step of the grid must be a power of two", got={"grid": grid},
             why="The answer is a float, and exactly on the grid.", hint="grid=2**-20",
         )  # fmt: skip
-    return Grid(power)
+    return Lattice.dyadic(power)
 
 
 def _no_number() -> ParameterError:

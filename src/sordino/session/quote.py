@@ -26,9 +26,8 @@ from sordino.session.release import Event
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms import Answer
-    from sordino.reading.profile import Units
     from sordino.reading.requests import Ask
 
 PERSONS = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
@@ -52,10 +51,10 @@ class Part:
 
     statistic: Statistic
     mechanism: Mechanism
-    grid: Grid
+    grid: Lattice
     first: Ask
     contribution: int
-    lattices: Mapping[str, Units]
+    lattices: Mapping[str, Lattice]
     bar: Bar | None = None
     no_bar: str | None = None
     bars: int = 1
@@ -162,7 +161,7 @@ def prepare(
         guarantee=total if by is None or moved == 1 else total.for_group(moved),
         where=tuple(dataclasses.asdict(condition) for condition in where),
         by=None if by is None else {"column": by[0], "keys": list(by[1])},
-        rows_moved=moved,
+        contribution=moved,
     )
     told = dict.fromkeys([*_assumptions(parts, event, forms), *filter(None, changes)])
     return Question(tuple(parts), event, tuple(told), single)
@@ -368,7 +367,9 @@ def _hints(
     return known
 
 
-def rehearse(statistic: Statistic, mechanism: Mechanism, grid: Grid, contribution: int) -> tuple[Ask, Answer]:
+def rehearse(
+    statistic: Statistic, mechanism: Mechanism, grid: Lattice, contribution: int
+) -> tuple[Ask, Answer]:
     """Hold the whole conversation on an empty table: find the first request, and let every refusal come now.
 
     The answer is about nobody; its form tells whether a bar follows from what is published.
@@ -437,18 +438,18 @@ def _assumptions(parts: list[Part], event: Event, forms: list[_Form]) -> tuple[s
             f"The keys of {event.by['column']} came with the question, not from the data; other rows are left out."
         )
         said.append(
-            f"One person's data can move {event.rows_moved} row{'s' if event.rows_moved > 1 else ''} over all groups "
-            "together, so the groups do not cost more than one"
+            f"One person's data can move {event.contribution} row{'s' if event.contribution > 1 else ''} over all "
+            "groups together, so the groups do not cost more than one"
             + (f": each has {each!r} per row." if each is not None else ".")
         )
     elif (
-        event.rows_moved > 1
+        event.contribution > 1
         and any(form.private_rows for form in forms)
         and event.neighbors is Neighbors.REPLACE_ONE
     ):
         said.append(
             "The number of rows in this question is private (a filter, dropped rows or several rows per person), so it "
-            f"was answered for {event.rows_moved} added or removed rows per person."
+            f"was answered for {event.contribution} added or removed rows per person."
         )
     for part in parts:
         if part.no_bar is not None:
@@ -468,7 +469,7 @@ def _about(statistic: Any) -> list[str]:
         return []
     missing = getattr(statistic, "grid", statistic).missing
     bounds = (
-        f"{column} was clamped to between {shown(low)} and {shown(high)}: values outside count as the nearer bound. "
+        f"{column} was clamped to between {shown(low)} and {shown(high)}: values outside were set to the nearer bound. "
         "The bounds are public and were not taken from the data."
     )
     said = [bounds]

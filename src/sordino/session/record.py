@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from sordino.reading.profile import Units
+from sordino.lattice import Lattice
 
 
 def lattice(record: Any) -> Any:
@@ -17,9 +17,9 @@ def lattice(record: Any) -> Any:
     if isinstance(record, list):
         return tuple(lattice(each) for each in record)
     if "exponent" in record:
-        return Units(Fraction(0), Fraction(2) ** record["exponent"])
+        return Lattice(Fraction(0), Fraction(2) ** record["exponent"])
     if set(record) == {"origin", "step"}:
-        return Units.from_dict(record)
+        return Lattice.from_dict(record)
     return {name: lattice(each) for name, each in record.items()}
 
 

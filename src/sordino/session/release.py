@@ -17,8 +17,8 @@ from sordino.session.comparing import Comparing
 from sordino.session.record import lattice, plain, rich
 
 if TYPE_CHECKING:
-    from sordino.reading.profile import Units
-    from sordino.session.table import Table
+    from sordino.lattice import Lattice
+    from sordino.session.table import AnswerTable
 
     Value = float | int | str | None
 
@@ -40,7 +40,7 @@ class Event:
         guarantee: The promise for one person, and its price.
         where: Public conditions on the rows.
         by: Public keys of a split: ``{"column": ..., "keys": [...]}``.
-        rows_moved: How many rows one person's change can move in the sense of the statistic's own neighbours.
+        contribution: How many rows one person's change can move in the sense of the statistic's own neighbours.
         data: Which data were asked: a public name and a fingerprint of the schema (`sordino.session.provenance`).
     """
 
@@ -51,7 +51,7 @@ class Event:
     guarantee: Guarantee
     where: tuple[Mapping[str, Any], ...] = ()
     by: Mapping[str, Any] | None = None
-    rows_moved: int = 1
+    contribution: int = 1
     data: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Event:
             "guarantee": self.guarantee.to_dict(),
             "where": plain(self.where),
             "by": plain(self.by),
-            "rows_moved": self.rows_moved,
+            "rows_moved": self.contribution,
         }
         return described if self.data is None else {**described, "data": plain(self.data)}
 
@@ -79,7 +79,7 @@ class Event:
             guarantee=Guarantee.from_dict(record["guarantee"]),
             where=tuple(record["where"]),
             by=record["by"],
-            rows_moved=record["rows_moved"],
+            contribution=record["rows_moved"],
             data=record.get("data"),
         )
 
@@ -136,10 +136,10 @@ class Release(Comparing):
     Example:
         >>> from fractions import Fraction
         >>> from sordino.privacy import Pure
-        >>> from sordino.reading.profile import Units
+        >>> from sordino.lattice import Lattice
         >>> event = Event(statistic={"kind": "median", "column": "income"}, mechanism={"kind": "quantile"},
         ...               neighbors=Neighbors.REPLACE_ONE, unit=Unit(), guarantee=Pure(0.5))
-        >>> release = Release(value=41870.0, event=event, grid=Units(Fraction(0), Fraction(1, 8192)),
+        >>> release = Release(value=41870.0, event=event, grid=Lattice(Fraction(0), Fraction(1, 8192)),
         ...                   at="2026-01-01T00:00:00+00:00", version="0.1.0")
         >>> release
         <Release median income = 41,870, Pure(epsilon=0.5)>
@@ -151,7 +151,7 @@ class Release(Comparing):
 
     value: Value | tuple[Any, ...]
     event: Event
-    grid: Units | tuple[Units | None, ...] | None
+    grid: Lattice | tuple[Lattice | None, ...] | None
     at: str
     version: str
     assumptions: tuple[str, ...] = ()
@@ -190,11 +190,11 @@ class Release(Comparing):
         return dict(zip(names, self.value, strict=True))
 
     @property
-    def table(self) -> Table:
+    def table(self) -> AnswerTable:
         """The release as rows: statistic, column, parameters, group, cell and its edges, value, interval."""
-        from sordino.session.table import Table
+        from sordino.session.table import AnswerTable
 
-        return Table.of(self)
+        return AnswerTable.of(self)
 
     @property
     def by_key(self) -> dict[Any, Any]:

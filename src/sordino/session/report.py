@@ -14,7 +14,7 @@ from sordino.errors import ParameterError
 from sordino.explain import about_the_answers, asked, not_protected, odds, whom
 from sordino.labels import name, parts, shown
 from sordino.made import clamped, drawn_by
-from sordino.session.blocks import Block, blocks
+from sordino.session.blocks import TableBlock, blocks
 from sordino.session.figures import used
 from sordino.session.page import drawing
 from sordino.session.release import Event, Release
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sordino.ledger import Entry, Ledger
 
 CHANGES = {
-    "open": "begun", "raise": "raised", "lower": "lowered", "freeze": "frozen", "unfreeze": "unfrozen",
+    "open": "opened", "raise": "raised", "lower": "lowered", "freeze": "frozen", "unfreeze": "unfrozen",
     "close": "closed",
 }  # fmt: skip
 
@@ -173,7 +173,7 @@ def _promise(ledger: Ledger, entries: Sequence[Entry]) -> str:
     for entry, event in zip(entries, events, strict=True):
         for asked_for, mechanism in zip(parts(event.statistic), parts(event.mechanism), strict=True):
             rows.append((str(entry.number), name(asked_for), _bounds(asked_for), drawn_by(mechanism)))
-    made = Block(
+    made = TableBlock(
         "Statistics, bounds and mechanisms", ("release", "statistic", "bounds", "mechanism"), tuple(rows), 4
     )
     releases = [Release.from_dict(entry.release) for entry in entries if entry.release is not None]
@@ -221,13 +221,13 @@ def _account(ledger: Ledger, every: Sequence[Entry]) -> str:
         for entry in every
     ]
     head = ("release", "paid (UTC)", "who", "data", "asked", "cost")
-    paid = Block("What was paid", head, tuple(rows), 6)
+    paid = TableBlock("What was paid", head, tuple(rows), 6)
     changes = [
         (change.at[:16].replace("T", " "), CHANGES.get(change.kind, change.kind), repr(change.ceiling),
          str(change.who.get("user", "-")), change.reason)
         for change in ledger.changes
     ]  # fmt: skip
-    changed = Block(
+    changed = TableBlock(
         "Changes of the ledger", ("when (UTC)", "ledger", "ceiling", "who", "reason"), tuple(changes), 5
     )
     facts = [

@@ -25,7 +25,7 @@ FIXED = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class AnswerRow:
     """One published number.
 
     Attributes:
@@ -88,7 +88,7 @@ class Row:
         }
 
 
-class Table:
+class AnswerTable:
     """A release as rows.
 
     Example:
@@ -99,12 +99,12 @@ class Table:
         [('histogram age', '0 to 18'), ('histogram age', '18 to 65')]
     """
 
-    def __init__(self, rows: tuple[Row, ...], keys: tuple[str, ...] = ()) -> None:
+    def __init__(self, rows: tuple[AnswerRow, ...], keys: tuple[str, ...] = ()) -> None:
         self.rows = rows
         self.keys = keys
 
     @classmethod
-    def of(cls, release: Release) -> Table:
+    def of(cls, release: Release) -> AnswerTable:
         """Label every number of a release."""
         event = release.event
         keys = () if event.by is None else (str(event.by["column"]),)
@@ -169,7 +169,7 @@ class Table:
         """One plain record per row."""
         return [row.to_dict() for row in self.rows]
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[AnswerRow]:
         return iter(self.rows)
 
     def __len__(self) -> int:
@@ -179,7 +179,7 @@ class Table:
         return f"<Table of {len(self.rows)} answers>"
 
 
-def _rows(release: Release) -> Iterator[Row]:
+def _rows(release: Release) -> Iterator[AnswerRow]:
     event = release.event
     statistics, names = labels.parts(event.statistic), labels.statistics(event)
     batch = event.statistic.get("kind") == "batch"
@@ -195,13 +195,13 @@ def _rows(release: Release) -> Iterator[Row]:
 
 def _numbers(
     statistic: Mapping[str, Any], name: str, value: Any, bar: Any, group: Mapping[str, Any]
-) -> Iterator[Row]:
+) -> Iterator[AnswerRow]:
     """One row for a number, one per cell for a vector."""
     found = labels.cells(statistic, len(value)) if isinstance(value, tuple | list) else [labels.Cell("")]
     several = isinstance(value, tuple | list)
     for place, (cell, number) in enumerate(zip(found, value if several else (value,), strict=True)):
         asked = cell.statistic or statistic
-        yield Row(
+        yield AnswerRow(
             label=name,
             statistic=str(asked.get("kind", "statistic")),
             column=labels.column(asked),

@@ -1,7 +1,7 @@
 """The sampling-average mechanism: publish the mean of T records drawn at random, no noise.
 
 On a grid of values (quantised gradients) the law of the sum decides; over real numbers one record's value almost
-surely shows in the sum, so delta is T/n for every database and every epsilon (Theorem 4 of Liu, Wang & Xia 2023).
+surely shows in the sum, so delta is T/n for every database and every epsilon (Theorem 4 of Liu, Wang and Xia 2023).
 """
 
 from __future__ import annotations

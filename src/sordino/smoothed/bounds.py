@@ -9,7 +9,7 @@ import math
 
 
 def remark_eight(*, records: float, published: float, least: float, types: int, epsilon: float) -> float:
-    """Return ln of the bound of Remark 8 of Liu, Wang & Xia 2023. It is **false** for small sampling rates.
+    """Return ln of the bound of Remark 8 of Liu, Wang and Xia 2023. It is **false** for small sampling rates.
 
     ``least`` is the smallest chance of any type. At n = 300, rate 0.01, least 0.5, epsilon 0.0201 it claims e^-18.1
     where the exact value is e^-9.1: a factor of the rate is missing in the first exponent.

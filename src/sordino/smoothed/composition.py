@@ -1,6 +1,6 @@
 """What several releases about the same records cost together.
 
-Proposition 5 of Liu, Wang & Xia 2023 (epsilons add, deltas add) holds when the releases are fixed beforehand. When a
+Proposition 5 of Liu, Wang and Xia 2023 (epsilons add, deltas add) holds when the releases are fixed beforehand. When a
 later release is chosen after seeing an earlier one it fails for smoothed privacy, and badly:
 docs/proofs/smoothed_claims.md has an example where 0.13 becomes 1. So adaptive use is refused here.
 For independent tallies of one database the cost is bracketed in :mod:`sordino.smoothed.repeated`.

@@ -149,12 +149,11 @@ def _without_replacement(n: Integers, K: Integers, L: Integers, epsilon: float) 
             running = (term > 0.0) & ((added > _NEGLIGIBLE * total) | (counter < 2))
             if not running.all():
                 sums[rows[~running]] = total[~running]
-                keep = np.flatnonzero(running)
-                if keep.size == 0:
+                if not running.any():
                     break
-                rows = rows[keep]
-                term, b, over, k_one = term[keep], b[keep], over[keep], k_one[keep]
-                room, distance, total = room[keep], distance[keep], total[keep]
+                rows = rows[running]
+                kept = [part[running] for part in (term, b, over, k_one, room, distance, total)]
+                term, b, over, k_one, room, distance, total = kept
     with np.errstate(divide="ignore"):
         result[live] = start + np.log(sums)
     return result
@@ -247,12 +246,11 @@ def _with_replacement(n: Integers, K: Integers, T: Integers, epsilon: float) -> 
             running = (term > 0.0) & ((added > _NEGLIGIBLE * total) | (counter < 2))
             if not running.all():
                 sums[rows[~running]] = total[~running]
-                keep = np.flatnonzero(running)
-                if keep.size == 0:
+                if not running.any():
                     break
-                rows = rows[keep]
-                term, a, draws, odds = term[keep], a[keep], draws[keep], odds[keep]
-                loss_at, slope, total = loss_at[keep], slope[keep], total[keep]
+                rows = rows[running]
+                kept = [part[running] for part in (term, a, draws, odds, loss_at, slope, total)]
+                term, a, draws, odds, loss_at, slope, total = kept
     with np.errstate(divide="ignore"):
         result[live] = start + np.log(sums)
     return result

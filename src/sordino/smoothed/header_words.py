@@ -49,7 +49,7 @@ NOT_VOTES = (
     "overvote",
     "undervote",
 )
-"""Lines of the long form that are no votes for anybody."""
+"""Lines of the long form that are votes for nobody."""
 
 ALL_TOGETHER = (
     "total", "totals", "grand total", "sum", "all", "all precincts", "overall", "county total", "county totals",

@@ -1,4 +1,4 @@
-"""Sets of distributions, reduced to the vertices of their convex hull (Proposition 7 of Liu, Wang & Xia 2023).
+"""Sets of distributions, reduced to the vertices of their convex hull (Proposition 7 of Liu, Wang and Xia 2023).
 
 A point is dropped only when it is a mix of the others to rounding; keeping one too many changes no result. Single,
 repeated, collinear and flat sets need no special case.

@@ -173,7 +173,7 @@ class Leak:
             return (
                 f"On average over databases drawn from the mixes of the stated electorates that were tried, changing "
                 f"any one record raises the probability of a set of outcomes by a factor of {odds} plus {extra}, as "
-                f"far as was found: this is no proved bound, and another mix may give more. It is an average: one "
+                f"far as was found: this is not a proved bound, and another mix may give more. It is an average: one "
                 f"database can be as bad as {power(self.log_worst)}, and nothing is promised for records drawn from "
                 f"elsewhere or for later releases that react to this one."
             )

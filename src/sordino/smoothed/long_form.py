@@ -87,7 +87,7 @@ def long(
     rows = [row for row in sheet.rows if row[candidate]]
     rows = _contest(sheet, rows, office, district, candidate, result)
     gone = list(dict.fromkeys(row[candidate] for row in rows if row[candidate].lower() in dropped))
-    result.left_out.extend((name, "lines that are no votes for anybody") for name in gone)
+    result.left_out.extend((name, "lines that are votes for nobody") for name in gone)
     rows = [row for row in rows if row[candidate].lower() not in dropped]
     party = named(sheet, known.PARTY)
     modes = _modes(sheet, rows, votes)

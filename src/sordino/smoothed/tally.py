@@ -25,7 +25,7 @@ LARGEST_EPSILON = 700.0
 def log_worst_case(n: int, T: int, *, replacement: bool = False) -> float:
     """Return ln delta of ordinary differential privacy at any finite epsilon: the chance that a record is seen.
 
-    T/n without replacement (Theorem 3(iii) of Liu, Wang & Xia 2023, with equality), 1 - (1 - 1/n)^T with.
+    T/n without replacement (Theorem 3(iii) of Liu, Wang and Xia 2023, with equality), 1 - (1 - 1/n)^T with.
 
     Example:
         >>> round(math.exp(log_worst_case(500, 499)), 6)

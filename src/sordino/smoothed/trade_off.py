@@ -2,7 +2,7 @@
 
 Somebody who knows every other record sees the publication and decides. P(a false alarm) = alpha and P(a miss) = beta
 cannot both be small: e^eps alpha + beta >= 1 - delta(eps) and alpha + e^eps beta >= 1 - delta(eps) at every epsilon
-(Justification 1 of Liu, Wang & Xia 2023, where the two divergences are exchanged, which does no harm because delta
+(Justification 1 of Liu, Wang and Xia 2023, where the two divergences are exchanged, which does no harm because delta
 covers both). The best of these bounds over all epsilons is the curve given here. The paper's "both errors are close to
 one half" is wrong: a test that never rejects has errors 0 and 1. docs/proofs/smoothed_errors.md.
 """

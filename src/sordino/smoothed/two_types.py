@@ -1,6 +1,6 @@
 """The database-dependent privacy profile of a tally of two types: delta(epsilon; K of n), exactly.
 
-Definition 2 of Liu, Wang & Xia 2023, for the sampling-histogram mechanism: the worst one-record replacement, in
+Definition 2 of Liu, Wang and Xia 2023, for the sampling-histogram mechanism: the worst one-record replacement, in
 both directions. Arrays over all K serve the smoothed figure; one tally takes microseconds at any population.
 """
 

@@ -1,6 +1,6 @@
 """The adversary's utility: how well somebody who knows all records but one can guess that one.
 
-Eq. (3) of Liu, Wang & Xia 2023 at the threshold t = e^eps / (1 + e^eps), for the sampled tally of two types, and the
+Eq. (3) of Liu, Wang and Xia 2023 at the threshold t = e^eps / (1 + e^eps), for the sampled tally of two types, and the
 inequalities that hold: Lemma 2 is false for three or more types and strictness fails. docs/proofs/smoothed_utility.md.
 """
 

@@ -4,7 +4,7 @@ Which columns count votes is decided by their cells and their names, by the rule
 is listed with the reason, so that somebody can look before believing the verdict.
 
 1. The key is what ``--unit`` names, or every column whose name says where or how a ballot was cast.
-2. Names that say share, or that number things (id, fips), are no votes; nor are names that say total, registered,
+2. Names that say share, or that number things (id, fips), are not votes; nor are names that say total, registered,
    turnout and the like, unless some count of votes is larger: then they count ballots of their own (invalid ones).
 3. Of the others, a column of whole numbers counts votes, hidden cells included; a column of words or shares does not.
 4. Anything in between (a word among counts, a decimal comma) is refused with its precinct and column.

@@ -14,9 +14,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.calling import Explained
+from sordino.docstrings import completed
 from sordino.errors import ParameterError, Unsupported
+from sordino.lattice import Lattice
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Exact, Opened, Reading, Units
+from sordino.reading.profile import Exact, Opened, Reading
 from sordino.reading.traits import Trait
 from sordino.registry import Register
 
@@ -76,6 +78,7 @@ class Statistic(metaclass=Explained):
         norm: The norm of a vector's profile: 1, 2 or inf.
         suits: Catalogue names of the mechanisms that suit it, the best first; empty where its envelopes decide.
         tallies: Whether each of its numbers counts the rows that have a property of their own.
+        neighbors: Which two datasets are neighbours; a session sets it to the relation of its ledger.
     """
 
     __slots__ = ()
@@ -95,6 +98,7 @@ class Statistic(metaclass=Explained):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls.__doc__ = completed(cls)
         if cls.__dict__.get("name"):
             REGISTER.add(cls.name, cls)
 
@@ -118,9 +122,9 @@ class Statistic(metaclass=Explained):
         return self.tallies or Trait.WHOLE in self.traits
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Lattice:
         """The public lattice on which the value is counted."""
-        return Units()
+        return Lattice()
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sordino.lattice import Lattice
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Opened, Profile, Reach, Units
-from sordino.reading.requests import Grid, Request
+from sordino.reading.profile import Opened, Profile, Reach
+from sordino.reading.requests import Request
+from sordino.reading.row_lattice import RowLattice
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 
@@ -37,6 +39,9 @@ def count_reach(count: int, depth: int, *, most: int | None) -> Reach:
 class Count(Statistic):
     """How many rows have a number in the column (NaN and nulls are not counted).
 
+    Args:
+        column: Name of the column.
+
     Example:
         >>> Count("income").define([3, 4])
         2
@@ -62,13 +67,13 @@ class Count(Statistic):
         return ("profile", "low", "high") if self.neighbors is Neighbors.ADD_REMOVE_ONE else ()
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Lattice:
         """Whole rows."""
-        return Units()
+        return Lattice()
 
     def request(self, *, depth: int = DEPTH) -> Request:
         """The number of rows alone."""
-        return Request(self.column, Grid(0, 1, bits=0, missing="drop"), depth=depth)
+        return Request(self.column, RowLattice(0, 1, bits=0, missing="drop"), depth=depth)
 
     def define(self, rows: Sequence[Any]) -> int:
         """Count what is a number."""

@@ -8,9 +8,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
+from sordino.lattice import Lattice
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Opened, Profile, Units
-from sordino.reading.requests import Grid, Request
+from sordino.reading.profile import Opened, Profile
+from sordino.reading.requests import Request
+from sordino.reading.row_lattice import RowLattice
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.count import count_reach
@@ -25,11 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountAbove(Statistic):
-    """How many rows are greater than the threshold; rows that are no number are not.
+    """How many rows are greater than the threshold; rows that are not numbers are not.
 
     Args:
         column: Name of the column.
-        threshold: Public.
+        threshold: The public number that rows are compared with.
         neighbors: Which two datasets are neighbours.
 
     Example:
@@ -61,14 +63,16 @@ class CountAbove(Statistic):
         return "low", "high"
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Lattice:
         """Whole rows."""
-        return Units()
+        return Lattice()
 
     def request(self, *, depth: int = DEPTH) -> Request:
         """A grid of one step right above the threshold: the code of a row is 1 above it and 0 elsewhere."""
         above = max(math.nextafter(self.threshold, math.inf), self.threshold + 2e-290)
-        return Request(self.column, Grid(self.threshold, above, bits=0, missing=self.threshold), depth=depth)
+        return Request(
+            self.column, RowLattice(self.threshold, above, bits=0, missing=self.threshold), depth=depth
+        )
 
     def define(self, rows: Sequence[Any]) -> int:
         """Count what is greater."""

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
-from sordino.reading.requests import FINE_BITS, Blocks, Grid
+from sordino.reading.requests import Blocks
+from sordino.reading.row_lattice import FINE_BITS, RowLattice
 from sordino.reading.traits import Trait
 from sordino.running.block import FRAMES, check_frame
-from sordino.running.pool import Limits
+from sordino.running.pool import ProcessLimits
 from sordino.statistics import DEPTH, Case, Statistic
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class Function(Statistic):
                 hint='outputs=("intercept", "slope"), or none for a single number',
             )  # fmt: skip
         for grid in self.grids:
-            assert grid.top
+            assert grid.last
         for name, words in (("frame", FRAMES), ("isolation", ISOLATIONS), ("aggregate", AGGREGATES)):
             value = getattr(self, name)
             if value not in words and not (name == "aggregate" and value is None):
@@ -156,7 +157,7 @@ class Function(Statistic):
             assign(self, "label", label)
 
     @property
-    def grids(self) -> tuple[Grid, ...]:
+    def grids(self) -> tuple[RowLattice, ...]:
         """The public lattice of each output."""
         width = max(1, len(self.outputs))
         ends = []
@@ -170,16 +171,16 @@ class Function(Statistic):
                 )  # fmt: skip
             ends.append(several)
         try:
-            return tuple(Grid(low, high, bits=FINE_BITS) for low, high in zip(*ends, strict=True))
+            return tuple(RowLattice(low, high, bits=FINE_BITS) for low, high in zip(*ends, strict=True))
         except ParameterError as error:
             raise ParameterError(
                 self.name, error.rule, got=error.got, why=error.why, hint=error.hint
             ) from None
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> ProcessLimits:
         """How it runs."""
-        return Limits(self.isolation, float(self.seconds), self.memory, self.workers)
+        return ProcessLimits(self.isolation, float(self.seconds), self.memory, self.workers)
 
     @property
     def runnable(self) -> bool:

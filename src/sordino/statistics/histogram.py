@@ -10,7 +10,8 @@ from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile
-from sordino.reading.requests import FINE_BITS, Grid, Request
+from sordino.reading.requests import Request
+from sordino.reading.row_lattice import FINE_BITS, RowLattice
 from sordino.statistics import DEPTH, ROOT_TWO, Case, Statistic
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 class Histogram(Statistic):
     """How many rows fall into each cell ``[edge, next edge)``.
 
-    Rows beyond the outer edges count in the outer cells, rows that are no number in none. The profile is in the
+    Rows beyond the outer edges count in the outer cells, rows that are not numbers in none. The profile is in the
     sum of absolute differences: a replaced row leaves one cell and enters another.
 
     Args:
@@ -61,9 +62,9 @@ class Histogram(Statistic):
             )  # fmt: skip
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> RowLattice:
         """From the first to the last edge."""
-        return Grid(self.edges[0], self.edges[-1], bits=FINE_BITS, missing="drop")
+        return RowLattice(self.edges[0], self.edges[-1], bits=FINE_BITS, missing="drop")
 
     @property
     def euclidean(self) -> Fraction | None:

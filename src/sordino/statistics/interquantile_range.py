@@ -10,8 +10,9 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError
+from sordino.lattice import Lattice
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Opened, Profile, Reach, Units
+from sordino.reading.profile import Opened, Profile, Reach
 from sordino.reading.requests import Request, Window
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, NESTED, Case
@@ -66,9 +67,9 @@ class InterquantileRange(Numeric):
         return ("low", "high") if self.neighbors is Neighbors.REPLACE_ONE else ()
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Lattice:
         """Steps of the rows, counted from zero."""
-        return Units(Fraction(0), self.grid.pace)
+        return Lattice(Fraction(0), self.grid.step)
 
     @property
     def ends(self) -> tuple[Quantile, Quantile]:
@@ -97,7 +98,7 @@ class InterquantileRange(Numeric):
 
     def open(self, summary: Summary) -> Opened:
         """Widen at both ends with the best split of the steps, or narrow."""
-        n, depth, top = summary.rows, summary.request.depth, self.grid.top
+        n, depth, top = summary.rows, summary.request.depth, self.grid.last
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
             lower, upper = (end.add_remove(summary, depth, top)[0] for end in self.ends)
             pairs = [(lower.at(l), upper.at(l)) for l in range(depth + 1)]

@@ -11,8 +11,9 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Opened, Profile, Reach, Units
-from sordino.reading.requests import BITS, Grid, Links
+from sordino.reading.profile import Opened, Profile, Reach
+from sordino.reading.requests import Links
+from sordino.reading.row_lattice import BITS, RowLattice
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.detours import Detours, spanning_tree
@@ -20,6 +21,7 @@ from sordino.statistics.detours import Detours, spanning_tree
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from sordino.lattice import Lattice
     from sordino.reading.requests import Summary
 
 
@@ -28,7 +30,7 @@ class MinimumSpanningTree(Statistic):
     """The least total weight of edges that connect all vertices of a public graph.
 
     Weights lie between 0 and ``high``; neighbours differ in the weight of one edge. An edge without a row, or whose
-    weight is no number, weighs ``high``; an edge with several rows takes the smallest.
+    weight is not a number, weighs ``high``; an edge with several rows takes the smallest.
 
     Args:
         topology: The public edges (pairs of vertices) of a connected graph.
@@ -81,14 +83,14 @@ class MinimumSpanningTree(Statistic):
         return Trait.REACH, Trait.RANGE
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> RowLattice:
         """The lattice of the weights."""
-        return Grid(0, self.high, bits=self.bits, missing=self.high, step=self.step)
+        return RowLattice(0, self.high, bits=self.bits, missing=self.high, step=self.step)
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Lattice:
         """Steps of the weights."""
-        return self.grid.units
+        return self.grid.endless
 
     @property
     def exact(self) -> tuple[str, ...]:
@@ -108,7 +110,7 @@ class MinimumSpanningTree(Statistic):
     def open(self, summary: Summary) -> Opened:
         """Detours bound how much one weight matters; the lightest trees lose their heaviest edges."""
         assert summary.codes is not None
-        depth, top = summary.request.depth, self.grid.top
+        depth, top = summary.request.depth, self.grid.last
         weights = [int(code) for code in summary.codes]
         tree = [weights[edge] for edge in spanning_tree(self.topology, weights, self.vertices)]
         value, most = sum(tree), (self.vertices - 1) * top

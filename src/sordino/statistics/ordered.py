@@ -126,7 +126,7 @@ class Ordered(Numeric):
 
     def open(self, summary: Summary) -> Opened:
         """Value, reach and profile from the windows."""
-        depth, top, rows = summary.request.depth, self.grid.top, summary.rows
+        depth, top, rows = summary.request.depth, self.grid.last, summary.rows
         if self.neighbors is Neighbors.REPLACE_ONE:
             if rows == 0:  # the number of rows is public: an empty column has no neighbour but itself
                 reach = Reach.dense([0], [0], bottom=0, top=top)
@@ -158,7 +158,7 @@ class Ordered(Numeric):
     def replace_bounds(self, summary: Summary, weights: Weights, depth: int, dtype: Any) -> NDArray[Any]:
         """Local sensitivity at distance 0..depth under replace-one, still to be divided by ``over``.
 
-        Bun & Steinke 2019, Prop. 40, for each piece; a sum of valid profiles is a valid profile.
+        Bun and Steinke 2019, Prop. 40, for each piece; a sum of valid profiles is a valid profile.
         """
         bounds: NDArray[Any] = np.zeros(depth + 1, dtype)
         for first, last, weight in weights.pieces:
@@ -205,7 +205,7 @@ def codes_between(runs: Sequence[Run], first: int, last: int) -> NDArray[np.int6
 def block_profile(runs: Sequence[Run], first: int, last: int, depth: int) -> NDArray[np.int64]:
     """Local sensitivity at distance 0..depth of the plain sum of the ranks first..last, replace-one.
 
-    ``max_{t=0..k+1} x_(last+k+1-t) - x_(first-t)`` (Bun & Steinke 2019, Prop. 40).
+    ``max_{t=0..k+1} x_(last+k+1-t) - x_(first-t)`` (Bun and Steinke 2019, Prop. 40).
     """
     up = codes_between(runs, last, last + depth + 1)
     down = codes_between(runs, first - depth - 1, first)[::-1]

@@ -1,4 +1,4 @@
-"""The trimmed mean clipped afterwards (output-clipped, Bun & Steinke 2019, section 6.2)."""
+"""The trimmed mean clipped afterwards (output-clipped, Bun and Steinke 2019, section 6.2)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class OutputTrimmedMean(TrimmedMean):
         return min(max(TrimmedMean.define(self, rows), low), high)
 
     def open(self, summary: Summary) -> Opened:
-        """Clip the envelopes, cut the profile to the width (Bun & Steinke 2019, Lemma 50, sharpened)."""
+        """Clip the envelopes, cut the profile to the width (Bun and Steinke 2019, Lemma 50, sharpened)."""
         inner = TrimmedMean.open(self, summary)
         assert inner.reach is not None
         low, high = self.span

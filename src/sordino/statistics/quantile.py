@@ -12,7 +12,8 @@ from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Profile, Reach
-from sordino.reading.requests import FINE_BITS, Rank
+from sordino.reading.requests import Rank
+from sordino.reading.row_lattice import FINE_BITS
 from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
@@ -179,7 +180,7 @@ class Quantile(Ordered):
             lowest, highest = reachable_ranks(rank, rows, request.depth + 1)
             # From distance n on the empty dataset is near, and counts as the lower bound.
             lowest = np.where(distances >= rows[:, None], 0, lowest)
-        return Reaches.at(summaries, lowest[place], highest[place], top=self.grid.top)
+        return Reaches.at(summaries, lowest[place], highest[place], top=self.grid.last)
 
     @property
     def breakdown(self) -> float:

@@ -12,7 +12,8 @@ from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile
-from sordino.reading.requests import FINE_BITS, Request, Window
+from sordino.reading.requests import Request, Window
+from sordino.reading.row_lattice import FINE_BITS
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
@@ -85,7 +86,7 @@ class Quantiles(Numeric):
 
     def open(self, summary: Summary) -> Opened:
         """The windows, and the largest of the single profiles."""
-        depth, top, n = summary.request.depth, self.grid.top, summary.rows
+        depth, top, n = summary.request.depth, self.grid.last, summary.rows
         if n == 0:
             profile = Profile.constant(top)
             return Opened((0,) * len(self.qs), self.units, profile, None, 0, summary.runs)

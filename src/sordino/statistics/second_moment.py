@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
+from sordino.lattice import Lattice
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.profile import Exact, Opened, Profile, Reach
 from sordino.reading.requests import Request
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
@@ -38,7 +39,7 @@ class SecondMoment(Numeric):
     """
 
     name: ClassVar[str] = "second-moment"
-    suits: ClassVar[tuple[str, ...]] = ("variance-clip", "additive")
+    suits: ClassVar[tuple[str, ...]] = ("plain-or-cut-squares", "additive")
 
     centre: float
 
@@ -50,12 +51,12 @@ class SecondMoment(Numeric):
         """Squares are summed, so the lattice is not too fine."""
         Numeric.check(self)
         checks.exact(self.name, centre=self.centre)
-        checks.between(self.name, 1, 2**32, closed=True, cells=self.grid.top, hint="bits of at most 32")
+        checks.between(self.name, 1, 2**32, closed=True, cells=self.grid.last, hint="bits of at most 32")
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Lattice:
         """Squared steps."""
-        return Units(Fraction(0), self.grid.pace**2)
+        return Lattice(Fraction(0), self.grid.step**2)
 
     @property
     def middle(self) -> int:
@@ -65,7 +66,7 @@ class SecondMoment(Numeric):
     @property
     def most(self) -> int:
         """The largest squared distance, in squared steps."""
-        return max(self.middle, self.grid.top - self.middle) ** 2
+        return max(self.middle, self.grid.last - self.middle) ** 2
 
     def request(self, *, depth: int = DEPTH) -> Request:
         """Sums and squares."""

@@ -7,7 +7,8 @@ from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, ClassVar
 
-from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.lattice import Lattice
+from sordino.reading.profile import Exact, Opened, Profile, Reach
 from sordino.reading.traits import Trait
 from sordino.statistics import NESTED
 from sordino.statistics.variance import Variance
@@ -43,7 +44,7 @@ class StandardDeviation(Variance):
     """
 
     name: ClassVar[str] = "standard-deviation"
-    suits: ClassVar[tuple[str, ...]] = ("variance-clip", *NESTED)
+    suits: ClassVar[tuple[str, ...]] = ("plain-or-cut-squares", *NESTED)
     root: ClassVar[bool] = True
 
     def shows(self) -> tuple[Trait, ...]:
@@ -51,9 +52,9 @@ class StandardDeviation(Variance):
         return Trait.REACH, Trait.RANGE, Trait.DEVIATION
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Lattice:
         """Steps of the rows divided by 2^16."""
-        return Units(Fraction(0), self.grid.pace / 2**_FINE)
+        return Lattice(Fraction(0), self.grid.step / 2**_FINE)
 
     def define(self, rows: Sequence[int]) -> int:
         """Root of the variance."""
@@ -63,7 +64,7 @@ class StandardDeviation(Variance):
         """A root is monotone: take it of both envelopes; the profile follows from the reach."""
         inner = Variance.open(self, summary)
         assert inner.reach is not None
-        widest = rounded_root(Fraction(self.grid.top**2, 4))
+        widest = rounded_root(Fraction(self.grid.last**2, 4))
         reach = Reach.dense(
             [rounded_root(value) for value in inner.reach.low],
             [rounded_root(value) for value in inner.reach.high],

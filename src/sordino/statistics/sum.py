@@ -7,8 +7,9 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
+from sordino.lattice import Lattice
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.profile import Exact, Opened, Profile, Reach
 from sordino.reading.requests import FIRST, LAST, Request, Window
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
@@ -47,14 +48,14 @@ class Sum(Numeric):
         return "profile", "low", "high"
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Lattice:
         """Steps of the rows, counted from zero."""
-        return Units(Fraction(0), self.grid.pace)
+        return Lattice(Fraction(0), self.grid.step)
 
     @property
     def base(self) -> Fraction:
         """The lower bound in steps: what a row of code 0 adds to the sum."""
-        return Fraction(self.grid.low) / self.grid.pace
+        return Fraction(self.grid.low) / self.grid.step
 
     def request(self, *, depth: int = DEPTH) -> Request:
         """The total and the rows at both ends."""
@@ -67,7 +68,7 @@ class Sum(Numeric):
 
     def open(self, summary: Summary) -> Opened:
         """Move the rows that gain most."""
-        n, depth, top, base = summary.rows, summary.request.depth, self.grid.top, self.base
+        n, depth, top, base = summary.rows, summary.request.depth, self.grid.last, self.base
         value = summary.total + n * base
         first = [int(x) for x in codes_between(summary.runs, 1, depth)]
         last = [int(x) for x in codes_between(summary.runs, n + 1 - depth, n)][::-1]

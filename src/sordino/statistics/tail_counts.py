@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
 from sordino.errors import ParameterError
-from sordino.reading.profile import Opened, Profile, Units
+from sordino.lattice import Lattice
+from sordino.reading.profile import Opened, Profile
 from sordino.reading.requests import Request
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.numeric import Numeric
@@ -59,21 +60,21 @@ class TailCounts(Numeric):
         return len(self.radii)
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Lattice:
         """Whole rows."""
-        return Units()
+        return Lattice()
 
     @property
     def steps(self) -> tuple[int, ...]:
         """The radii in whole steps."""
-        return tuple(int(Fraction(radius) / self.grid.pace) for radius in self.radii)
+        return tuple(int(Fraction(radius) / self.grid.step) for radius in self.radii)
 
     def request(self, *, depth: int = DEPTH) -> Request:
         """The rows below and above each radius."""
         grid = self.grid
         centre = grid.code(float(self.centre))
         cuts = [cut for r in self.steps for cut in (centre - r, centre + r + 1)]
-        cuts = [min(max(cut, 0), grid.top + 1) for cut in cuts]
+        cuts = [min(max(cut, 0), grid.last + 1) for cut in cuts]
         return Request(self.column, grid, cuts=tuple(cuts), depth=depth)
 
     def define(self, rows: Sequence[int]) -> tuple[int, ...]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Opened, Profile, Reach, Units
-from sordino.reading.requests import Columns, Grid
+from sordino.reading.profile import Opened, Profile, Reach
+from sordino.reading.requests import Columns
+from sordino.reading.row_lattice import RowLattice
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, NESTED, Case, Statistic
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sordino.lattice import Lattice
     from sordino.reading.requests import Summary
 
 
@@ -32,10 +34,10 @@ class TheilSen(Statistic):
     Args:
         x: Name of the column of the explaining variable.
         y: Name of the column of the explained one.
-        x_low: Public bounds of the two columns and of the slope.
-        x_high: See ``x_low``.
-        y_low: See ``x_low``.
-        y_high: See ``x_low``.
+        x_low: Public lower bound of x; rows below it are clamped to it.
+        x_high: Public upper bound of x.
+        y_low: Public lower bound of y.
+        y_high: Public upper bound of y.
         low: Lower bound of the slope.
         high: Upper bound of the slope.
 
@@ -69,19 +71,19 @@ class TheilSen(Statistic):
         return Trait.REACH, Trait.RANGE
 
     @property
-    def grids(self) -> tuple[Grid, Grid]:
+    def grids(self) -> tuple[RowLattice, RowLattice]:
         """The lattices of the two columns."""
-        return Grid(self.x_low, self.x_high), Grid(self.y_low, self.y_high)
+        return RowLattice(self.x_low, self.x_high), RowLattice(self.y_low, self.y_high)
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> RowLattice:
         """The lattice of the slopes."""
-        return Grid(self.low, self.high)
+        return RowLattice(self.low, self.high)
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Lattice:
         """Steps of the slope."""
-        return self.grid.units
+        return self.grid.endless
 
     def request(self, *, depth: int = DEPTH) -> Columns:
         """All rows of both columns."""
@@ -91,7 +93,7 @@ class TheilSen(Statistic):
         """The sorted codes of the slopes of all pairs: a function of each pair alone."""
         n, grid = len(x), self.grid
         grid_x, grid_y = self.grids
-        ratio = float(grid_y.pace / grid_x.pace)
+        ratio = float(grid_y.step / grid_x.step)
         codes = np.empty(n * (n - 1) // 2, np.uint32)
         filled = 0
         for i in range(n - 1):
@@ -107,7 +109,7 @@ class TheilSen(Statistic):
         """The middle slope of a few rows."""
         grid_x, grid_y = self.grids
         codes = [(grid_x.code(float(a)), grid_y.code(float(b))) for a, b in rows]
-        ratio = float(grid_y.pace / grid_x.pace)
+        ratio = float(grid_y.step / grid_x.step)
         slopes = sorted(
             self.grid.code((codes[j][1] - codes[i][1]) / (codes[j][0] - codes[i][0]) * ratio)
             if codes[j][0] != codes[i][0]
@@ -120,7 +122,7 @@ class TheilSen(Statistic):
     def open(self, summary: Summary) -> Opened:
         """Order statistics of the slopes in steps of n - 1."""
         assert summary.codes is not None
-        n, depth, top = summary.rows, summary.request.depth, self.grid.top
+        n, depth, top = summary.rows, summary.request.depth, self.grid.last
         if n < 2:
             value = self.grid.code(float("nan"))
             reach = Reach.dense([value], [value], bottom=0, top=top)

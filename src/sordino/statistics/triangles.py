@@ -26,7 +26,7 @@ class Triangles(Graph):
     """How many triples of vertices are joined to each other.
 
     Local sensitivity at distance s is ``max_ij min(a_ij + floor((s + min(s, b_ij)) / 2), n - 2)`` with a the
-    common neighbours of a pair and b the vertices joined to exactly one of it (Nissim, Raskhodnikova & Smith
+    common neighbours of a pair and b the vertices joined to exactly one of it (Nissim, Raskhodnikova and Smith
     2007). The reach uses one-sided radii: a pair that is joined must first be parted before it can gain.
 
     Example:

@@ -1,4 +1,4 @@
-"""The trimmed mean of rows clipped to public bounds (input-clipped, Bun & Steinke 2019, section 6.1)."""
+"""The trimmed mean of rows clipped to public bounds (input-clipped, Bun and Steinke 2019, section 6.1)."""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sordino import checks
+from sordino.lattice import Lattice
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Exact, Opened, Profile, Reach, Units
+from sordino.reading.profile import Exact, Opened, Profile, Reach
 from sordino.reading.requests import FIRST, LAST, Bundle, Columns, Request, Window
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, NESTED, Case
@@ -42,7 +43,7 @@ class Variance(Numeric):
     """
 
     name: ClassVar[str] = "variance"
-    suits: ClassVar[tuple[str, ...]] = ("variance-clip", "additive", *NESTED)
+    suits: ClassVar[tuple[str, ...]] = ("plain-or-cut-squares", "additive", *NESTED)
     root: ClassVar[bool] = False
 
     envelope: str = "moments"
@@ -55,7 +56,7 @@ class Variance(Numeric):
         """Squares are summed, so the lattice is not too fine."""
         Numeric.check(self)
         checks.one_of(self.name, ("moments", "exact"), envelope=self.envelope)
-        checks.between(self.name, 1, 2**32, closed=True, cells=self.grid.top, hint="bits of at most 32")
+        checks.between(self.name, 1, 2**32, closed=True, cells=self.grid.last, hint="bits of at most 32")
 
     @property
     def exact(self) -> tuple[str, ...]:
@@ -63,9 +64,9 @@ class Variance(Numeric):
         return ("high",) if self.envelope == "exact" else ()
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Lattice:
         """Squared steps."""
-        return Units(Fraction(0), self.grid.pace**2)
+        return Lattice(Fraction(0), self.grid.step**2)
 
     def request(self, *, depth: int = DEPTH) -> Request | Bundle:
         """Sums, squares and the rows at the ends; all rows for the exact envelope."""
@@ -85,7 +86,7 @@ class Variance(Numeric):
     def open(self, summary: Summary) -> Opened:
         """Radii from the moments, or envelopes from all rows."""
         moments = summary if self.envelope == "moments" else summary.parts[0]
-        n, depth, top = moments.rows, summary.request.depth, self.grid.top
+        n, depth, top = moments.rows, summary.request.depth, self.grid.last
         value = variance_of(n, moments.total, moments.squares)
         widest = Fraction(top * top, 4)
         profile = Profile.dense(self._bounds(moments, depth), widest)
@@ -105,10 +106,10 @@ class Variance(Numeric):
         sit at one end. With rows that come and go, a step changes the variance by at most
         ``max(top - m, m)^2 / n`` with n the larger number of rows.
         """
-        n, top = moments.rows, self.grid.top
+        n, top = moments.rows, self.grid.last
         bounds: list[Exact] = []
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
-            mean = Mean("x", low=self.low, high=self.high, step=self.grid.pace, neighbors=self.neighbors)
+            mean = Mean("x", low=self.low, high=self.high, step=self.grid.step, neighbors=self.neighbors)
             reach = add_remove_reach(mean, moments, depth + 1, top)
             for k in range(depth + 1):
                 if n - k <= 1:

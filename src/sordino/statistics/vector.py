@@ -9,7 +9,8 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.errors import ParameterError
-from sordino.reading.profile import Exact, Opened, Profile, Units
+from sordino.lattice import Lattice
+from sordino.reading.profile import Exact, Opened, Profile
 from sordino.reading.requests import Bundle
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.mean import Mean
@@ -97,7 +98,7 @@ class Vector(Statistic):
             for k in range(last + 1)
         ]
         profile = Profile.dense(bounds, self.length(ceilings, pace))
-        return Opened(value, Units(), profile, None, max(one.rows for one in opened))
+        return Opened(value, Lattice(), profile, None, max(one.rows for one in opened))
 
     def length(self, sides: Sequence[Exact], pace: Fraction) -> Exact:
         """The norm of a vector of bounds; roots are rounded up to a public lattice, which keeps the order."""

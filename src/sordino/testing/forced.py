@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws, ForcedBits
 from sordino.mechanisms.parts.measure import Measure
 from sordino.testing import cut_steps, noise_steps, steps
@@ -20,11 +21,11 @@ from sordino.testing import cut_steps, noise_steps, steps
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.exact.grid import Grid
     from sordino.exact.scale import ExpScale
+    from sordino.lattice import Lattice
     from sordino.mechanisms.clip.family import Family, Weighed
     from sordino.mechanisms.clip.whole_or_interval import Chosen, Valued
-    from sordino.mechanisms.parts.law import Cell
+    from sordino.mechanisms.parts.law import ScoreCell
     from sordino.mechanisms.parts.rings import Rings
     from sordino.noise import Noise
     from sordino.privacy import Guarantee
@@ -74,7 +75,7 @@ class ForcedDraws(Draws):
         return outcome
 
     def noise(
-        self, law: Noise, *, location: Fraction, scale: Fraction | ExpScale, grid: Grid, price: Guarantee
+        self, law: Noise, *, location: Fraction, scale: Fraction | ExpScale, grid: Lattice, price: Guarantee
     ) -> int:
         """As `Draws.noise`."""
         return int(
@@ -85,11 +86,20 @@ class ForcedDraws(Draws):
             )
         )
 
+    def exceeds(self, value: Fraction, threshold: Fraction, *, price: Guarantee, grid: Lattice) -> bool:
+        """As `Draws.exceeds`; what is told is yes or no."""
+        calibration = noise_for(price)
+        step = noise_steps.ThresholdStep(
+            price=price, noise=calibration.noise, value=value, scale=calibration.scale,
+            threshold=threshold + grid.step / 2,
+        )  # fmt: skip
+        return bool(self._force(step))
+
     def geometric(self, value: int, *, scale: Fraction, price: Guarantee) -> int:
         """As `Draws.geometric`."""
         return int(self._force(noise_steps.GeometricStep(price=price, value=value, scale=scale)))
 
-    def radial(self, shells: Any, *, grid: Grid, price: Guarantee) -> list[int]:
+    def radial(self, shells: Any, *, grid: Lattice, price: Guarantee) -> list[int]:
         """As `Draws.radial`."""
         return list(self._force(noise_steps.RadialStep(price=price, shells=shells, grid=grid)))
 
@@ -127,7 +137,9 @@ class ForcedDraws(Draws):
             for group in range(len(rings))
         ]
 
-    def cells(self, cells: Sequence[Cell], measure: Measure, slope: Fraction, *, price: Guarantee) -> int:
+    def cells(
+        self, cells: Sequence[ScoreCell], measure: Measure, slope: Fraction, *, price: Guarantee
+    ) -> int:
         """As `Draws.cells`."""
         ordered = sorted(cells, key=lambda cell: cell.first)
         return self.scored(
@@ -152,7 +164,7 @@ class ForcedDraws(Draws):
         )  # fmt: skip
         return int(self._force(step))
 
-    def line(self, pieces: Sequence[Any], slope: Fraction, *, grid: Grid, price: Guarantee) -> int:
+    def line(self, pieces: Sequence[Any], slope: Fraction, *, grid: Lattice, price: Guarantee) -> int:
         """As `Draws.line`."""
         return int(
             self._force(noise_steps.LineStep(price=price, pieces=tuple(pieces), slope=slope, grid=grid))

@@ -22,7 +22,7 @@ from sordino.testing.steps import Parts, Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.noise import Noise
 
     Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ class NoiseStep(Step):
     noise: Noise
     location: Fraction
     scale: Fraction | ExpScale
-    grid: Grid
+    grid: Lattice
 
     @property
     def question(self) -> Any:
@@ -124,6 +124,30 @@ class GeometricStep(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ThresholdStep(Step):
+    """Whether a private number with noise exceeds a public threshold."""
+
+    kind: ClassVar[str] = "threshold"
+    noise: Noise
+    value: Fraction
+    scale: Fraction
+    threshold: Fraction
+
+    @property
+    def question(self) -> Any:
+        """The threshold and the noise."""
+        return self.noise, self.scale, self.threshold
+
+    def parts(self, other: ThresholdStep) -> Parts:
+        """No and yes."""
+        logs = []
+        for law in (self, other):
+            away = float((law.threshold - law.value) / law.scale)
+            logs.append(np.log([float(law.noise.cdf(away)), float(law.noise.sf(away))]))
+        return Parts([False, True], logs[0], logs[1], logs[0] - logs[1])
+
+
+@dataclass(frozen=True, kw_only=True)
 class TestStep(Step):
     """Whether a private count passes a noisy threshold."""
 
@@ -150,7 +174,7 @@ class LineStep(Step):
     kind: ClassVar[str] = "line"
     pieces: tuple[Any, ...]
     slope: Fraction
-    grid: Grid
+    grid: Lattice
 
     @property
     def question(self) -> Any:
@@ -202,7 +226,7 @@ class RadialStep(Step):
 
     kind: ClassVar[str] = "radial"
     shells: Any
-    grid: Grid
+    grid: Lattice
 
     @property
     def question(self) -> Any:

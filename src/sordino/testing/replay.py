@@ -25,7 +25,7 @@ from sordino.testing.loss import orders, ratio, renyi
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms import Answer, Mechanism
     from sordino.reading.profile import Reading
     from sordino.reading.requests import Ask, Summary
@@ -120,7 +120,7 @@ class _Tree:
         mechanism: Mechanism,
         statistic: Statistic,
         sides: tuple[_Side, _Side],
-        grid: Grid,
+        grid: Lattice,
         contribution: int,
         seed: int,
     ) -> None:
@@ -178,7 +178,7 @@ def replay(
     neighbour: Table,
     *,
     contribution: int = 1,
-    grid: Grid | None = None,
+    grid: Lattice | None = None,
     walks: int = 2,
     seed: int = 0,
     complete: int = 0,

@@ -36,11 +36,11 @@ def command(
     from sordino.geo.collector import Collector, collect
     from sordino.geo.head import mechanism_from
     from sordino.geo.reading import read
-    from sordino.geo.seen import Store
+    from sordino.geo.seen import SeenReports
 
     given = None if head_file is None else read_head(head_file)
     opened = [(path, *read(path)) for path in files]  # a missing file is named before anything is made
-    store = Store(into)
+    store = SeenReports(into)
     rejected: Counter[str] = Counter()
     accepted = 0
     with ExitStack() as stack:

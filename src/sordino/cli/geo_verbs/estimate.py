@@ -28,8 +28,10 @@ from sordino.errors import ParameterError
     "--head", "head_file", type=click.Path(dir_okay=False), help="The mechanism the devices were given."
 )
 @click.option("--epsilon", metavar="E", help="For answers to a question: the price; checked if given.")
-@click.option("--per", metavar="DISTANCE", help="With --epsilon.")
-@click.option("--delta", default="0", metavar="D", help="With --epsilon.")
+@click.option("--per", metavar="DISTANCE", help="With --epsilon: the distance it was for.")
+@click.option(
+    "--delta", default="0", metavar="D", help="With --epsilon: the delta of an approximate promise."
+)
 @click.option("--noise", help="With --epsilon: the noise family, if not the default.")
 @click.option("--centre", metavar="LON,LAT", help="With --epsilon: the centre the devices were given.")
 @click.option("--radius", default="50km", show_default=True, help="With --centre.")

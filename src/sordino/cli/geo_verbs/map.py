@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from sordino import plots
 from sordino.cli import render
 from sordino.cli.geo_verbs.options import counted, load, price_of, promise, reference_from_options
 from sordino.cli.options import json_option
@@ -71,6 +72,8 @@ def command(
         raise ParameterError(
             "map", f"--out must end in {', '.join(ENDINGS)}", got={"out": out}, hint="--out map.html"
         )
+    if Path(out).suffix in {".png", ".svg", ".pdf"}:
+        plots.check(out)  # a missing matplotlib is found before the work
     if not reports:
         _demonstrate(
             out, bandwidth, size, cells, epsilon, per, users, points, columns, centre, blocks, as_json

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.exact.scale import ExpScale
     from sordino.hints import Hints
+    from sordino.lattice import Lattice
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.noise import Noise
     from sordino.noise.calibration import Calibration
@@ -234,7 +234,7 @@ class Additive(Mechanism):
         )
         return AdditiveLaw(self.calibration.noise, value=float(opened.units.real(opened.value)), scale=size)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """Draw value plus noise, exactly rounded to the grid, then clip to the public range."""
         opened = reading.open()
         if isinstance(opened.value, tuple):

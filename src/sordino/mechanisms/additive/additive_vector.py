@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
+    from sordino.lattice import Lattice
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
@@ -61,7 +61,7 @@ class AdditiveVector(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -129,7 +129,7 @@ class AdditiveVector(Mechanism):
     def draw(
         self,
         reading: Reading,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         euclidean: Fraction | None = None,
@@ -150,7 +150,7 @@ class AdditiveVector(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     from sordino.coverage import Coverage
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms.additive.additive import Additive, AdditiveLaw
     from sordino.noise import Noise
     from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading, Units
+    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
 WIDEST = 700.0  # nats: beyond it no float is left; the noise gets there with probability below e^-600
@@ -147,7 +147,7 @@ class WithErrorBar(Mechanism):
         """What the mechanism inside answers."""
         return self.mechanism.refusal(statistic)
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:
         """Answer and ends of the bar."""
         value = self.mechanism.lattices(statistic, grid)["value"]
         return {"value": value, "low": value, "high": value}
@@ -178,17 +178,17 @@ class WithErrorBar(Mechanism):
         """The law of the answer."""
         return self.mechanism.law(reading)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """Draw the answer, then the scale, then put the interval around the answer."""
-        from sordino.exact.grid import Grid as Lattice
         from sordino.exact.scale import ExpScale
+        from sordino.lattice import Lattice
         from sordino.noise.laplace import Laplace
 
         answer = replace(self.mechanism, clip=False).draw(reading, grid, bits=bits)
         assert isinstance(answer.value, Fraction)
         scale = self.mechanism.scale(reading)
         if isinstance(scale, ExpScale):
-            fine = Lattice(-10)  # LOG_STEP
+            fine = Lattice.dyadic(-10)  # LOG_STEP
             assert self.price is not None
             place = scale.step * scale.exponent
             point = Draws.of(bits).noise(

@@ -13,20 +13,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.errors import Unsupported
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import NEVER, LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.privacy import Pure
-from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Opened, Reading
@@ -138,9 +137,9 @@ class Geometric(Mechanism):
             self.name, "is priced in pure epsilon", got={"price": self.price}, hint="Additive Gaussian noise"
         )
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Whole numbers."""
-        return {"value": Units()}
+        return {"value": Lattice()}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -159,7 +158,7 @@ class Geometric(Mechanism):
         value, sensitivity = self._parts(reading.open())
         return GeometricLaw(value=value, rate=float(self.epsilon / sensitivity))
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Draw value plus noise, then clip to the public range."""
         opened = reading.open()
         value, sensitivity = self._parts(opened)
@@ -186,11 +185,11 @@ def two_sided(scale: Fraction, *, bits: Bits | None = None) -> int:
         >>> two_sided(Fraction(1, 50), bits=SeededBits(1))
         0
     """
-    from sordino.exact.grid import Grid
     from sordino.exact.sampler import draw
+    from sordino.lattice import Lattice
     from sordino.noise.laplace.sampler import LaplaceRecipe
 
     while True:
-        point = draw(LaplaceRecipe(), location=Fraction(1, 2), scale=scale, grid=Grid(0), bits=bits)
+        point = draw(LaplaceRecipe(), location=Fraction(1, 2), scale=scale, grid=Lattice.dyadic(0), bits=bits)
         if point:
             return point - 1 if point > 0 else point

@@ -1,4 +1,4 @@
-"""Propose-test-release (Dwork & Lei 2009): for comparison; approximate privacy, and it may decline.
+"""Propose-test-release (Dwork and Lei 2009): for comparison; approximate privacy, and it may decline.
 
 Proposes a public bound on the sensitivity, tests privately that the data are far from any dataset that breaks it, and
 only then adds noise of that bound. Proof: docs/proofs/mechanism_propose_test_release.md.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.reading.profile import Reading
 
@@ -104,20 +104,20 @@ class ProposeTestRelease(Mechanism):
         scale = Fraction(self.bound) / (self.price.epsilon * (1 - self.test_share))
         return AdditiveLaw(Laplace(), value=float(opened.units.real(opened.value)), scale=float(scale))
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """Test, then release or decline; declining is an answer too and costs the same."""
-        from sordino.exact.grid import Grid as Lattice
+        from sordino.lattice import Lattice
 
         opened, draws = reading.open(), Draws.of(bits)
         # The noisy distance is compared on a lattice of 2^-20 rows; the threshold is rounded up to it.
-        fine = Lattice(-20)
-        noisy, _ = draws.noisy(
+        fine = Lattice.dyadic(-20)
+        believed = draws.exceeds(
             Fraction(self.distance(reading)),
-            sensitivity=Fraction(1),
+            Fraction(self.threshold) + fine.step,
             price=Pure(self.price.epsilon * self.test_share),
             grid=fine,
         )
-        if noisy <= Fraction(self.threshold) + fine.step:
+        if not believed:
             return Answer(None, {"declined": True})
         value, _ = draws.noisy(
             opened.units.real(opened.value),

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
+    from sordino.lattice import Lattice
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
@@ -65,7 +65,7 @@ class RadialLaplace(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -120,7 +120,7 @@ class RadialLaplace(Mechanism):
         return math.ceil((NATS + NATS_PER_DIMENSION * (self.dimension - 1)) / self.slope)
 
     def _shells(self, reading: Reading) -> tuple[list[Fraction], Fraction, int]:
-        """Radii ``R_l = LS^(l-1)`` (paper 003, Cor. 5.1 with the smaller index), the tail radius and the dimension."""
+        """Radii ``R_l = LS^(l-1)`` (Durfee 2025, Cor. 5.1, smaller index), the tail radius and the dimension."""
         opened = reading.open()
         if not isinstance(opened.value, tuple):
             raise Unsupported(self.name, "answers vectors", hint="PiecewiseLaplace answers single numbers")
@@ -133,7 +133,7 @@ class RadialLaplace(Mechanism):
         radii, tail, dimension = self._shells(reading)
         return RadialLaw(radii, tail=tail, dimension=dimension, slope=self.slope)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """Draw a radius and a direction and round every coordinate."""
         radii, tail, _ = self._shells(reading)
         opened = reading.open()

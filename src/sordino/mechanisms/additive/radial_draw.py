@@ -16,7 +16,7 @@ from sordino.exact.uniforms import LazyUniform
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -37,7 +37,7 @@ class Shells:
     norm: float
     slope: Fraction
 
-    def draw(self, grid: Grid, bits: Bits) -> list[int]:
+    def draw(self, grid: Lattice, bits: Bits) -> list[int]:
         """Draw a radius and a direction and round every coordinate."""
         dimension = len(self.centre)
         # All uniforms of the draw: one for shell and term, one for the place, and the direction's own.
@@ -54,7 +54,7 @@ class Shells:
                 uniform.refine(64)
             working += 64
 
-    def _points(self, uniforms: list[LazyUniform], face: int, grid: Grid) -> list[int]:
+    def _points(self, uniforms: list[LazyUniform], face: int, grid: Lattice) -> list[int]:
         dimension = len(self.centre)
         radius = _radius(uniforms[:2], list(self.radii), self.tail, dimension, self.slope)
         direction = _direction(uniforms[2:], dimension, self.norm, face)

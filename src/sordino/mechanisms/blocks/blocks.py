@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import Bits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms import PERSONS, Answer, Mechanism
 from sordino.mechanisms.blocks.centre import Centre, located
 from sordino.mechanisms.blocks.dealing import block_values, checked
@@ -22,7 +22,6 @@ from sordino.mechanisms.blocks.pivot import half_width
 from sordino.mechanisms.blocks.plan import BlockPlan
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Neighbors
-from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 from sordino.running.evaluate import Task
 
@@ -171,16 +170,16 @@ class FunctionBlocks(Mechanism):
             "released is about the value of the function on such blocks."
         )
         cut = (
-            "Values outside the bounds count as the nearer bound, and a block without a number as a public one; how "
-            "many there were is not said. The bounds are public and were not taken from the data."
+            "Values outside the bounds are clamped to the nearer bound, and a block without a number counts as a "
+            "public one; how many there were is not said. The bounds are public and were not taken from the data."
         )
         return [how, dealt, cut]
 
-    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:
         """The answer is a multiple of the grid's step; a median is a point of the lattice of block values."""
         if self.aggregate != "median":
-            return {"value": Units(Fraction(0), grid.step)}
-        return {"value": statistic.grids[0].units}
+            return {"value": Lattice(Fraction(0), grid.step)}
+        return {"value": statistic.grids[0].endless}
 
     def _task(self, statistic: Any) -> Task:
         return Task(statistic.frame, statistic.outputs, self.debias)
@@ -189,7 +188,7 @@ class FunctionBlocks(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -218,7 +217,7 @@ class FunctionBlocks(Mechanism):
         self, values: NDArray[np.float64], price: Guarantee, lattice: Any, bits: Bits
     ) -> tuple[Fraction, dict[str, Any]]:
         """One number, and what else its share of the price has paid for."""
-        grid = Grid.for_range(lattice.low, lattice.high)
+        grid = Lattice.for_range(lattice.low, lattice.high)
         aggregate = "median" if self.aggregate == "median" else "trimmed"
         centre = Centre(price, self.blocks, lattice.low, lattice.high, aggregate, self.spread)
         if self.aggregate != "mean":
@@ -239,7 +238,7 @@ class FunctionBlocks(Mechanism):
         low, high = max(middle - reach, Fraction(lattice.low)), min(middle + reach, Fraction(lattice.high))
         return middle, {"low": low, "high": high, "level": self.level, "spread": spread}
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """There is no reading: only `answer` holds the conversation."""
         del reading, grid, bits
         raise Unsupported(self.name, "asks for rows, and answers by answer()")

@@ -17,9 +17,8 @@ from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.measure import shells
-from sordino.mechanisms.quantile.plan import Lattice
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
-from sordino.reading.requests import FINE_BITS
+from sordino.reading.row_lattice import FINE_BITS
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
 from sordino.statistics.quantile import Quantile
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms import Mechanism
     from sordino.privacy import Guarantee
     from sordino.reading.requests import Ask, Summary
@@ -85,7 +84,7 @@ class Centre:
         trim = Fraction(trimmed, max(self.blocks, 2 * trimmed + 1))
         return TrimmedMean("value", trim=trim, **column), mechanism
 
-    def release(self, values: NDArray[np.float64], grid: Grid, bits: Bits) -> Fraction:
+    def release(self, values: NDArray[np.float64], grid: Lattice, bits: Bits) -> Fraction:
         """Draw it."""
         statistic, mechanism = self.parts
         return _released(mechanism, statistic, values, grid, bits)
@@ -99,7 +98,9 @@ def shares(price: Guarantee, blocks: int) -> tuple[Fraction, Fraction, Fraction]
     return parts[0], parts[1], 1 - parts[0] - parts[1]
 
 
-def located(values: NDArray[np.float64], centre: Centre, grid: Grid, bits: Bits) -> tuple[Fraction, Fraction]:
+def located(
+    values: NDArray[np.float64], centre: Centre, grid: Lattice, bits: Bits
+) -> tuple[Fraction, Fraction]:
     """A mean of block values, clipped at 2.5 spreads about their centre, and the spread: three parts of a price."""
     first, second, third = shares(centre.price, centre.blocks)
     low, high = centre.low, centre.high
@@ -108,7 +109,7 @@ def located(values: NDArray[np.float64], centre: Centre, grid: Grid, bits: Bits)
     ).release(values, grid, bits)  # fmt: skip
     away = np.abs(values - float(middle))
     point = Quantile("value", q=MIDDLE, low=0, high=high - low, bits=FINE_BITS)
-    lattice = Lattice.of(point.grid)
+    lattice = point.grid.answers
     finder = PrivateQuantile(
         price=centre.price.share(second),
         lattice=lattice,
@@ -124,7 +125,7 @@ def located(values: NDArray[np.float64], centre: Centre, grid: Grid, bits: Bits)
 
 
 def _released(
-    mechanism: Mechanism, statistic: Any, values: NDArray[np.float64], grid: Grid, bits: Bits
+    mechanism: Mechanism, statistic: Any, values: NDArray[np.float64], grid: Lattice, bits: Bits
 ) -> Fraction:
     answer = mechanism.answer(statistic, _asking(values), grid, bits=bits).value
     assert isinstance(answer, Fraction)

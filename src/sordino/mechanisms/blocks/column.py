@@ -19,8 +19,9 @@ def summary(values: NDArray[np.float64], request: Request) -> Summary:
     """Rows, sums, rank windows and cuts of the values.
 
     Example:
-        >>> from sordino.reading.requests import Grid, Rank, Request, Window
-        >>> asked = Request("value", Grid(0, 10, step=1), (Window(Rank(1, 2), 1),), cuts=(5,))
+        >>> from sordino.reading.requests import Rank, Request, Window
+        >>> from sordino.reading.row_lattice import RowLattice
+        >>> asked = Request("value", RowLattice(0, 10, step=1), (Window(Rank(1, 2), 1),), cuts=(5,))
         >>> found = summary(np.array([3.0, 9.0, 1.0, 4.0]), asked)
         >>> found.total, found.runs[0].codes.tolist(), found.below
         (17, [1, 3, 4], (3,))
@@ -32,7 +33,7 @@ def summary(values: NDArray[np.float64], request: Request) -> Summary:
         first, last = window.ranks(len(codes))
         inner = codes[first - 1 : last] if first <= last else codes[:0]
         below = sums[min(max(first - 1, 0), len(codes))]
-        runs.append(Run(first, inner, below, len(codes), request.grid.top))
+        runs.append(Run(first, inner, below, len(codes), request.grid.last))
     return Summary(
         request,
         len(codes),

@@ -15,7 +15,7 @@ import numpy as np
 from sordino.errors import Unsupported
 from sordino.running.confine import SANDBOX
 from sordino.running.evaluate import Task
-from sordino.running.pool import Limits, covered, run
+from sordino.running.pool import ProcessLimits, covered, run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,7 +109,7 @@ def block_values(
 
 
 @lru_cache(maxsize=64)
-def checked(function: bytes, task: Task, limits: Limits) -> tuple[str, ...]:
+def checked(function: bytes, task: Task, limits: ProcessLimits) -> tuple[str, ...]:
     """See that the function can be loaded where it will run, and that a sandbox holds; what is covered, by name."""
     if not function:
         raise Unsupported(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sordino.exact.bits import SeededBits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.blocks.centre import Centre, located
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _ratios(price: Guarantee, blocks: int, power: int, *, hinted: bool) -> NDArr
     random, bits = np.random.default_rng([blocks, power]), SeededBits(power)
     reach = float(4**power)
     centre = Centre(price, blocks, -reach, reach, spread=1.0 if hinted else None)
-    grid = Grid.for_range(-reach, reach)
+    grid = Lattice.for_range(-reach, reach)
     found = []
     for values in random.standard_normal((RUNS, blocks)):
         middle, spread = located(np.clip(values, -reach, reach), centre, grid, bits)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
 from sordino.mechanisms.clip.auto_clip_plan import (
     OUTER_EXPONENT,
@@ -29,14 +30,12 @@ from sordino.mechanisms.clip.auto_clip_plan import (
 from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, ClipInterval, count_part
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Guarantee, Neighbors
-from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
@@ -96,7 +95,7 @@ class AutoClip(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -143,11 +142,11 @@ class AutoClip(Mechanism):
         reason = lacking(statistic, Trait.TOTAL if self.total else Trait.MEAN)
         return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
 
-    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:
         """The answer is on the grid; the interval and its centre are codes of the column."""
-        codes = statistic.grid.units
-        found = {"low": codes, "high": codes, "centre": codes, "rows_away": Units()}
-        return {"value": Units(Fraction(0), grid.step), **found}
+        codes = statistic.grid.endless
+        found = {"low": codes, "high": codes, "centre": codes, "rows_away": Lattice()}
+        return {"value": Lattice(Fraction(0), grid.step), **found}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -177,7 +176,7 @@ class AutoClip(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -189,7 +188,7 @@ class AutoClip(Mechanism):
         mechanism = matched(self, statistic)
         return mechanism.converse(column, grid, contribution=contribution, bits=bits)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the next question depends on what has been released."""
         raise Unsupported(
             self.name, "asks the source several times", hint="call answer(statistic, ask, grid)"
@@ -200,13 +199,13 @@ class AutoClip(Mechanism):
         raise Unsupported(self.name, "is a composition of four parts", hint="audit each part of clip_search")
 
     def converse(
-        self, column: ClippableColumn, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
+        self, column: ClippableColumn, grid: Lattice, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Search, clip, add noise."""
         found = self.find_interval(column, contribution=contribution, bits=bits)
         sums = column.clipped(found.low, found.high)
         value = self.noisy(sums, found, grid, contribution, bits)
-        real = column.grid.units.real
+        real = column.grid.endless.real
         return Answer(value, {**found.public, "low": real(found.low), "high": real(found.high)})
 
     def find_interval(
@@ -215,7 +214,7 @@ class AutoClip(Mechanism):
         """Release a clipping interval; what is left of the price is for the noise."""
         from sordino.mechanisms.clip.search import noisy_count, outside_and_ends, radius_search, search_centre
 
-        plan, units, top = self.plan, column.grid.units, column.grid.top
+        plan, units, top = self.plan, column.grid.endless, column.grid.last
         if self.tight or not plan.radius_share:
             return self._whole(top, self.price, {})
         anchor = column.grid.code(float(plan.anchor))
@@ -295,7 +294,7 @@ class AutoClip(Mechanism):
         return Fraction(math.ceil(part * 1024), 1024), Fraction(exponent), min(floor, plan.reach)
 
     def noisy(
-        self, sums: Clipped, found: ClipInterval, grid: Grid, contribution: int, bits: Bits | None
+        self, sums: Clipped, found: ClipInterval, grid: Lattice, contribution: int, bits: Bits | None
     ) -> Fraction:
         """The clipped mean or sum with noise of the width of the interval, cut to what is possible."""
         from sordino.mechanisms.clip.noisy_mean import Summand

@@ -17,7 +17,7 @@ from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms.clip.auto_clip import AutoClip
     from sordino.mechanisms.clip.column import ClippableColumn
     from sordino.privacy import Guarantee
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def clipped_error(
     mechanism: AutoClip,
     column: ClippableColumn,
-    grid: Grid,
+    grid: Lattice,
     truth: Fraction,
     *,
     contribution: int,

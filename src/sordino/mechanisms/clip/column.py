@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from sordino.lattice import Lattice
 from sordino.mechanisms.clip.family import Ends
-from sordino.reading.profile import Units
-from sordino.reading.requests import FIRST, LAST, Grid, Rank, Request, Window
+from sordino.reading.requests import FIRST, LAST, Rank, Request, Window
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from sordino.reading.requests import Ask, Summary
+    from sordino.reading.row_lattice import RowLattice
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,17 +43,21 @@ class Clipped:
     high: Fraction
 
     @classmethod
-    def of(cls, rows: int, total: int, squares: int, units: Units, top: int) -> Clipped:
+    def of(cls, rows: int, total: int, squares: int, units: Lattice, top: int) -> Clipped:
         """Move sums of codes to real units."""
         origin, step = units.origin, units.step
         second = step * step * squares + 2 * origin * step * total + origin * origin * rows
         return cls(rows, step * total + origin * rows, second, units.real(0), units.real(top))
 
+    def about(self, point: Fraction) -> Fraction:
+        """The sum of squared distances to a point."""
+        return self.squares - 2 * point * self.total + point * point * self.rows
+
 
 class ClippableColumn(Protocol):
     """The questions an adaptive mechanism may ask; every answer is private."""
 
-    grid: Grid
+    grid: RowLattice
 
     def below(self, cuts: Sequence[int]) -> tuple[list[int], int]:
         """For each code the number of rows with a smaller code, and the number of rows."""
@@ -64,7 +71,7 @@ class ClippableColumn(Protocol):
         """Sums of the rows clipped between two codes, in real units."""
         ...
 
-    def ends(self, reach: int) -> tuple[Ends, Clipped]:
+    def ends(self, reach: int, *, squares: bool = False) -> tuple[Ends, Clipped]:
         """The lowest and the highest rows, ``reach`` of each and one more, and the sums of all rows."""
         ...
 
@@ -72,16 +79,16 @@ class ClippableColumn(Protocol):
 class AskedColumn:
     """A column behind a source."""
 
-    def __init__(self, name: str, grid: Grid, ask: Callable[[Ask], Summary]) -> None:
+    def __init__(self, name: str, grid: RowLattice, ask: Callable[[Ask], Summary]) -> None:
         self.name, self.grid, self._ask = name, grid, ask
 
     def below(self, cuts: Sequence[int]) -> tuple[list[int], int]:
         """Ask for counts at cuts inside the grid; the others are known."""
-        wanted = sorted({cut for cut in cuts if 0 < cut <= self.grid.top})
+        wanted = sorted({cut for cut in cuts if 0 < cut <= self.grid.last})
         summary = self._ask(Request(self.name, self.grid, cuts=tuple(wanted)))
         found = dict(zip(wanted, summary.below, strict=True))
         return [
-            0 if cut <= 0 else summary.rows if cut > self.grid.top else found[cut] for cut in cuts
+            0 if cut <= 0 else summary.rows if cut > self.grid.last else found[cut] for cut in cuts
         ], summary.rows
 
     def window(self, at: Rank, reach: int) -> tuple[list[int], int, int]:
@@ -93,30 +100,23 @@ class AskedColumn:
 
     def clipped(self, low: int, high: int, *, squares: bool = False) -> Clipped:
         """Ask for the sums on the part of the grid between two codes."""
-        part = subgrid(self.grid, low, high)
+        part = self.grid.part(low, high)
         summary = self._ask(Request(self.name, part, squares=squares))
-        return Clipped.of(summary.rows, summary.total, summary.squares, part.units, part.top)
+        return Clipped.of(summary.rows, summary.total, summary.squares, part.endless, part.last)
 
-    def ends(self, reach: int) -> tuple[Ends, Clipped]:
+    def ends(self, reach: int, *, squares: bool = False) -> tuple[Ends, Clipped]:
         """Ask for two rank windows."""
         windows = Window(FIRST, reach), Window(LAST, reach)
-        summary = self._ask(Request(self.name, self.grid, windows=windows, depth=reach))
+        summary = self._ask(Request(self.name, self.grid, windows=windows, depth=reach, squares=squares))
         found = Ends.of(summary.runs[0].codes, summary.runs[1].codes, summary.rows)
-        return found, Clipped.of(summary.rows, summary.total, 0, self.grid.units, self.grid.top)
-
-
-def subgrid(grid: Grid, low: int, high: int) -> Grid:
-    """The part of a grid between two codes, with the same step and the same treatment of missing rows."""
-    units = grid.units
-    return Grid(
-        float(units.real(low)), float(units.real(high)), missing=grid.missing, step=Fraction(units.step)
-    )
+        second = summary.squares if squares else 0
+        return found, Clipped.of(summary.rows, summary.total, second, self.grid.endless, self.grid.last)
 
 
 class SortedColumn:
     """A column whose codes are known: for laws, audits and simulations on public or generated data."""
 
-    def __init__(self, codes: Sequence[int], grid: Grid) -> None:
+    def __init__(self, codes: Sequence[int], grid: RowLattice) -> None:
         self.grid = grid
         self.codes = np.sort(np.asarray(codes, dtype=np.int64))
 
@@ -129,7 +129,7 @@ class SortedColumn:
         rows = len(self.codes)
         rank = at.of(rows)
         codes = [
-            0 if place < 1 else self.grid.top if place > rows else int(self.codes[place - 1])
+            0 if place < 1 else self.grid.last if place > rows else int(self.codes[place - 1])
             for place in range(rank - reach, rank + reach + 1)
         ]
         return codes, rank, rows
@@ -137,11 +137,19 @@ class SortedColumn:
     def clipped(self, low: int, high: int, *, squares: bool = False) -> Clipped:
         """Clip and add."""
         kept = np.clip(self.codes, low, high) - low
-        units = Units(self.grid.units.real(low), self.grid.units.step)
-        second = sum(int(code) ** 2 for code in kept) if squares else 0
+        units = Lattice(self.grid.endless.real(low), self.grid.endless.step)
+        second = _sum_of_squares(kept) if squares else 0
         return Clipped.of(len(kept), int(kept.sum()), second, units, high - low)
 
-    def ends(self, reach: int) -> tuple[Ends, Clipped]:
+    def ends(self, reach: int, *, squares: bool = False) -> tuple[Ends, Clipped]:
         """Slice the sorted codes at both ends."""
         first, last = self.codes[: reach + 1], self.codes[max(len(self.codes) - reach - 1, 0) :]
-        return Ends.of(first, last, len(self.codes)), self.clipped(0, self.grid.top)
+        return Ends.of(first, last, len(self.codes)), self.clipped(0, self.grid.last, squares=squares)
+
+
+def _sum_of_squares(codes: NDArray[np.int64]) -> int:
+    """Exactly: halves of 16 bits, so that no sum leaves 64 bits."""
+    upper, lower = codes >> 16, codes & 0xFFFF
+    parts = (int((one * other).sum()) for one, other in ((upper, upper), (upper, lower), (lower, lower)))
+    high, mixed, low = parts
+    return (high << 32) + (mixed << 17) + low

@@ -138,7 +138,7 @@ class Family:
         """
         low, high = self._ends(level, np.array([place], dtype=np.int64), STARTS, 1 << STARTS)
         bottom, top = max(int(low[0]), 0), min(int(high[0]), self.top)
-        if bottom == top:  # a single code is no range to clip to
+        if bottom == top:  # a single code is not a range to clip to
             return (bottom, top + 1) if top < self.top else (bottom - 1, top)
         return bottom, top
 
@@ -202,7 +202,7 @@ class Family:
         one = 1 << (plan.finest + STARTS)
         found = Weighed([], [], [], [], unit, one * (unit if plan.joint else 1), [])
         for level in plan.levels:
-            lead, needed = int(plan.lead(level) * unit), int((plan.lead(level) + plan.margin) * unit)
+            lead, needed = int(plan.lead(level) * unit), int(plan.needed(level) * plan.slope * unit)
             enough, prior = plan.enough(level), 1 << (plan.finest - level)
             places = self.candidates(level, ends)
             outside, away = self.charges(level, places, ends)

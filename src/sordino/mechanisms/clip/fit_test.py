@@ -17,7 +17,7 @@ from sordino.exact.compare import NoisyReal
 from sordino.exact.exponential import ExponentialRecipe
 
 if TYPE_CHECKING:
-    from sordino.reading.requests import Grid
+    from sordino.reading.row_lattice import RowLattice
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,10 @@ class FitTest:
         return gap >= 0 and not beyond
 
 
-def end_cuts(grid: Grid) -> tuple[int, int]:
+def end_cuts(grid: RowLattice) -> tuple[int, int]:
     """Codes that cut off the lowest and the highest third of a range."""
-    third = grid.top // 3
-    return third + 1, grid.top - third
+    third = grid.last // 3
+    return third + 1, grid.last - third
 
 
 def rows_at_ends(below: tuple[int, int], rows: int) -> int:

@@ -1,6 +1,6 @@
-"""A clipped mean or sum with plain noise, when the number of rows is public and when it is not.
+"""A clipped mean, sum or mean of squares with plain noise, when the number of rows is public and when it is not.
 
-The last step of every mean and sum that is cut to a released interval, and the only one when nothing is searched.
+The last step of all that is cut to a released interval, and the only one when nothing is searched.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms.clip.column import Clipped
     from sordino.mechanisms.clip.interval import ClipInterval
     from sordino.privacy import Guarantee
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summand:
-    """The number that gets the noise of a mean or sum, and how the answer comes from it; the value is private.
+    """The number that gets the noise, and how the answer comes from it; the value is private.
 
     Under add/remove a mean is a sum about a public or released point over a noisy count. Noise in the count moves the
     answer by its distance from the point, so a point near the mean is worth more than one in the middle of the
@@ -32,10 +32,10 @@ class Summand:
         value: What gets noise.
         sensitivity: How far one person moves it; public once the interval is.
         price: What it may cost.
-        origin: The point about which rows are summed.
+        origin: The point about which rows are summed: it is added in the end.
         counting: What the number of rows may cost; None where it is public or not needed.
-        sums: The clipped rows.
-        factor: What the clipping bounds are multiplied by to bound the answer; None where it has no bounds.
+        rows: Their number; private where rows come and go.
+        ends: Between what the answer is cut; None where it has no bounds.
         contribution: How many rows one person may move.
     """
 
@@ -44,8 +44,8 @@ class Summand:
     price: Guarantee
     origin: Fraction
     counting: Guarantee | None
-    sums: Clipped
-    factor: int | None
+    rows: int
+    ends: tuple[Fraction, Fraction] | None
     contribution: int
 
     @classmethod
@@ -58,29 +58,28 @@ class Summand:
             count = max(sums.rows, 1)
             scale = Fraction(1) if total else Fraction(1, count)
             width = (sums.high - sums.low) * contribution * scale
-            factor = count if total else 1
-            return cls(sums.total * scale, width, found.rest, zero, None, sums, factor, contribution)
+            ends = (sums.low * count, sums.high * count) if total else (sums.low, sums.high)
+            return cls(sums.total * scale, width, found.rest, zero, None, sums.rows, ends, contribution)
         if total:
             largest = max(abs(sums.low), abs(sums.high)) * contribution
-            return cls(sums.total, largest, found.rest, zero, None, sums, None, contribution)
+            return cls(sums.total, largest, found.rest, zero, None, sums.rows, None, contribution)
         origin, part = found.origin(sums), found.count_part
         largest = max(sums.high - origin, origin - sums.low) * contribution
         about = sums.total - origin * sums.rows
         rest, counting = found.rest.share(1 - part), found.rest.share(part)
-        return cls(about, largest, rest, origin, counting, sums, 1, contribution)
+        ends = sums.low, sums.high
+        return cls(about, largest, rest, origin, counting, sums.rows, ends, contribution)
 
-    def draw(self, grid: Grid, bits: Bits | None) -> Fraction:
+    def draw(self, grid: Lattice, bits: Bits | None) -> Fraction:
         """The value with noise, and the answer from it."""
         noisy, _ = Draws.of(bits).noisy(self.value, sensitivity=self.sensitivity, price=self.price, grid=grid)
         return self.finish(noisy, grid, bits)
 
-    def finish(self, noisy: Fraction, grid: Grid, bits: Bits | None) -> Fraction:
+    def finish(self, noisy: Fraction, grid: Lattice, bits: Bits | None) -> Fraction:
         """The answer from a value with noise: over a noisy count where rows are private, cut to what is possible."""
         if self.counting is not None:
             count, _ = Draws.of(bits).noisy(
-                Fraction(self.sums.rows), sensitivity=Fraction(self.contribution), price=self.counting
+                Fraction(self.rows), sensitivity=Fraction(self.contribution), price=self.counting
             )
-            noisy = self.origin + noisy / max(count, Fraction(1))
-        if self.factor is None:
-            return noisy
-        return grid.inside(noisy, self.sums.low * self.factor, self.sums.high * self.factor)
+            noisy /= max(count, Fraction(1))
+        return noisy + self.origin if self.ends is None else grid.inside(noisy + self.origin, *self.ends)

@@ -12,37 +12,27 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
-from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
+from sordino.lattice import Lattice
+from sordino.mechanisms import lacking, other_bounds
+from sordino.mechanisms.clip.cutting import Cutting
 from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.clip.noisy_mean import Summand
-from sordino.mechanisms.clip.plain_or_cut_plan import SHARE, WHOLE_PART, CutPlan, plan_cut
-from sordino.mechanisms.clip.whole_or_interval import Valued
-from sordino.mechanisms.parts.draws import Draws
-from sordino.privacy import Guarantee, Neighbors, Pure
-from sordino.reading.profile import Units
-from sordino.reading.requests import Grid as Codes
+from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, plan_cut
+from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.row_lattice import RowLattice as Codes
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
-    from sordino.mechanisms import Asking
-    from sordino.mechanisms.clip.column import ClippableColumn, Clipped
-    from sordino.mechanisms.parts.error_law import Errors
-    from sordino.mechanisms.parts.law import Law
-    from sordino.reading.profile import Reading
-    from sordino.statistics import Statistic
-
-FAILURE = 0.05  # the published bound on rows outside the interval fails at most so often
+    from sordino.mechanisms import Mechanism
+    from sordino.mechanisms.clip.column import Clipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlainOrCut(Mechanism):
+class PlainOrCut(Cutting):
     """Mean or sum of a column, safe where the bounds fit and adaptive where they are far too wide.
 
     Args:
@@ -77,9 +67,6 @@ class PlainOrCut(Mechanism):
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "plain-or-cut"
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
-    proof: ClassVar[str] = "mechanism_plain_or_cut"
-    answers_tried: ClassVar[int] = 24
 
     @classmethod
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
@@ -113,41 +100,31 @@ class PlainOrCut(Mechanism):
         """What a plan calls the modes."""
         return f"{self.name} (tight=True)" if self.tight else self.name
 
-    @property
-    def adaptive(self) -> bool:
-        """Not where nothing is searched: plain noise for the bounds."""
-        return not self.tight
-
     def refusal(self, statistic: Any) -> str | None:
         """The mean, or the sum, of a column within the bounds it was planned for."""
         reason = lacking(statistic, Trait.TOTAL if self.total else Trait.MEAN)
         return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
 
-    def lattices(self, statistic: Any, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:
         """The answer is on the grid; the interval is of codes of the column."""
-        codes = statistic.grid.units
-        return {"value": Units(Fraction(0), grid.step), "low": codes, "high": codes, "rows_beyond": Units()}
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Whatever the outcome, search and noise cost the price."""
-        return self.price
+        codes = statistic.grid.endless
+        return {
+            "value": Lattice(Fraction(0), grid.step),
+            "low": codes,
+            "high": codes,
+            "rows_beyond": Lattice(),
+        }
 
     def plan(self, contribution: int = 1, codes: Codes | None = None) -> CutPlan:
         """How intervals are weighed and what is left for the noise; public."""
         lattice = Codes(self.low, self.high, step=self.step) if codes is None else codes
         spread = None
         if self.spread is not None:
-            spread = checks.positive(self.name, spread=self.spread) / lattice.units.step
+            spread = checks.positive(self.name, spread=self.spread) / lattice.endless.step
         return plan_cut(
-            rows=0 if self.tight else self.rows, price=self.price, cells=lattice.top, contribution=contribution,
+            rows=0 if self.tight else self.rows, price=self.price, cells=lattice.last, contribution=contribution,
             spread=spread, counted=self.neighbors is Neighbors.ADD_REMOVE_ONE and not self.total,
         )  # fmt: skip
-
-    @property
-    def trusted(self) -> bool:
-        """False when rows times the price are too few to notice that bounds are too wide."""
-        return self.tight or self.plan().searches
 
     def family(self, codes: Codes, contribution: int = 1) -> Family:
         """The intervals among which it chooses; public."""
@@ -157,113 +134,18 @@ class PlainOrCut(Mechanism):
         centre = None
         if self.centre is not None:
             centre = codes.code(min(max(float(self.centre), codes.low), codes.high))
-        return Family(plan, codes.top, anchor, anchored=cut_about_zero, centre=centre)
-
-    def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Grid,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Answer:
-        """Ask the source twice at most: for its lowest and highest rows, and for a clipped sum."""
-        from sordino.mechanisms.clip.column import AskedColumn
-
-        column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
-        return matched(self, statistic).converse(column, grid, contribution=contribution, bits=bits)
-
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
-        """Not from one reading: the sum depends on the interval that has been released."""
-        raise Unsupported(self.name, "asks the source twice", hint="call answer(statistic, ask, grid)")
-
-    def law(self, reading: Reading) -> Law:  # noqa: ARG002
-        """Not from one reading; `error_laws` has it."""
-        raise Unsupported(
-            self.name, "has no law of a single reading", hint="error_laws(statistic, ask, grid, truth)"
-        )
-
-    def error_laws(
-        self,
-        statistic: Any,
-        ask: Asking,
-        grid: Grid,
-        truth: Any,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Sequence[Errors] | None:
-        """Exactly: there are finitely many outcomes, and each has additive noise."""
-        from sordino.mechanisms.clip.column import AskedColumn
-        from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
-
-        del bits
-        column = AskedColumn(statistic.column, statistic.grid, ask)
-        return [outcome_errors(matched(self, statistic), column, grid, Fraction(truth), contribution)]
+        return Family(plan, codes.last, anchor, anchored=cut_about_zero, centre=centre)
 
     def summand(self, sums: Clipped, rest: Guarantee, contribution: int) -> Summand:
         """What gets noise, inside an interval that is public by now."""
         found = ClipInterval(0, 1, rest, {}, None, count_part(self.rows, rest))
         return Summand.of(sums, found, total=self.total, neighbors=self.neighbors, contribution=contribution)
 
-    def converse(
-        self, column: ClippableColumn, grid: Grid, *, contribution: int = 1, bits: Bits | None = None
-    ) -> Answer:
-        """Choose the whole range or an interval, then add noise."""
-        family = self.family(column.grid, contribution)
-        plan, top = family.plan, column.grid.top
-        if not plan.searches or not self.shortens(column.grid):
-            sums = column.clipped(0, top)
-            value = self.summand(sums, self.price, contribution).draw(grid, bits)
-            return self._answer(value, column.grid, 0, top, None)
-        ends, sums = column.ends(family.reach)
-        draws, whole = Draws.of(bits), self.summand(sums, plan.whole, contribution)
-        prices = self._prices(plan)
-        valued = self._valued(whole, grid) if plan.joint else None
-        found = draws.whole_or_interval(family, family.weigh(ends), valued, prices=prices)
-        if isinstance(found, Fraction):
-            return self._answer(whole.finish(found, grid, bits), column.grid, 0, top, None)
-        if found is None:
-            return self._answer(whole.draw(grid, bits), column.grid, 0, top, None)
-        inside = self.summand(column.clipped(found.low, found.high), plan.cut, contribution)
-        if plan.joint:
-            noisy = draws.flat_topped(self._valued(inside, grid), found.charge, price=prices["interval"])
-            value = inside.finish(noisy, grid, bits)
-        else:
-            value = inside.draw(grid, bits)
-        beyond = plan.rows_beyond(found.level, FAILURE)
-        return self._answer(value, column.grid, found.low, found.high, beyond)
-
-    def _prices(self, plan: CutPlan) -> dict[str, Guarantee]:
-        """What each outcome costs: in a joint draw its slope and its value's noise together, else the search alone."""
-        if not plan.joint:
-            return dict.fromkeys(("whole", "interval"), self.price.share(SHARE))
-        slope = plan.slope * plan.contribution
-        parts = (("whole", plan.whole, WHOLE_PART * slope), ("interval", plan.cut, slope))
-        return {name: Pure(self.rate(self._noise_part(rest)) + own) for name, rest, own in parts}
-
-    def _noise_part(self, rest: Guarantee) -> Guarantee:
-        """What is left for the value beside a private number of rows."""
+    def noise_part(self, rest: Guarantee) -> Guarantee:
+        """What is left for the sum beside a private number of rows."""
         counted = self.neighbors is Neighbors.ADD_REMOVE_ONE and not self.total
         return rest.share(1 - count_part(self.rows, rest)) if counted else rest
-
-    def _valued(self, part: Summand, grid: Grid) -> Valued:
-        """What a joint draw publishes beside its outcome."""
-        return Valued(part.value, part.sensitivity, self.rate(part.price), grid)
 
     def shortens(self, codes: Codes) -> bool:
         """Whether a cut can lessen the noise: not of a sum of a private number of rows that are all far from zero."""
         return not (self.total and self.neighbors is Neighbors.ADD_REMOVE_ONE) or codes.low <= 0 <= codes.high
-
-    @staticmethod
-    def rate(price: Guarantee) -> Fraction:
-        """Nats per sensitivity of plain noise at a price that is not concentrated."""
-        return Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
-
-    def _answer(self, value: Fraction, codes: Codes, low: int, high: int, beyond: int | None) -> Answer:
-        real = codes.units.real
-        public: dict[str, Any] = {"whole": beyond is None, "low": real(low), "high": real(high)}
-        if beyond is not None:
-            public["rows_beyond"] = Fraction(beyond)
-        return Answer(value, public)

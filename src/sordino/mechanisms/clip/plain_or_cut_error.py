@@ -19,10 +19,10 @@ from sordino.mechanisms.parts.drawing import noise_for
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms.clip.column import ClippableColumn
+    from sordino.mechanisms.clip.cutting import Cutting
     from sordino.mechanisms.clip.noisy_mean import Summand
-    from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
     from sordino.noise import Noise
 
     Array = NDArray[np.float64]
@@ -46,6 +46,7 @@ class MixedErrors:
         low: Answers are cut to at least this.
         high: Answers are cut to at most this.
         truth: The statistic.
+        root: Whether the answer is the root of what these describe.
 
     Example:
         >>> from sordino.noise.laplace import Laplace
@@ -63,6 +64,7 @@ class MixedErrors:
     low: Array
     high: Array
     truth: float
+    root: bool = False
 
     def _cdf(self, answers: Array) -> Array:
         """Probability of an answer that is not larger, per outcome, before it is cut."""
@@ -80,6 +82,10 @@ class MixedErrors:
 
     def at_most(self, answer: float) -> float:
         """Probability of an answer that is not larger."""
+        if self.root and answer < 0:
+            return 0.0
+        if self.root:
+            answer *= answer
         inside = np.where(answer >= self.high, 1.0, np.where(answer < self.low, 0.0, self._cdf(answer)))  # type: ignore[arg-type]
         return float(self.chance @ inside)
 
@@ -108,13 +114,14 @@ class MixedErrors:
         total = np.zeros(len(self.chance))
         for sign in (-1, 1):
             answers = self.value[:, None] + sign * self.scale[:, None] * places
-            errors = np.clip(answers, self.low[:, None], self.high[:, None]) - self.truth
+            answers = np.clip(answers, self.low[:, None], self.high[:, None])
+            errors = (np.sqrt(answers) if self.root else answers) - self.truth
             total += (mass * errors**2).sum(axis=1)
         return float(self.chance @ total)
 
 
 def outcome_errors(
-    mechanism: PlainOrCut, column: ClippableColumn, grid: Grid, truth: Fraction, contribution: int
+    mechanism: Cutting, column: ClippableColumn, grid: Lattice, truth: Fraction, contribution: int
 ) -> MixedErrors:
     """The law of the error on a public column.
 
@@ -127,20 +134,24 @@ def outcome_errors(
     """
     del grid  # its rounding is far below the noise
     family = mechanism.family(column.grid, contribution)
-    plan, top = family.plan, column.grid.top
+    plan, top, squares = family.plan, column.grid.last, mechanism.squares
     found: list[tuple[float, ...]] = []
     if not plan.searches or not mechanism.shortens(column.grid):
-        whole = mechanism.summand(column.clipped(0, top), mechanism.price, contribution)
-        found += _outcomes(1.0, 0.0, whole)
-        return _mixed(found, whole, truth)
-    ends, sums = column.ends(family.reach)
-    whole = mechanism.summand(sums, plan.whole, contribution)
-    weighed = family.weigh(ends)
-    exponent = Fraction(1)
-    if plan.joint:
-        exponent = flatness(mechanism.rate(whole.price), plan.slope * contribution)
-    chance, flat, cells = exact_chances(weighed, joint=plan.joint, exponent=exponent)
-    found += _outcomes(chance, flat, whole)
+        sums, weighed, chance, flat = column.clipped(0, top, squares=squares), None, 1.0, 0.0
+    else:
+        ends, sums = column.ends(family.reach, squares=squares)
+        weighed = family.weigh(ends)
+        exponent = Fraction(1)
+        if plan.joint:
+            rate = mechanism.rate(mechanism.noise_part(plan.whole))
+            exponent = flatness(rate, plan.slope * contribution)
+        chance, flat, cells = exact_chances(weighed, joint=plan.joint, exponent=exponent)
+    wholes = mechanism.wholes(sums, plan.whole, contribution)
+    for part, whole in wholes:
+        found += _outcomes(chance * part, flat, whole)
+    noise = noise_for(wholes[0][1].price).noise
+    if weighed is None:
+        return _mixed(found, noise, truth, root=mechanism.root)
     upper = 2 * (sums.total - sums.low * sums.rows) <= (sums.high - sums.low) * sums.rows
     far = (top - 1, top) if upper else (0, 1)
     for cell, (level, places, likely) in enumerate(zip(weighed.level, weighed.places, cells, strict=True)):
@@ -150,31 +161,27 @@ def outcome_errors(
             continue
         for place in some:
             low, high = far if place is None else family.interval(level, int(place))
-            inside = mechanism.summand(column.clipped(low, high), plan.cut, contribution)
+            inside = mechanism.summand(column.clipped(low, high, squares=squares), plan.cut, contribution)
             found += _outcomes(likely / len(some), flat_top, inside)
-    return _mixed(found, whole, truth)
+    return _mixed(found, noise, truth, root=mechanism.root)
 
 
 def _outcomes(chance: float, flat: float, part: Summand) -> list[tuple[float, ...]]:
     """Chance, centre, scale, flatness and ends of one outcome; one for every place of the law of a noisy count."""
     noise = noise_for(part.price)
-    scale = float(part.sensitivity * noise.scale)
-    low, high = -np.inf, np.inf
-    if part.factor is not None:
-        low, high = float(part.sums.low * part.factor), float(part.sums.high * part.factor)
+    scale, origin = float(part.sensitivity * noise.scale), float(part.origin)
+    low, high = (-np.inf, np.inf) if part.ends is None else map(float, part.ends)
     if part.counting is None:
-        return [(chance, float(part.value), scale, flat, low, high)]
-    counting, origin = noise_for(part.counting), float(part.origin)
+        return [(chance, origin + float(part.value), scale, flat, low, high)]
+    counting = noise_for(part.counting)
     levels = (np.arange(COUNTS) + 0.5) / COUNTS
-    counts = part.sums.rows + part.contribution * float(counting.scale) * np.asarray(
-        counting.noise.ppf(levels)
-    )
+    counts = part.rows + part.contribution * float(counting.scale) * np.asarray(counting.noise.ppf(levels))
     return [
         (chance / COUNTS, origin + float(part.value) / count, scale / count, flat, low, high)
         for count in np.maximum(np.rint(counts), 1.0).tolist()
     ]
 
 
-def _mixed(found: list[tuple[float, ...]], whole: Summand, truth: Fraction) -> MixedErrors:
+def _mixed(found: list[tuple[float, ...]], noise: Noise, truth: Fraction, *, root: bool) -> MixedErrors:
     chance, value, scale, flat, low, high = (np.array(column) for column in zip(*found, strict=True))
-    return MixedErrors(noise_for(whole.price).noise, chance, value, scale, flat, low, high, float(truth))
+    return MixedErrors(noise, chance, value, scale, flat, low, high, float(truth), root)

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
+    from sordino.lattice import Lattice
     from sordino.mechanisms import Asking
     from sordino.mechanisms.additive.additive import AdditiveLaw
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading, Units
+    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
 
@@ -63,7 +63,7 @@ class SymmetricMean(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -101,7 +101,7 @@ class SymmetricMean(Mechanism):
         """The mean of a column, by what the mechanism inside answers."""
         return Mechanism.refusal(self, statistic) or self.inner.refusal(self.substitute(statistic))
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> Mapping[str, Units]:
+    def lattices(self, statistic: Statistic, grid: Lattice) -> Mapping[str, Lattice]:
         """As the mechanism inside."""
         return self.inner.lattices(self.substitute(statistic), grid)
 
@@ -127,7 +127,7 @@ class SymmetricMean(Mechanism):
         """The law on a reading of the trimmed mean."""
         return self.inner.law(reading)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """Draw from a reading of the trimmed mean."""
         return Answer(self.inner.draw(reading, grid, bits=bits).value, {"estimand": "centre of symmetry"})
 
@@ -135,7 +135,7 @@ class SymmetricMean(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sordino.exact.balls import Ball
     from sordino.exact.bits import Bits
     from sordino.exact.functions import Functions
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.mechanisms.clip.family import Family, Weighed
 
 
@@ -41,7 +41,7 @@ class Valued:
     value: Fraction
     sensitivity: Fraction
     rate: Fraction
-    grid: Grid
+    grid: Lattice
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -184,8 +184,8 @@ def draw_flat_topped(part: Valued, flat: Fraction, *, bits: Bits) -> Fraction:
 
     Example:
         >>> from sordino.exact.bits import SeededBits
-        >>> from sordino.exact.grid import Grid
-        >>> part = Valued(Fraction(7), Fraction(0), Fraction(1), Grid(0))
+        >>> from sordino.lattice import Lattice
+        >>> part = Valued(Fraction(7), Fraction(0), Fraction(1), Lattice.dyadic(0))
         >>> draw_flat_topped(part, Fraction(3), bits=SeededBits(1))
         Fraction(7, 1)
     """

@@ -25,7 +25,6 @@ from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.parts.rings import CELLS, Rings
-from sordino.mechanisms.quantile.plan import Lattice
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -34,13 +33,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
+    from sordino.lattice import FiniteLattice, Lattice
     from sordino.mechanisms import Asking
     from sordino.mechanisms.extreme.anchor_search import AnchorSearch
     from sordino.mechanisms.parts.measure import Measure
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading, Units
+    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
     Codes = NDArray[np.int64]
@@ -69,15 +68,15 @@ class Extreme(Mechanism):
 
     Example:
         >>> from fractions import Fraction
-        >>> from sordino.mechanisms.quantile.plan import Lattice
+        >>> from sordino.lattice import FiniteLattice
         >>> from sordino.privacy import Pure
-        >>> lattice = Lattice(Fraction(0), Fraction(1), 120)
+        >>> lattice = FiniteLattice(Fraction(0), Fraction(1), 120)
         >>> Extreme(price=Pure(1), lattice=lattice, upper=True, rows=1001).trusted
         True
     """
 
     price: Guarantee
-    lattice: Lattice
+    lattice: FiniteLattice
     upper: bool
     rows: int
     centre: float | None = None
@@ -95,7 +94,7 @@ class Extreme(Mechanism):
         """Where rows are known and the caller neither aims inside the data nor brings a measure."""
         if hints.rows and not hints.loose and hints.measure is None and not statistic.shift:
             yield cls(
-                price=price, lattice=Lattice.of(statistic.grid), upper=statistic.q == 1, rows=hints.rows,
+                price=price, lattice=statistic.grid.answers, upper=statistic.q == 1, rows=hints.rows,
                 centre=hints.centre, spread=hints.spread, tight=hints.tight,
             )  # fmt: skip
 
@@ -114,9 +113,9 @@ class Extreme(Mechanism):
         reason = lacking(statistic, side) or self._other_relation(statistic)
         return reason or other_lattice(statistic, self.lattice)
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Answer and anchor are points of the lattice."""
-        return {"value": self.lattice.units, "anchor": self.lattice.units}
+        return {"value": self.lattice.endless, "anchor": self.lattice.endless}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -201,7 +200,7 @@ class Extreme(Mechanism):
     def _law(self, ends: tuple[Codes, Codes], measure: Measure, slope: Fraction) -> LatticeLaw:
         low, high = (side[0].tolist() for side in ends)
         cells = lattice_cells(Intervals.of(low, high, first=0, last=self.lattice.last), _NESTED)
-        return LatticeLaw(cells, measure, slope, low=self.lattice.low, step=self.lattice.step)
+        return LatticeLaw(cells, measure, slope, low=self.lattice.origin, step=self.lattice.step)
 
     def anchor_law(self, reading: Reading, *, contribution: int = 1) -> LatticeLaw | None:
         """The exact law of the anchor; None where none is looked for."""
@@ -236,7 +235,7 @@ class Extreme(Mechanism):
 
     def _draw(self, outermost: Codes, contribution: int, bits: Bits | None) -> list[Answer]:
         """One answer per group: the anchors of all groups at once, then each answer."""
-        search, slope, value = self.plan.search, self.slope(contribution), self.lattice.value
+        search, slope, value = self.plan.search, self.slope(contribution), self.lattice.real
         draws = Draws.of(bits)
         rings = Rings.between(*self._ends(outermost), _NESTED)
         if search is None:
@@ -255,7 +254,7 @@ class Extreme(Mechanism):
     def draw(
         self,
         reading: Reading,
-        grid: Grid,  # noqa: ARG002
+        grid: Lattice,  # noqa: ARG002
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -268,7 +267,7 @@ class Extreme(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -281,7 +280,7 @@ class Extreme(Mechanism):
         self,
         statistic: Any,
         asks: Sequence[Asking],
-        grid: Grid,  # noqa: ARG002
+        grid: Lattice,  # noqa: ARG002
         *,
         contribution: int = 1,
         bits: Bits | None = None,

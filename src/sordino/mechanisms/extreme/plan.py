@@ -10,12 +10,16 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from sordino import checks
 from sordino.mechanisms.extreme.anchor_search import LEAN, AnchorSearch
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture
 from sordino.mechanisms.quantile.leaning import leaning
-from sordino.mechanisms.quantile.plan import FOUND, OCTAVES, Lattice
+from sordino.mechanisms.quantile.plan import FOUND, OCTAVES
+
+if TYPE_CHECKING:
+    from sordino.lattice import FiniteLattice
 
 FALL = Fraction(
     4
@@ -57,7 +61,7 @@ class ExtremePlan:
 
 @lru_cache(maxsize=256)
 def plan_extreme(
-    lattice: Lattice,
+    lattice: FiniteLattice,
     *,
     upper: bool,
     strength: Fraction,
@@ -82,7 +86,7 @@ def plan_extreme(
         tight: The caller vouches that the bounds fit the column.
 
     Example:
-        >>> lattice = Lattice(Fraction(-50), Fraction(1100, 2**31), 2**31)
+        >>> lattice = FiniteLattice(Fraction(-50), Fraction(1100, 2**31), 2**31)
         >>> plan_extreme(lattice, upper=True, strength=Fraction(1), rows=1001).trusted
         True
         >>> plan_extreme(lattice, upper=True, strength=Fraction(1, 10), rows=201).trusted
@@ -130,7 +134,7 @@ def plan_extreme(
 
 
 def plan_search(
-    lattice: Lattice, *, strength: Fraction, rows: int, centre: checks.Number | None = None
+    lattice: FiniteLattice, *, strength: Fraction, rows: int, centre: checks.Number | None = None
 ) -> AnchorSearch | None:
     """How to find an anchor inside the data, or None where that would take more than a fifth of the price.
 
@@ -145,7 +149,7 @@ def plan_search(
         centre: A public guess of the middle of the column.
 
     Example:
-        >>> lattice = Lattice(Fraction(0), Fraction(1), 10**6)
+        >>> lattice = FiniteLattice(Fraction(0), Fraction(1), 10**6)
         >>> search = plan_search(lattice, strength=Fraction(1), rows=10_001)
         >>> search.aim, search.share
         (531, Fraction(1, 20))
@@ -175,14 +179,14 @@ def plan_search(
         )
 
     anchors = [lattice.anchor] if centre is None else [lattice.anchor, lattice.index(centre)]
-    heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last)
+    heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
     equal = (1 - FOUND) / len(anchors)
     measure = mixture([*((equal, around(anchor)) for anchor in anchors), (FOUND, heaps)])
     return AnchorSearch(math.ceil(nats / (outward * float(share))), share, measure, nats)
 
 
 def anchored_measure(
-    lattice: Lattice, search: AnchorSearch, *, anchor: int, upper: bool, slope: Fraction
+    lattice: FiniteLattice, search: AnchorSearch, *, anchor: int, upper: bool, slope: Fraction
 ) -> Measure:
     """The base measure once an anchor has been released; public.
 

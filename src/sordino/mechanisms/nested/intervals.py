@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sordino import checks
-from sordino.mechanisms.parts.law import Cell, Piece
+from sordino.mechanisms.parts.law import Piece, ScoreCell
 
 Exact = Fraction | int
 
@@ -28,7 +28,7 @@ def _plain(value: Exact) -> Exact:
 class Intervals:
     """Nested intervals inside a public range; beyond the last one comes the range itself, one level up.
 
-    Cutting to the range end keeps the nesting (quantiles.md section 2: the score becomes ``min(d, K+1)``).
+    Cutting to the range end keeps the nesting (the score becomes ``min(d, K+1)``).
 
     Attributes:
         low: Lower ends, non-increasing.
@@ -109,7 +109,7 @@ class Interpolation:
         return cls(checks.between("interpolation", 0, 1, closed=True, threshold=threshold))
 
 
-def lattice_cells(intervals: Intervals, threshold: Fraction) -> list[Cell]:
+def lattice_cells(intervals: Intervals, threshold: Fraction) -> list[ScoreCell]:
     """Cells of lattice points by score, for a staircase, in increasing order.
 
     Example:
@@ -117,20 +117,20 @@ def lattice_cells(intervals: Intervals, threshold: Fraction) -> list[Cell]:
         >>> [(cell.first, cell.last, cell.level) for cell in lattice_cells(family, Fraction(1, 2))]
         [(0, 1, 2), (2, 2, 1), (3, 3, 1), (4, 4, 0), (5, 5, 0), (6, 7, 0), (8, 9, 1), (10, 10, 1), (11, 12, 2)]
     """
-    above: list[Cell] = []
-    below: list[Cell] = []
+    above: list[ScoreCell] = []
+    below: list[ScoreCell] = []
     num, den = threshold.numerator, threshold.denominator
-    core = Cell(math.ceil(intervals.low[0]), math.floor(intervals.high[0]), 0)
+    core = ScoreCell(math.ceil(intervals.low[0]), math.floor(intervals.high[0]), 0)
     pairs = zip(intervals.high, intervals.high[1:], strict=False)
     for level, (inner, outer) in enumerate(pairs, start=1):
         turn = (inner * den + num * (outer - inner)) // den
-        above.append(Cell(math.floor(inner) + 1, turn, level - 1))
-        above.append(Cell(turn + 1, math.floor(outer), level))
+        above.append(ScoreCell(math.floor(inner) + 1, turn, level - 1))
+        above.append(ScoreCell(turn + 1, math.floor(outer), level))
     pairs = zip(intervals.low, intervals.low[1:], strict=False)
     for level, (inner, outer) in enumerate(pairs, start=1):
         turn = -((num * (inner - outer) - inner * den) // den)
-        below.append(Cell(turn, math.ceil(inner) - 1, level - 1))
-        below.append(Cell(math.ceil(outer), turn - 1, level))
+        below.append(ScoreCell(turn, math.ceil(inner) - 1, level - 1))
+        below.append(ScoreCell(math.ceil(outer), turn - 1, level))
     ordered = [*reversed(below), core, *above]
     return [cell for cell in ordered if cell.first <= cell.last]
 

@@ -23,9 +23,9 @@ from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Opened, Reading, Units
+    from sordino.reading.profile import Opened, Reading
     from sordino.statistics import Statistic
 
 
@@ -67,10 +67,10 @@ class InverseSensitivity(Nested):
         reason = Nested.refusal(self, statistic)
         if reason or self.measure is None:
             return reason
-        fits = Trait.COLUMN in statistic.traits and self.measure.last == statistic.grid.top  # type: ignore[attr-defined]
+        fits = Trait.COLUMN in statistic.traits and self.measure.last == statistic.grid.last  # type: ignore[attr-defined]
         return None if fits else "Its base measure does not cover the lattice of the statistic."
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """The lattice of the statistic."""
         return {"value": statistic.units}
 
@@ -79,7 +79,7 @@ class InverseSensitivity(Nested):
         opened = reading.open()
         return lattice_law(self._intervals(opened), opened, self.threshold, self.slope, self.measure)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Draw a lattice point; the lattice of the data is the grid."""
         from sordino.mechanisms.parts.rings import Rings
 

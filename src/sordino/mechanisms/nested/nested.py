@@ -71,7 +71,7 @@ class Nested(Mechanism):
         radii: Build the intervals from local sensitivities instead of exact envelopes.
         look: A public cap on how many changed rows a reading looks ahead (beyond all rows there is nothing to see).
         shift: Answer for the least value that so many changed rows can reach, a public number: the shifted inverse
-            (Fang, Dong & Yi 2022) with linear pieces. Only the lower ends of the intervals are used, so a statistic
+            (Fang, Dong and Yi 2022) with linear pieces. Only the lower ends of the intervals are used, so a statistic
             that one row can raise without end keeps a small error, biased downwards. Its proof: mechanism_nested.
     """
 

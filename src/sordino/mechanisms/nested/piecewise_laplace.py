@@ -1,4 +1,4 @@
-"""The piecewise Laplace mechanism of paper 003: Laplace noise whose scale follows the reachable intervals.
+"""The piecewise Laplace mechanism of Durfee 2025: Laplace noise whose scale follows the reachable intervals.
 
 The answer is a real number, drawn exactly and rounded to the public grid. Theorem: nested.py. On tied data the tied
 value has probability zero here; inverse_sensitivity.py keeps it.
@@ -17,14 +17,14 @@ from sordino.mechanisms.parts.law import Piece, PieceLaw
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PiecewiseLaplace(Nested):
-    """Laplace noise whose scale follows the local sensitivity, interval by interval (paper 003).
+    """Laplace noise whose scale follows the local sensitivity, interval by interval (Durfee 2025).
 
     Example:
         >>> from sordino.privacy import Pure
@@ -55,7 +55,7 @@ class PiecewiseLaplace(Nested):
         """Density of the answer before it is rounded to the grid."""
         return PieceLaw(self._pieces(reading), self.slope)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
         """Draw a point of the line and round it to the grid."""
         pieces = self._pieces(reading)
         return Answer(grid.step * Draws.of(bits).line(pieces, self.slope, grid=grid, price=self.price))

@@ -18,12 +18,12 @@ from sordino.exact import choice, compare
 from sordino.exact.bits import Bits
 from sordino.exact.ladder import Ladder
 from sordino.exact.pieces import Pieces
-from sordino.exact.shapes import Falling, Flat
+from sordino.exact.shapes import Falling, FlatFilling
 from sordino.mechanisms.parts.mass_table import ERROR, SPARE
 
 if TYPE_CHECKING:
-    from sordino.exact.grid import Grid
-    from sordino.mechanisms.parts.law import Cell, Piece
+    from sordino.lattice import Lattice
+    from sordino.mechanisms.parts.law import Piece, ScoreCell
     from sordino.mechanisms.parts.measure import Measure
     from sordino.mechanisms.parts.rings import Rings
     from sordino.noise.calibration import Calibration
@@ -68,7 +68,7 @@ def permute_and_flip(exponents: Sequence[Fraction], *, bits: Bits | None = None)
 
 
 def draw_lattice(
-    cells: Sequence[Cell], measure: Measure, slope: Fraction, *, bits: Bits | None = None
+    cells: Sequence[ScoreCell], measure: Measure, slope: Fraction, *, bits: Bits | None = None
 ) -> int:
     """Draw a lattice point with probability ``~ measure(point) exp(-slope level(point))``, exactly.
 
@@ -115,7 +115,7 @@ def draw_rings(rings: Rings, measure: Measure, slope: Fraction, *, bits: Bits | 
     return points
 
 
-def flip_lattice(cells: Sequence[Cell], slope: Fraction, *, bits: Bits | None = None) -> int:
+def flip_lattice(cells: Sequence[ScoreCell], slope: Fraction, *, bits: Bits | None = None) -> int:
     """Draw a lattice point by permute-and-flip over all points, exactly."""
     counts = [cell.last - cell.first + 1 for cell in cells]
     chosen, place = compare.permute_and_flip(
@@ -168,7 +168,7 @@ def flip_lists(levels: Any, slope: Fraction, *, bits: Bits | None = None) -> lis
     return [winner % size for winner in winners]
 
 
-def draw_piece(pieces: Sequence[Piece], slope: Fraction, grid: Grid, *, bits: Bits | None = None) -> int:
+def draw_piece(pieces: Sequence[Piece], slope: Fraction, grid: Lattice, *, bits: Bits | None = None) -> int:
     """Draw a point of the line with density ``~ exp(-slope score)`` and round it to the grid, exactly."""
     ends = [end for piece in pieces for end in (piece.left, piece.right)]
     unit = Fraction(1, math.lcm(*(end.denominator for end in ends)))
@@ -179,7 +179,7 @@ def draw_piece(pieces: Sequence[Piece], slope: Fraction, grid: Grid, *, bits: Bi
         lengths=_integers([int(length / unit) for length in lengths]),
         levels=[piece.level for piece in pieces],
         rate=slope,
-        shapes=(Flat(), Falling(slope)),
+        shapes=(FlatFilling(), Falling(slope)),
         kinds=[piece.rise for piece in pieces],
         unit=unit,
     ).draw(grid=grid, bits=bits)

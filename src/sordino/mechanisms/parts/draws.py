@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.exact.bits import Bits
-from sordino.exact.grid import Grid
+from sordino.lattice import Lattice
 from sordino.mechanisms.parts import drawing
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.family import Family, Weighed
     from sordino.mechanisms.clip.fit_test import FitTest
     from sordino.mechanisms.clip.whole_or_interval import Chosen, Valued
-    from sordino.mechanisms.parts.law import Cell, Piece
+    from sordino.mechanisms.parts.law import Piece, ScoreCell
     from sordino.mechanisms.parts.measure import Measure
     from sordino.mechanisms.parts.rings import Rings
     from sordino.noise import Noise
@@ -86,7 +86,7 @@ class Draws:
     # Noise ---------------------------------------------------------------------------------------------
 
     def noise(
-        self, law: Noise, *, location: Fraction, scale: Fraction | ExpScale, grid: Grid, price: Guarantee
+        self, law: Noise, *, location: Fraction, scale: Fraction | ExpScale, grid: Lattice, price: Guarantee
     ) -> int:
         """A lattice point: a private location plus noise of a (perhaps private) scale, exactly rounded."""
         from sordino.exact.sampler import draw
@@ -95,13 +95,18 @@ class Draws:
         return draw(law.recipe(), location=location, scale=scale, grid=grid, bits=self.bits)
 
     def noisy(
-        self, value: Fraction, *, sensitivity: Fraction, price: Guarantee, grid: Grid | None = None
+        self, value: Fraction, *, sensitivity: Fraction, price: Guarantee, grid: Lattice | None = None
     ) -> tuple[Fraction, Fraction]:
         """A value plus the best noise for a public sensitivity, and the public scale of that noise."""
         calibration = drawing.noise_for(price)
-        scale, lattice = sensitivity * calibration.scale, Grid(0) if grid is None else grid
+        scale, lattice = sensitivity * calibration.scale, Lattice.dyadic(0) if grid is None else grid
         point = self.noise(calibration.noise, location=value, scale=scale, grid=lattice, price=price)
         return lattice.step * point, scale
+
+    def exceeds(self, value: Fraction, threshold: Fraction, *, price: Guarantee, grid: Lattice) -> bool:
+        """Whether a private number of sensitivity 1 with the best noise exceeds a public threshold; only that."""
+        noisy, _ = self.noisy(value, sensitivity=Fraction(1), price=price, grid=grid)
+        return noisy > threshold
 
     def geometric(self, value: int, *, scale: Fraction, price: Guarantee) -> int:
         """A whole number k with probability ``~ exp(-|k - value| / scale)``."""
@@ -110,7 +115,7 @@ class Draws:
         del price
         return value + two_sided(scale, bits=self.bits)
 
-    def radial(self, shells: Shells, *, grid: Grid, price: Guarantee) -> list[int]:
+    def radial(self, shells: Shells, *, grid: Lattice, price: Guarantee) -> list[int]:
         """A lattice point in space: a private centre, a radius by shells, a direction on the sphere of a norm."""
         del price
         return shells.draw(grid, self._words)
@@ -144,7 +149,9 @@ class Draws:
         del price
         return drawing.flip_rings(rings, slope, bits=self.bits)
 
-    def cells(self, cells: Sequence[Cell], measure: Measure, slope: Fraction, *, price: Guarantee) -> int:
+    def cells(
+        self, cells: Sequence[ScoreCell], measure: Measure, slope: Fraction, *, price: Guarantee
+    ) -> int:
         """A lattice point as `lattice` draws it, from cells of any size."""
         del price
         return drawing.draw_lattice(cells, measure, slope, bits=self.bits)
@@ -164,7 +171,7 @@ class Draws:
         chosen = drawing.pick(exponents, masses, bits=words)
         return measure.point(*runs[chosen], words.below(masses[chosen]))
 
-    def line(self, pieces: Sequence[Piece], slope: Fraction, *, grid: Grid, price: Guarantee) -> int:
+    def line(self, pieces: Sequence[Piece], slope: Fraction, *, grid: Lattice, price: Guarantee) -> int:
         """A point of the line with density ``~ exp(-slope score)``, rounded to the grid."""
         del price
         return drawing.draw_piece(pieces, slope, grid, bits=self.bits)

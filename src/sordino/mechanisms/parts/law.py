@@ -53,7 +53,7 @@ def _log_fraction(value: Fraction | int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ScoreCell:
     """Lattice points ``first..last`` that share one score."""
 
     first: int
@@ -73,14 +73,14 @@ class LatticeLaw:
 
     Example:
         >>> from sordino.mechanisms.parts.measure import Measure
-        >>> law = LatticeLaw([Cell(0, 4, 1), Cell(5, 5, 0), Cell(6, 9, 1)], Measure.uniform(9), math.log(2))
+        >>> law = LatticeLaw([ScoreCell(0, 4, 1), Cell(5, 5, 0), Cell(6, 9, 1)], Measure.uniform(9), math.log(2))
         >>> round(law.probability(5), 6), round(law.cdf(4), 6)
         (0.181818, 0.454545)
     """
 
     def __init__(
         self,
-        cells: list[Cell],
+        cells: list[ScoreCell],
         measure: Measure,
         slope: float | Fraction,
         *,

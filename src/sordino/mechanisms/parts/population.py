@@ -25,7 +25,7 @@ SLACK = 1e-13  # what the cut of the binomial law and the floats may hide of a t
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PopulationInterval:
     """An interval for the population, and its width without noise.
 
     Attributes:
@@ -41,7 +41,7 @@ class Limits:
 
 def share_limits(
     released: Fraction, noise: PublicNoise, *, rows: int, unit: Fraction, origin: Fraction, miss: float
-) -> Limits:
+) -> PopulationInterval:
     """Limits for the share of the population that has a property, from a noisy count or share of fixed rows.
 
     Args:
@@ -71,10 +71,12 @@ def share_limits(
 
     low = _bisect(above, 0.0, start, miss / 2) if above(start) > miss / 2 else start
     high = 1 - _bisect(lambda part: below(1 - part), 0.0, 1 - start, miss / 2)
-    return Limits(low, high, _clopper_pearson(round(count), rows, miss))
+    return PopulationInterval(low, high, _clopper_pearson(round(count), rows, miss))
 
 
-def size_limits(released: Fraction, noise: PublicNoise, *, inclusion: float, miss: float) -> Limits:
+def size_limits(
+    released: Fraction, noise: PublicNoise, *, inclusion: float, miss: float
+) -> PopulationInterval:
     """Limits for a count in the population, each member of which is in the data with a known probability.
 
     Args:
@@ -87,7 +89,7 @@ def size_limits(released: Fraction, noise: PublicNoise, *, inclusion: float, mis
     low, high = _sizes(tails, released, inclusion, miss)
     exact = _Tails(Fraction(max(round(released), 0)), None, unit=Fraction(1), origin=Fraction(0))
     least, most = _sizes(exact, released, inclusion, miss)
-    return Limits(low, high, most - least)
+    return PopulationInterval(low, high, most - least)
 
 
 def _sizes(tails: _Tails, released: Fraction, inclusion: float, miss: float) -> tuple[float, float]:

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sordino.exact.grid import Grid
+    from sordino.lattice import Lattice
     from sordino.noise import Noise
     from sordino.reading.profile import Opened
 
@@ -52,7 +52,7 @@ class PublicNoise:
 
     @classmethod
     def around(
-        cls, noise: Noise, scale: Fraction, grid: Grid, opened: Opened, *, clipped: bool
+        cls, noise: Noise, scale: Fraction, grid: Lattice, opened: Opened, *, clipped: bool
     ) -> PublicNoise:
         """Noise for a public bound on what was read, with the ends of its public range."""
         low, high = (opened.bottom, opened.top) if clipped else (None, None)

@@ -14,24 +14,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import SordinoError, Unsupported
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism, lacking, other_lattice
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
-from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
+    from sordino.lattice import FiniteLattice
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import ClippableColumn
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
-    from sordino.mechanisms.quantile.plan import Lattice
     from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
@@ -52,15 +51,15 @@ class OrderInterval(Mechanism):
         point: A mechanism that answers the quantile itself, at its own price; the middle of the interval without one.
 
     Example:
-        >>> from sordino.mechanisms.quantile.plan import Lattice
+        >>> from sordino.lattice import FiniteLattice
         >>> from sordino.privacy import Pure
-        >>> lattice = Lattice(Fraction(-50), Fraction(1, 2**20), 1100 * 2**20)
+        >>> lattice = FiniteLattice(Fraction(-50), Fraction(1, 2**20), 1100 * 2**20)
         >>> OrderInterval(price=Pure(1), lattice=lattice, radius=0.01).ranks
         61
     """
 
     price: Guarantee
-    lattice: Lattice
+    lattice: FiniteLattice
     level: float = 0.95
     radius: Fraction | float = Fraction(0)
     rows: int | None = None
@@ -75,7 +74,7 @@ class OrderInterval(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -99,14 +98,13 @@ class OrderInterval(Mechanism):
     def cases(cls) -> Iterator[MechanismCase]:
         """Around single rows of every column, alone and with a point; nothing offers it by itself."""
         from sordino.mechanisms.parts.cases import PRICES, ROWS, MechanismCase, worlds
-        from sordino.mechanisms.quantile.plan import Lattice
         from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 
         for world in worlds():
             statistic: Any = world.statistic
             if lacking(statistic, *cls.asks) is not None or not hasattr(statistic, "grid"):
                 continue
-            lattice = Lattice.of(statistic.grid)
+            lattice = statistic.grid
             for price in PRICES:
                 with contextlib.suppress(SordinoError):  # two draws do not compose to a bounded range
                     alone = cls(price=price, lattice=lattice, rows=ROWS)
@@ -121,11 +119,11 @@ class OrderInterval(Mechanism):
         reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
         return reason or (None if self.point is None else self.point.refusal(statistic))
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:
         """Both ends are points of the lattice, and their middle may lie between two."""
-        ends = self.lattice.units
+        ends = self.lattice.endless
         if self.point is None:
-            return {"value": Units(ends.origin, ends.step / 2), "low": ends, "high": ends}
+            return {"value": Lattice(ends.origin, ends.step / 2), "low": ends, "high": ends}
         return {**self.point.lattices(statistic, grid), "low": ends, "high": ends}
 
     @property
@@ -172,7 +170,7 @@ class OrderInterval(Mechanism):
         """
         return LatticeLaw(
             lattice_cells(self._end(column, rank, contribution), Fraction(0)), Measure.uniform(self.lattice.last),
-            self.slope, low=self.lattice.low, step=self.lattice.step,
+            self.slope, low=self.lattice.origin, step=self.lattice.step,
         )  # fmt: skip
 
     def _end(self, column: ClippableColumn, rank: Rank, contribution: int) -> Intervals:
@@ -193,7 +191,7 @@ class OrderInterval(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -212,13 +210,13 @@ class OrderInterval(Mechanism):
             (point,) = draws.lattice(rings, Measure.uniform(self.lattice.last), self.slope, price=half)
             ends.append(point + sign * self.steps)
         low, high = max(min(ends), 0), min(max(ends), self.lattice.last)
-        bounds = {"low": self.lattice.value(low), "high": self.lattice.value(high), "level": self.level}
+        bounds = {"low": self.lattice.real(low), "high": self.lattice.real(high), "level": self.level}
         if self.point is None:
-            return Answer(self.lattice.value(Fraction(low + high, 2)), bounds)
+            return Answer(self.lattice.real(Fraction(low + high, 2)), bounds)
         answer = self.point.answer(statistic, ask, grid, contribution=contribution, bits=bits)
         return Answer(answer.value, {**answer.public, **bounds})
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: the ends are two ranks."""
         raise Unsupported(self.name, "reads two ranks", hint="call answer(statistic, ask, grid)")
 

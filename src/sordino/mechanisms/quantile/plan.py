@@ -10,14 +10,14 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sordino import checks
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
 from sordino.mechanisms.quantile.leaning import leaning
-from sordino.reading.profile import Units
 
 if TYPE_CHECKING:
+    from sordino.lattice import FiniteLattice
     from sordino.privacy import Guarantee
 
 WEAK = 20  # nats that hold an answer from one side, below which the base measure decides how far it errs
@@ -40,47 +40,6 @@ FOUND = Fraction(
 
 
 @dataclass(frozen=True, slots=True)
-class Lattice:
-    """The public answers ``low + step k`` for ``k = 0..last``.
-
-    Example:
-        >>> Lattice(Fraction(0), Fraction(1), 120).index(39.6)
-        40
-    """
-
-    low: Fraction
-    step: Fraction
-    last: int
-
-    def index(self, value: checks.Number) -> int:
-        """Nearest lattice point, clipped to the ends."""
-        return min(max(round((Fraction(value) - self.low) / self.step), 0), self.last)
-
-    def value(self, index: int | Fraction) -> Fraction:
-        """Value of a lattice point."""
-        return self.low + self.step * index
-
-    def to_dict(self) -> dict[str, str | int]:
-        """A plain description, for events."""
-        return {"low": str(self.low), "step": str(self.step), "last": self.last}
-
-    @classmethod
-    def of(cls, grid: Any) -> Lattice:
-        """The codes of a column as answers."""
-        return cls(grid.units.origin, grid.units.step, grid.top)
-
-    @property
-    def units(self) -> Units:
-        """The lattice without its ends."""
-        return Units(self.low, self.step)
-
-    @property
-    def anchor(self) -> int:
-        """The lattice point nearest to zero: where magnitudes are counted from when nothing better is known."""
-        return self.index(0)
-
-
-@dataclass(frozen=True, slots=True)
 class QuantilePlan:
     """What a quantile mechanism will do; every field is public.
 
@@ -88,7 +47,7 @@ class QuantilePlan:
         measure: Base measure of the release, or of its fallback when the magnitude comes first.
         magnitude_share: Share of the price spent on the magnitude, 0 when it is not asked for.
         fallback: Weight of ``measure`` beside the shells that follow a released magnitude.
-        anchor: Lattice point from which magnitudes are counted.
+        anchor: FiniteLattice point from which magnitudes are counted.
         threshold: Where the staircase steps inside a gap.
         trusted: False when rows times epsilon are too few to find the scale within these bounds.
         flip: Use permute-and-flip, which needs a uniform measure and a pure price.
@@ -105,10 +64,10 @@ class QuantilePlan:
     nats: float = 0.0
 
 
-def spread_measure(lattice: Lattice, *, anchor: int, flat: Fraction = Fraction(1, 3)) -> Measure:
+def spread_measure(lattice: FiniteLattice, *, anchor: int, flat: Fraction = Fraction(1, 3)) -> Measure:
     """The measure for quantiles without much data: uniform, logarithmic around the anchor, and round numbers."""
     logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> OCTAVES, 1))
-    heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last)
+    heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
     rest = 1 - HEAPS
     uniform = Measure.uniform(lattice.last)
     return mixture([(rest * flat, uniform), (rest * (1 - flat), logarithmic), (HEAPS, heaps)])
@@ -116,7 +75,7 @@ def spread_measure(lattice: Lattice, *, anchor: int, flat: Fraction = Fraction(1
 
 @lru_cache(maxsize=256)
 def magnitude_measure(
-    lattice: Lattice, *, anchor: int, magnitude: int, fallback: Fraction, wide: Measure
+    lattice: FiniteLattice, *, anchor: int, magnitude: int, fallback: Fraction, wide: Measure
 ) -> Measure:
     """The measure after a magnitude ``2^magnitude`` has been released: shells of that core, mass falling like 1/r^2."""
     near = shells(last=lattice.last, centre=anchor, core=2**magnitude, tilt=2)
@@ -125,7 +84,7 @@ def magnitude_measure(
 
 @lru_cache(maxsize=256)
 def plan_quantile(
-    lattice: Lattice,
+    lattice: FiniteLattice,
     *,
     epsilon: Fraction,
     rows: int | None = None,
@@ -150,7 +109,7 @@ def plan_quantile(
         flip: Treat the lattice as a short list of equal answers (True), never (False), or by its length (None).
 
     Example:
-        >>> lattice = Lattice(Fraction(0), Fraction(1000, 2**31), 2**31)
+        >>> lattice = FiniteLattice(Fraction(0), Fraction(1000, 2**31), 2**31)
         >>> plan_quantile(lattice, epsilon=Fraction(1), rows=71, rank=64).magnitude_share
         Fraction(51, 256)
         >>> plan_quantile(lattice, epsilon=Fraction(1), rows=1001).magnitude_share
@@ -160,7 +119,7 @@ def plan_quantile(
     uniform = Measure.uniform(lattice.last)
     nothing = Fraction(0)
     if tight and flip is not True and lattice.last >= LONG:
-        heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last, decades=FITTED)
+        heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last, decades=FITTED)
         fitted = mixture([(1 - FOUND / 16, uniform), (FOUND / 16, heaps)])
         return QuantilePlan(fitted, nothing, nothing, anchor)
     # A short list of answers costs few nats whatever the column, and permute-and-flip is never worse on it.
@@ -183,7 +142,7 @@ def plan_quantile(
     strength = rows * float(epsilon)
     if support >= 40:
         logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> 12, 1))
-        heaps = decimals(low=lattice.low, step=lattice.step, last=lattice.last)
+        heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
         half = mixture([(Fraction(1, 2) - FOUND, uniform), (Fraction(1, 2), logarithmic), (FOUND, heaps)])
         return QuantilePlan(half, nothing, nothing, anchor)
     tilted = _tilted(lattice, anchor=anchor, below=below, above=above, strength=strength)
@@ -200,7 +159,7 @@ def plan_quantile(
 
 
 def _tilted(
-    lattice: Lattice, *, anchor: int, below: float, above: float, strength: float
+    lattice: FiniteLattice, *, anchor: int, below: float, above: float, strength: float
 ) -> tuple[Measure, float] | None:
     """A measure that leans away from the weak side of the answer, where the strong side can pay for the lean.
 
@@ -256,7 +215,13 @@ def _dyadic(value: float, bits: int) -> Fraction:
 
 
 def extreme_shift(
-    lattice: Lattice, price: Guarantee, *, upper: bool, rows: int | None, loose: bool, tight: bool = False
+    lattice: FiniteLattice,
+    price: Guarantee,
+    *,
+    upper: bool,
+    rows: int | None,
+    loose: bool,
+    tight: bool = False,
 ) -> int:
     """How many rows inside the data to aim for an extreme: ``2/epsilon`` where the range ends far from the data.
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import Unsupported
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
 from sordino.mechanisms.nested.inverse_sensitivity import lattice_law
 from sordino.mechanisms.nested.nested import NATS, intervals_of
@@ -23,7 +24,6 @@ from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.quantile.plan import (
     OCTAVES,
-    Lattice,
     QuantilePlan,
     extreme_shift,
     magnitude_measure,
@@ -31,7 +31,6 @@ from sordino.mechanisms.quantile.plan import (
 )
 from sordino.mechanisms.selection.permute_and_flip import FlipLaw, probabilities
 from sordino.privacy import Guarantee, Neighbors
-from sordino.reading.profile import Units
 from sordino.reading.traits import Trait
 from sordino.statistics.quantile import Quantile
 
@@ -39,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
+    from sordino.lattice import FiniteLattice
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
@@ -68,13 +67,13 @@ class PrivateQuantile(Mechanism):
 
     Example:
         >>> from sordino.privacy import Pure
-        >>> lattice = Lattice(Fraction(0), Fraction(1), 120)
+        >>> lattice = FiniteLattice(Fraction(0), Fraction(1), 120)
         >>> PrivateQuantile(price=Pure(1), lattice=lattice, rows=1001).depth
         140
     """
 
     price: Guarantee
-    lattice: Lattice
+    lattice: FiniteLattice
     rows: int | None = None
     rank: int | None = None
     centre: float | None = None
@@ -94,7 +93,7 @@ class PrivateQuantile(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -131,7 +130,7 @@ class PrivateQuantile(Mechanism):
                 continue
             for price in PRICES[:2]:
                 mechanism = cls(
-                    price=price, lattice=Lattice.of(statistic.grid), rows=60, rank=58, flip=False,
+                    price=price, lattice=statistic.grid.answers, rows=60, rank=58, flip=False,
                     neighbors=statistic.neighbors,
                 )  # fmt: skip
                 if mechanism.plan.magnitude_share > 0 and mechanism.refusal(statistic) is None:
@@ -141,7 +140,7 @@ class PrivateQuantile(Mechanism):
     def point(cls, statistic: Any, price: Guarantee, hints: Hints) -> PrivateQuantile:
         """The mechanism for a statistic from public numbers."""
         rank = shift = None
-        lattice = Lattice.of(statistic.grid)
+        lattice = statistic.grid.answers
         if hints.rows:
             rank = statistic.weights(hints.rows).pieces[0][0]
         if statistic.extreme and not statistic.shift:
@@ -176,9 +175,9 @@ class PrivateQuantile(Mechanism):
             return "Its base measure does not cover the lattice of the statistic."
         return reason
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """The answer is a point of the lattice, the magnitude a number of its steps."""
-        return {"value": self.lattice.units, "magnitude": Units(Fraction(0), self.lattice.step)}
+        return {"value": self.lattice.endless, "magnitude": Lattice(Fraction(0), self.lattice.step)}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -303,7 +302,7 @@ class PrivateQuantile(Mechanism):
     def draw(
         self,
         reading: Reading,
-        grid: Grid,  # noqa: ARG002
+        grid: Lattice,  # noqa: ARG002
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -328,13 +327,13 @@ class PrivateQuantile(Mechanism):
         else:
             measure = self.measure_after(plan, magnitude)
             (point,) = draws.lattice(rings, measure, slope, price=rest)
-        return Answer(self.lattice.value(point), public)
+        return Answer(self.lattice.real(point), public)
 
     def answer(
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -347,7 +346,7 @@ class PrivateQuantile(Mechanism):
         self,
         statistic: Statistic,
         asks: Sequence[Asking],
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,

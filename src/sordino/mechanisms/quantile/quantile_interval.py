@@ -35,13 +35,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
+    from sordino.lattice import FiniteLattice, Lattice
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.law import Law
-    from sordino.mechanisms.quantile.plan import Lattice
-    from sordino.reading.profile import Reading, Units
+    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
 ANSWER = Fraction(5, 8)  # of the price, for the answer: it errs 8/5 times as far as without a bar
@@ -156,7 +155,7 @@ class QuantileInterval(Mechanism):
         self.price.slope  # noqa: B018 - refuses prices that no theorem covers
 
     @property
-    def lattice(self) -> Lattice:
+    def lattice(self) -> FiniteLattice:
         """The public answers."""
         return self.point.lattice
 
@@ -187,12 +186,12 @@ class QuantileInterval(Mechanism):
             return "For the population the number of rows must be public."
         return self.point.refusal(statistic)
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:
         """Answer and ends are points of the lattice of the rows."""
         return {
             **self.point.lattices(statistic, grid),
-            "low": self.lattice.units,
-            "high": self.lattice.units,
+            "low": self.lattice.endless,
+            "high": self.lattice.endless,
         }
 
     # What is decided beforehand ---------------------------------------------------------------------------
@@ -293,7 +292,7 @@ class QuantileInterval(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -306,7 +305,7 @@ class QuantileInterval(Mechanism):
         self,
         statistic: Statistic,
         asks: Sequence[Asking],
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -330,8 +329,8 @@ class QuantileInterval(Mechanism):
         short = self._short(statistic, column, rungs, plan)
         low, high = rungs.ends(draw_rung(short, price=self.price.share(1 - plan.spent), bits=bits))
         bar: dict[str, Any] = {
-            "low": self.lattice.value(low),
-            "high": self.lattice.value(high),
+            "low": self.lattice.real(low),
+            "high": self.lattice.real(high),
             "level": self.coverage.level,
         }
         if isinstance(self.coverage, Population) and radius and plan.mass is not None:
@@ -383,7 +382,7 @@ class QuantileInterval(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -392,7 +391,7 @@ class QuantileInterval(Mechanism):
         """The bar stands beside the answer."""
         return self.point.error_laws(statistic, ask, grid, truth, contribution=contribution, bits=bits)
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: rows are counted around the answer."""
         raise Unsupported(self.name, "asks several times", hint="call answer(statistic, ask, grid)")
 

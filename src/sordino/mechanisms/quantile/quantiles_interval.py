@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
     from sordino.coverage import Coverage
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
+    from sordino.lattice import Lattice
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.law import Law
-    from sordino.reading.profile import Reading, Units
+    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
 
@@ -121,9 +121,9 @@ class QuantilesInterval(Mechanism):
         reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.point.lattice)
         return reason or self.point.refusal(statistic)
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:
         """Ends are points of the lattice of the rows."""
-        units = self.point.lattice.units
+        units = self.point.lattice.endless
         return {**self.point.lattices(statistic, grid), "low": units, "high": units}
 
     def unit(self, statistic: Any) -> Fraction:
@@ -197,7 +197,7 @@ class QuantilesInterval(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -213,14 +213,14 @@ class QuantilesInterval(Mechanism):
         place = draw_rung(short, price=self.price, bits=bits)
         ends = [rungs.ends(place) for rungs in bands]
         bar = {
-            "low": tuple(lattice.value(low) for low, _ in ends),
-            "high": tuple(lattice.value(high) for _, high in ends),
+            "low": tuple(lattice.real(low) for low, _ in ends),
+            "high": tuple(lattice.real(high) for _, high in ends),
             "level": self.coverage.level,
             "simultaneous": True,
         }
         return replace(answer, public={**answer.public, **bar})
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from one reading: rows are counted around the answers."""
         raise Unsupported(self.name, "asks several times", hint="call answer(statistic, ask, grid)")
 

@@ -21,7 +21,6 @@ from sordino.exact.bits import Bits
 from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.measure import Measure, mixture, shells
-from sordino.mechanisms.quantile.plan import Lattice
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.traits import Trait
 
@@ -30,11 +29,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
+    from sordino.lattice import FiniteLattice, Lattice
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.law import Law
-    from sordino.reading.profile import Reading, Units
+    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
 DITHER = 16  # bits inside a lattice cell
@@ -91,16 +90,16 @@ class RecursiveQuantiles(Mechanism):
         neighbors: Which two datasets are neighbours.
 
     Example:
-        >>> from sordino.mechanisms.quantile.plan import Lattice
+        >>> from sordino.lattice import FiniteLattice
         >>> from sordino.privacy import Pure
-        >>> lattice = Lattice(Fraction(0), Fraction(1), 100)
+        >>> lattice = FiniteLattice(Fraction(0), Fraction(1), 100)
         >>> RecursiveQuantiles(price=Pure(1), qs=(0.25, 0.5, 0.75), lattice=lattice).levels
         2
     """
 
     price: Guarantee
     qs: tuple[Fraction | float, ...]
-    lattice: Lattice
+    lattice: FiniteLattice
     rows: int | None = None
     tight: bool = False
     centre: float | None = None
@@ -117,7 +116,7 @@ class RecursiveQuantiles(Mechanism):
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
         """Several quantiles of one column."""
         yield cls(
-            price=price, qs=statistic.qs, lattice=Lattice.of(statistic.grid), rows=hints.rows, tight=hints.tight,
+            price=price, qs=statistic.qs, lattice=statistic.grid.answers, rows=hints.rows, tight=hints.tight,
             centre=hints.centre, neighbors=statistic.neighbors,
         )  # fmt: skip
 
@@ -138,9 +137,9 @@ class RecursiveQuantiles(Mechanism):
             return "It was built for other quantiles."
         return reason
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Points of the lattice."""
-        return {"value": self.lattice.units}
+        return {"value": self.lattice.endless}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -230,7 +229,7 @@ class RecursiveQuantiles(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,  # noqa: ARG002 - the lattice is the grid
+        grid: Lattice,  # noqa: ARG002 - the lattice is the grid
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -242,9 +241,9 @@ class RecursiveQuantiles(Mechanism):
         codes = ask(request).codes
         assert codes is not None
         points = matched(self, statistic).converse(codes[0], contribution=contribution, bits=bits)
-        return Answer(tuple(self.lattice.value(point) for point in points))
+        return Answer(tuple(self.lattice.real(point) for point in points))
 
-    def draw(self, reading: Reading, grid: Grid, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Not from rank windows: the nodes are cut at released values."""
         raise Unsupported(self.name, "asks for the rows", hint="call answer(statistic, ask, grid)")
 

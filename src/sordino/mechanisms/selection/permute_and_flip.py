@@ -1,4 +1,4 @@
-"""Permute-and-flip on a public list or lattice: the exact law (McKenna & Sheldon 2020, Prop. 1 and section 5).
+"""Permute-and-flip on a public list or lattice: the exact law (McKenna and Sheldon 2020, Prop. 1 and section 5).
 
 Never worse than the exponential mechanism at the same pure epsilon, and up to twice as good; the gain vanishes as the
 list gets long. Price: pure epsilon only. The draw itself is in sordino.exact; scores come from nested.py.
@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from sordino.mechanisms.parts.law import Cell, LatticeLaw
+from sordino.mechanisms.parts.law import LatticeLaw, ScoreCell
 from sordino.mechanisms.parts.measure import Measure
 
 # Nodes take much longer than the integral, and every longer list takes the same 300.
@@ -58,15 +58,15 @@ class FlipLaw(LatticeLaw):
     """The law of permute-and-flip over all points of a lattice.
 
     Example:
-        >>> from sordino.mechanisms.parts.law import Cell
-        >>> law = FlipLaw([Cell(0, 0, 0), Cell(1, 2, 1)], math.log(2), last=2)
+        >>> from sordino.mechanisms.parts.law import ScoreCell
+        >>> law = FlipLaw([ScoreCell(0, 0, 0), Cell(1, 2, 1)], math.log(2), last=2)
         >>> round(law.probability(0), 6)
         0.583333
     """
 
     def __init__(
         self,
-        cells: Sequence[Cell],
+        cells: Sequence[ScoreCell],
         slope: float | Fraction,
         *,
         last: int,

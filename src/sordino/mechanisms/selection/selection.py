@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sordino.exact.bits import Bits
-    from sordino.exact.grid import Grid
     from sordino.hints import Hints
+    from sordino.lattice import Lattice
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.error_law import Errors
-    from sordino.reading.profile import Reading, Units
+    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
 
@@ -80,7 +80,7 @@ class Selection(Mechanism):
         self,
         statistic: Any,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         truth: Any,
         *,
         contribution: int = 1,
@@ -108,13 +108,13 @@ class Selection(Mechanism):
     def __post_init__(self) -> None:
         self.price.bounded_range  # noqa: B018 - refuses prices that no theorem covers
 
-    def lattices(self, statistic: Statistic, grid: Grid) -> dict[str, Units]:  # noqa: ARG002
-        """A key is no number."""
+    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
+        """A key is not a number."""
         return {}
 
     @property
     def no_bar(self) -> str:
-        """A choice is no number."""
+        """A choice is not a number."""
         return "A key that was chosen is at no distance from the others."
 
     @property
@@ -144,7 +144,7 @@ class Selection(Mechanism):
     def draw(
         self,
         reading: Reading,
-        grid: Grid,  # noqa: ARG002 - the list is the grid
+        grid: Lattice,  # noqa: ARG002 - the list is the grid
         *,
         contribution: int = 1,
         bits: Bits | None = None,
@@ -159,7 +159,7 @@ class Selection(Mechanism):
         self,
         statistic: Statistic,
         ask: Asking,
-        grid: Grid,
+        grid: Lattice,
         *,
         contribution: int = 1,
         bits: Bits | None = None,

@@ -68,7 +68,7 @@ class ArsinhNormalShape(LogNormalTail):
         return enclose_kappa(self.score, derivative, beyond, self.knots(), shift)
 
     def score_supremum(self) -> float:
-        """Sup v/cosh v = .662743..., sup tanh v/cosh v = 1/2 (Lemma 28 of paper 004, with its constant rounded up)."""
+        """Sup v/cosh v = .662743..., sup tanh v/cosh v = 1/2 (Bun and Steinke 2019, Lemma 28, rounded up)."""
         return 0.66275 / self.parameter + self.parameter / 2
 
     def far(self, order: float, smoothing: float, shift: float) -> float:

@@ -1,6 +1,6 @@
 """Arsinh-normal noise sinh(sigma Y)/sigma: the best concentrated noise for smooth bounds, once priced exactly.
 
-Bun & Steinke (paper 004, section 3.3) dismiss it by a loose bound; the certified price is in
+Bun and Steinke 2019 (section 3.3) dismiss it by a loose bound; the certified price is in
 ``docs/proofs/certification.md``.
 """
 
@@ -68,12 +68,12 @@ class ArsinhNormal(SigmaShaped):
         return _folded_normal_mean(lambda y: order * (np.log(np.sinh(s * y)) - np.log(s)), order * s)
 
     def location_score_bound(self) -> Any:
-        """Give an upper bound on |d log f/dx| as a ball: 2/(3 sigma) + sigma/2 (paper 004, Lemma 28)."""
+        """Give an upper bound on |d log f/dx| as a ball: 2/(3 sigma) + sigma/2 (Bun and Steinke 2019, Lemma 28)."""
         s = ball(self.sigma)
         return 2 / (3 * s) + s / 2
 
     def _dilation_root(self, smoothing: Fraction) -> Any:
-        """Give sqrt(2 rho) of a change of scale alone: sqrt(t (t/sigma^2 + 1/sigma + 2)), paper 004, Thm 25."""
+        """Give sqrt(2 rho) of a mere change of scale: sqrt(t (t/sigma^2 + 1/sigma + 2)); Theorem 25."""
         t, s = ball(smoothing), ball(self.sigma)
         return (t * (t / (s * s) + 1 / s + 2)).sqrt()
 

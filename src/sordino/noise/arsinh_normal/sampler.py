@@ -1,4 +1,4 @@
-"""Arsinh-normal noise (paper 004, Section 3.3): sinh(sigma * Gaussian)/sigma."""
+"""Arsinh-normal noise (Bun and Steinke 2019, Section 3.3): sinh(sigma * Gaussian)/sigma."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sordino import checks
 from sordino.exact.balls import rational
 from sordino.exact.recipe import Fast, Guard, Recipe
 from sordino.noise.gaussian.sampler import GAUSSIAN_GUARDS, gaussian_ball, gaussian_float
-from sordino.noise.laplace_log_normal.sampler import LARGEST_PROVED
+from sordino.noise.log_normal_scale import LARGEST_PROVED
 
 if TYPE_CHECKING:
     from sordino.exact.balls import Ball

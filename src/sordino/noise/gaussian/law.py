@@ -1,7 +1,7 @@
 """Gaussian noise: concentrated under a global bound, truncated concentrated or approximate under a smooth one.
 
-The truncated price printed in paper 004 (section 3.5, Lemma 33) is wrong, by up to a factor of nine; the exact
-one is in ``docs/proofs/gaussian.md``.
+The truncated price printed in Bun and Steinke 2019 (section 3.5, Lemma 33) is wrong, by up to a factor of nine; the
+exact one is in ``docs/proofs/gaussian.md``.
 """
 
 from __future__ import annotations

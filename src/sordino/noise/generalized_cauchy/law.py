@@ -1,6 +1,6 @@
 """Generalized Cauchy: (1+|x|^p)^-theta, pure and geo-privacy by the joint cost of shift and scale.
 
-Papers 000 and 002 use theta = 1; the joint cost is in ``docs/proofs/generalized_cauchy.md``.
+Hladík and Tětek 2022 and Liang and Yi 2024 use theta = 1; the joint cost is in ``docs/proofs/generalized_cauchy.md``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.noise import Noise, beta_tail
-from sordino.noise.calibration import Calibration, choose_method, short, too_smooth
+from sordino.noise.calibration import Calibration, choose_method, short, smoothing_below, too_smooth
 from sordino.privacy import Geo, Pure
 from sordino.privacy.conversion import ball, evaluate, round_down, round_up, upper
 
@@ -109,17 +109,7 @@ class GeneralizedCauchy(Noise):
         theta: Fraction | None = None,
     ) -> Calibration:
         method = choose_method(cls.name, method, *METHODS)
-        epsilon = price.epsilon
-        if smoothing is None:
-            smoothing = epsilon / 10
-        if smoothing >= epsilon:
-            raise too_smooth(
-                cls.name,
-                smoothing,
-                f"epsilon = {float(epsilon):g}",
-                price,
-                f"smoothing={float(epsilon) / 10:g}",
-            )
+        epsilon, smoothing = price.epsilon, smoothing_below(cls.name, price, smoothing)
         if p is None or theta is None:
             p, theta = _best_shape(float(epsilon), float(smoothing), method, p, theta)
         noise = cls(p, theta)
@@ -157,9 +147,9 @@ class GeneralizedCauchy(Noise):
 
     def _cost(self, eta: Fraction, smoothing: Fraction, method: str) -> Fraction:
         """Bound the privacy loss from above, rigorously."""
-        if method == "published":  # Nissim, Raskhodnikova & Smith 2007: (p+1)(smoothing + shift), theta = 1
+        if method == "published":  # Nissim, Raskhodnikova and Smith 2007: (p+1)(smoothing + shift), theta = 1
             return (self.p + 1) * (smoothing + eta)
-        if method == "split":  # paper 002, Lemma 3.3
+        if method == "split":  # Liang and Yi 2024, Lemma 3.3
             p, theta = ball(self.p), ball(self.theta)
             scores = (
                 ball(max(Fraction(1), self.p * self.theta - 1)),

@@ -2,7 +2,7 @@
 
 Two rejection methods, e = p theta - 1: Johnk's, |Z| = U V^(-1/e) given U^p + V^(p/e) <= 1, and, where it
 would accept too rarely, the power-tail envelope of docs/proofs/exact_sampler.md. Both replace the numeric
-inverse cdf of paper 002, Appendix C.1. Which one serves depends on p and theta alone.
+inverse cdf of Liang and Yi 2024, Appendix C.1. Which one serves depends on p and theta alone.
 """
 
 from __future__ import annotations

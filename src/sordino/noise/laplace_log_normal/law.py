@@ -1,6 +1,6 @@
 """Laplace-log-normal noise X exp(sigma Y): the first concentrated noise for smooth bounds.
 
-Bun & Steinke (paper 004, section 3.1). Its closed bound is used; ``docs/proofs/log_normal.md``.
+Bun and Steinke 2019, section 3.1. Its closed bound is used; ``docs/proofs/log_normal.md``.
 """
 
 from __future__ import annotations
@@ -65,5 +65,5 @@ class LaplaceLogNormal(SigmaShaped):
         return float(np.exp(s * s * order * order / 2 + lgamma(order + 1)))
 
     def location_score_bound(self) -> Any:
-        """Give the exact sup |d log f/dx| as a ball: e^{3 sigma^2/2}, attained at 0 (paper 004, Lemma 20)."""
+        """Give the exact sup |d log f/dx| as a ball: e^{3 sigma^2/2}, reached at 0 (Bun and Steinke 2019, Lemma 20)."""
         return (3 * ball(self.sigma) ** 2 / 2).exp()

@@ -102,7 +102,7 @@ class PolyPlaceShape(PowerTail):
         return max(pieces)
 
     def std(self) -> float:
-        """Lemma 13 of paper 000, simplified; infinite up to alpha = 2."""
+        """Lemma 13 of Hladík and Tětek 2022, simplified; infinite up to alpha = 2."""
         a = self.parameter
         if a <= 2:
             return math.inf

@@ -1,6 +1,6 @@
 """PolyPlace: the pure-DP noise for smooth bounds, polynomial in both its centre and its tails.
 
-Hladik & Tetek (paper 000), with the tighter scale of ``docs/proofs/polyplace.md``.
+Hladík and Tětek 2022, with the tighter scale of ``docs/proofs/polyplace.md``.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class PolyPlace(Noise):
         method = choose_method(cls.name, method, "tight", "published")
         smoothing = _default(smoothing, price.epsilon)
         noise = _shape(cls, price.epsilon, smoothing, alpha, price)
-        if method == "published":  # paper 000, Theorem 8: SS/smoothing
+        if method == "published":  # Hladík and Tětek 2022, Theorem 8: SS/smoothing
             scale = 1 / smoothing
         else:
             scale = upper(evaluate(lambda: 1 / (2 * (ball(smoothing) / 2).expm1())))

@@ -1,4 +1,4 @@
-"""PolyPlace noise (paper 000, Definition 7; corrected closed forms in docs/proofs/exact_sampler.md).
+"""PolyPlace noise (Hladík and Tětek 2022, Definition 7; corrected closed forms in docs/proofs/exact_sampler.md).
 
 W is alpha times the unit-scale variable, so that large alpha (a nearly Laplace law) keeps its accuracy.
 """

@@ -1,7 +1,7 @@
 """Staircase PolyPlace: pure noise for smooth bounds and large epsilon, up to a quarter smaller than PolyPlace.
 
 The smallest law that is private above a chosen core, ``docs/proofs/staircase_polyplace.md``; without smoothing and
-with a flat core it is the staircase law of Geng & Viswanath.
+with a flat core it is the staircase law of Geng and Viswanath.
 """
 
 from __future__ import annotations

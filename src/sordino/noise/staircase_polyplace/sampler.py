@@ -135,7 +135,7 @@ def _lay_out(numbers: tuple[Fraction, ...], bits: int) -> _Pieces:
 
 
 def _beyond(point: Ball, start: Ball) -> bool:
-    """Whether a break point lies beyond the start of its level; a tie is no piece at all."""
+    """Whether a break point lies beyond the start of its level; a tie is not a piece at all."""
     try:
         return is_less(start, point)
     except Undecided:

@@ -1,6 +1,6 @@
 """Student's t: pure, concentrated and geo-privacy under a smooth bound, by an exact hyperbolic formula.
 
-Bun & Steinke (paper 004, section 3.4); the exact cost is in ``docs/proofs/student_t.md``.
+Bun and Steinke 2019, section 3.4; the exact cost is in ``docs/proofs/student_t.md``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.noise import Noise, beta_tail
-from sordino.noise.calibration import Calibration, choose_method, short, too_smooth
+from sordino.noise.calibration import Calibration, choose_method, short, smoothing_below, too_smooth
 from sordino.privacy import Concentrated, Geo, Pure
 from sordino.privacy.conversion import ball, evaluate, lower, upper
 
@@ -86,17 +86,7 @@ class StudentT(Noise):
         cls, price: Pure, smoothing: Fraction | None, method: str | None, df: Fraction | None = None
     ) -> Calibration:
         method = choose_method(cls.name, method, *METHODS)
-        epsilon = price.epsilon
-        if smoothing is None:
-            smoothing = epsilon / 10
-        if smoothing >= epsilon:
-            raise too_smooth(
-                cls.name,
-                smoothing,
-                f"epsilon = {float(epsilon):g}",
-                price,
-                f"smoothing={float(epsilon) / 10:g}",
-            )
+        epsilon, smoothing = price.epsilon, smoothing_below(cls.name, price, smoothing)
         if df is None:
             df = _best_df(float(epsilon), float(smoothing), method)
         eta = lower(evaluate(lambda: _shift(ball(epsilon), ball(smoothing), ball(df), method)))
@@ -164,7 +154,7 @@ def _cost(g: Any, eta: Any, d: Any, method: str) -> Any:
     if method == "joint":
         return abs(d - 1) / 2 * g + (d + 1) / 2 * (g * g + eta * eta / d).sqrt()
     shift = (d + 1) * eta / (2 * d.sqrt())
-    # paper 002 has df * smoothing, paper 004 (Theorem 31) has (df + 1) * smoothing.
+    # Liang and Yi 2024 have df * smoothing, Bun and Steinke 2019 (Theorem 31) have (df + 1) * smoothing.
     return ((d + 1) * g if method == "published" else d.max(1 + 0 * d) * g) + shift
 
 

@@ -1,6 +1,6 @@
 """Uniform-log-normal noise U exp(sigma Y): concentrated DP under a smooth bound.
 
-Bun & Steinke (paper 004, section 3.2) with the exact location score, ``docs/proofs/log_normal.md``.
+Bun and Steinke 2019, section 3.2 with the exact location score, ``docs/proofs/log_normal.md``.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class UniformLogNormal(SigmaShaped):
     def location_score_bound(self) -> Any:
         """Give the exact sup |d log f/dx| as a ball: h e^{s^2 - s g}/s at the g with h(g) - g = s.
 
-        h is the normal hazard. It corrects Lemma 24 of paper 004, whose constant fails for sigma < 0.5154.
+        h is the normal hazard. It corrects Lemma 24 of Bun and Steinke 2019, whose constant fails for sigma < 0.5154.
         """
         from flint import arb
         from scipy.optimize import brentq

@@ -1,60 +1,41 @@
-"""Uniform log-normal noise (paper 004, Section 3.2): a uniform variable times exp(sigma * Gaussian)."""
+"""Uniform log-normal noise (Bun and Steinke 2019, Section 3.2): a uniform variable times exp(sigma * Gaussian)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino import checks
-from sordino.exact.balls import rational
-from sordino.exact.recipe import Fast, Guard, Recipe
-from sordino.noise.gaussian.sampler import GAUSSIAN_GUARDS, gaussian_ball, gaussian_float
-from sordino.noise.laplace_log_normal.sampler import LARGEST_PROVED
+from sordino.exact.recipe import Fast, Guard
+from sordino.noise.gaussian.sampler import GAUSSIAN_GUARDS
+from sordino.noise.log_normal_scale import LogNormalScaleRecipe
 
 if TYPE_CHECKING:
     from sordino.exact.balls import Ball
     from sordino.exact.functions import Functions
     from sordino.exact.uniforms import LazyUniform
 
-_TOLERANCE = 2.0**-41
-
 
 @dataclass(frozen=True, slots=True)
-class UniformLogNormalRecipe(Recipe):
+class UniformLogNormalRecipe(LogNormalScaleRecipe):
     """The law of X exp(sigma Y), X uniform on [-1, 1] and Y standard normal, independent.
-
-    Args:
-        sigma: The spread of the log-scale, positive.
 
     Example:
         >>> UniformLogNormalRecipe(1.5).sigma
         Fraction(3, 2)
     """
 
+    family: ClassVar[str] = "uniform-log-normal"
     guards: ClassVar[tuple[Guard, ...]] = (Guard.NONE, *GAUSSIAN_GUARDS)
-
-    sigma: Fraction
-    proved: bool = field(init=False, repr=False, compare=False)
-    _float: float = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        sigma = checks.positive("uniform-log-normal", sigma=self.sigma)
-        object.__setattr__(self, "sigma", sigma)
-        object.__setattr__(self, "proved", sigma <= LARGEST_PROVED)
-        object.__setattr__(self, "_float", float(sigma))
 
     def fast(self, f: Functions, *x: Any) -> Fast:
         """|dZ| <= e^(sigma Y) (2^-53 + sigma dY + 2^-46): below 2^-41 (1+sigma) e^(sigma Y)."""
         v, radius, angle = x
-        y = gaussian_float(f, radius, angle)
-        y *= self._float
-        y = f.exp(y)
-        tolerance = y * (_TOLERANCE * (1.0 + self._float))
+        y = self.scale(f, radius, angle)
+        tolerance = y * self.tolerance
         y *= v
         return Fast(y, tolerance)
 
     def ball(self, *u: LazyUniform) -> Ball:
         """The same formula in balls."""
         v, radius, angle = u
-        return v.signed() * (rational(self.sigma) * gaussian_ball(radius, angle)).exp()
+        return v.signed() * self.scale_ball(radius, angle)

@@ -1,0 +1,218 @@
+"""The conversation of plain-or-cut, whatever is averaged: the whole range or a much shorter interval, and its value.
+
+Means and sums are plain_or_cut.py, squares are plain_or_cut_squares.py. The choice and, for pure prices, its value are
+drawn together. Proof: docs/proofs/mechanism_plain_or_cut.md. Constants: plain_or_cut_plan.py.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sordino.errors import Unsupported
+from sordino.mechanisms import Answer, Mechanism, matched
+from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, CutPlan
+from sordino.mechanisms.clip.whole_or_interval import Valued
+from sordino.mechanisms.parts.draws import Draws
+from sordino.privacy import Guarantee, Neighbors, Pure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sordino.exact.bits import Bits
+    from sordino.lattice import Lattice
+    from sordino.mechanisms import Asking
+    from sordino.mechanisms.clip.column import ClippableColumn, Clipped
+    from sordino.mechanisms.clip.family import Family
+    from sordino.mechanisms.clip.noisy_mean import Summand
+    from sordino.mechanisms.parts.error_law import Errors
+    from sordino.mechanisms.parts.law import Law
+    from sordino.reading.profile import Reading
+    from sordino.reading.row_lattice import RowLattice as Codes
+    from sordino.statistics import Statistic
+
+FAILURE = 0.05  # the published bound on rows outside the interval fails at most so often
+
+
+class Cutting(Mechanism):
+    """What answers of plain-or-cut have in common: subclasses say what gets the noise within an interval.
+
+    Attributes:
+        squares: Whether sums of squares are needed.
+    """
+
+    __slots__ = ()
+
+    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    proof: ClassVar[str] = "mechanism_plain_or_cut"
+    answers_tried: ClassVar[int] = 24
+    squares: ClassVar[bool] = False
+
+    if TYPE_CHECKING:
+        price: Guarantee
+        rows: int
+        tight: bool
+        neighbors: Neighbors
+
+    @abstractmethod
+    def plan(self, contribution: int = 1, codes: Codes | None = None) -> CutPlan:
+        """How intervals are weighed and what is left for the noise; public."""
+
+    @abstractmethod
+    def family(self, codes: Codes, contribution: int = 1) -> Family:
+        """The intervals among which it chooses; public."""
+
+    @abstractmethod
+    def summand(self, sums: Clipped, rest: Guarantee, contribution: int) -> Summand:
+        """What gets noise, inside an interval that is public by now."""
+
+    def shortens(self, codes: Codes) -> bool:  # noqa: ARG002
+        """Whether a cut can lessen the noise."""
+        return True
+
+    @property
+    def root(self) -> bool:
+        """Whether the answer is the root of what gets the noise."""
+        return False
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Whatever the outcome, search and noise cost the price."""
+        return self.price
+
+    @property
+    def adaptive(self) -> bool:
+        """Not where nothing is searched: plain noise for the bounds."""
+        return not self.tight
+
+    @property
+    def trusted(self) -> bool:
+        """False when rows times the price are too few to notice that bounds are too wide."""
+        return self.tight or self.plan().searches
+
+    def answer(
+        self,
+        statistic: Statistic,
+        ask: Asking,
+        grid: Lattice,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Answer:
+        """Ask the source twice at most: for its lowest and highest rows, and for clipped sums."""
+        from sordino.mechanisms.clip.column import AskedColumn
+
+        column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
+        return matched(self, statistic).converse(column, grid, contribution=contribution, bits=bits)
+
+    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
+        """Not from one reading: the sum depends on the interval that has been released."""
+        raise Unsupported(self.name, "asks the source twice", hint="call answer(statistic, ask, grid)")
+
+    def law(self, reading: Reading) -> Law:  # noqa: ARG002
+        """Not from one reading; `error_laws` has it."""
+        raise Unsupported(
+            self.name, "has no law of a single reading", hint="error_laws(statistic, ask, grid, truth)"
+        )
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Lattice,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """Exactly: there are finitely many outcomes, and each has additive noise."""
+        from sordino.mechanisms.clip.column import AskedColumn
+        from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
+
+        del bits
+        column = AskedColumn(statistic.column, statistic.grid, ask)
+        return [outcome_errors(matched(self, statistic), column, grid, Fraction(truth), contribution)]
+
+    def whole(
+        self,
+        sums: Clipped,
+        rest: Guarantee,
+        grid: Lattice,  # noqa: ARG002
+        *,
+        contribution: int,
+        bits: Bits | None,  # noqa: ARG002
+    ) -> tuple[Summand, dict[str, Any]]:
+        """What gets noise within the declared bounds, and what had to be released for it."""
+        return self.summand(sums, rest, contribution), {}
+
+    def wholes(self, sums: Clipped, rest: Guarantee, contribution: int) -> list[tuple[float, Summand]]:
+        """The same with its chances, for the law of the error."""
+        return [(1.0, self.summand(sums, rest, contribution))]
+
+    def converse(
+        self, column: ClippableColumn, grid: Lattice, *, contribution: int = 1, bits: Bits | None = None
+    ) -> Answer:
+        """Choose the whole range or an interval, then add noise."""
+        family = self.family(column.grid, contribution)
+        plan, top = family.plan, column.grid.last
+        searches = plan.searches and self.shortens(column.grid)
+        if searches:
+            ends, sums = column.ends(family.reach, squares=self.squares)
+        else:
+            sums = column.clipped(0, top, squares=self.squares)
+        whole, told = self.whole(sums, plan.whole, grid, contribution=contribution, bits=bits)
+        fine, everything = self.fine(grid), self._clipped_to(column.grid, 0, top, None)
+        if not searches:
+            return self._answer(whole.draw(fine, bits), grid, everything | told)
+        draws, prices = Draws.of(bits), self._prices(plan)
+        valued = self._valued(whole, fine) if plan.joint else None
+        found = draws.whole_or_interval(family, family.weigh(ends), valued, prices=prices)
+        if isinstance(found, Fraction):
+            return self._answer(whole.finish(found, fine, bits), grid, everything | told)
+        if found is None:
+            return self._answer(whole.draw(fine, bits), grid, everything | told)
+        kept = column.clipped(found.low, found.high, squares=self.squares)
+        inside = self.summand(kept, plan.cut, contribution)
+        if plan.joint:
+            noisy = draws.flat_topped(self._valued(inside, fine), found.charge, price=prices["interval"])
+            value = inside.finish(noisy, fine, bits)
+        else:
+            value = inside.draw(fine, bits)
+        beyond = plan.rows_beyond(found.level, FAILURE)
+        return self._answer(value, grid, self._clipped_to(column.grid, found.low, found.high, beyond) | told)
+
+    def fine(self, grid: Lattice) -> Lattice:
+        """The lattice of what gets the noise, where the answer is on the given one."""
+        return grid
+
+    def _prices(self, plan: CutPlan) -> dict[str, Guarantee]:
+        """What each outcome costs: in a joint draw its slope and its value's noise together, else the search alone."""
+        if plan.search is not None:
+            return dict.fromkeys(("whole", "interval"), plan.search)
+        slope = plan.slope * plan.contribution
+        parts = (("whole", plan.whole, WHOLE_PART * slope), ("interval", plan.cut, slope))
+        return {name: Pure(self.rate(self.noise_part(rest)) + own) for name, rest, own in parts}
+
+    def noise_part(self, rest: Guarantee) -> Guarantee:
+        """What is left for the value beside a private number of rows."""
+        return rest
+
+    def _valued(self, part: Summand, grid: Lattice) -> Valued:
+        """What a joint draw publishes beside its outcome."""
+        return Valued(part.value, part.sensitivity, self.rate(part.price), grid)
+
+    @staticmethod
+    def rate(price: Guarantee) -> Fraction:
+        """Nats per sensitivity of plain noise at a price that is not concentrated."""
+        return Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
+
+    def _answer(self, value: Fraction, grid: Lattice, public: dict[str, Any]) -> Answer:  # noqa: ARG002
+        return Answer(value, public)
+
+    @staticmethod
+    def _clipped_to(codes: Codes, low: int, high: int, beyond: int | None) -> dict[str, Any]:
+        """What an answer says about clipping."""
+        real = codes.endless.real
+        public: dict[str, Any] = {"whole": beyond is None, "low": real(low), "high": real(high)}
+        return public if beyond is None else {**public, "rows_beyond": Fraction(beyond)}

@@ -1,0 +1,262 @@
+"""Variance, deviation and second moment that trust the declared bounds unless rows fill a much shorter interval.
+
+As means (plain_or_cut.py), with squares in place of rows. Within an interval the sum of squared deviations moves by at
+most the squared length when a row comes or goes, so no mean has to be released first. Within the whole range one is,
+where it is cheap: squares about it have a quarter of the sensitivity when it lies in the middle.
+Proof: docs/proofs/mechanism_plain_or_cut.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sordino import checks
+from sordino.lattice import Lattice
+from sordino.mechanisms import Answer, lacking, other_bounds
+from sordino.mechanisms.clip.cutting import Cutting
+from sordino.mechanisms.clip.family import Family
+from sordino.mechanisms.clip.interval import count_part
+from sordino.mechanisms.clip.noisy_mean import Summand
+from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, mean_part, plan_cut
+from sordino.mechanisms.parts.drawing import noise_for
+from sordino.mechanisms.parts.draws import Draws
+from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.row_lattice import RowLattice as Codes
+from sordino.reading.traits import Trait
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sordino.exact.bits import Bits
+    from sordino.hints import Hints
+    from sordino.mechanisms import Mechanism
+    from sordino.mechanisms.clip.column import Clipped
+
+ORIGIN = Fraction(1, 8)
+"""Of the squared length: from where squared deviations are counted under add/remove; variances are below a quarter."""
+MOMENT_ORIGIN = Fraction(1, 4)
+"""Of the largest square: the same about a public point; squares pile up near zero."""
+MEANS = 15  # places of the law of a released mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainOrCutSquares(Cutting):
+    """Population variance (or its root), or the mean square about a public point.
+
+    Args:
+        price: What the whole answer costs.
+        rows: Public number of rows; under add/remove a declared rough one.
+        low: Public lower bound.
+        high: Public upper bound.
+        step: Declared lattice of the data.
+        centre: Public guess of the centre: intervals about it are preferred like those at zero.
+        spread: Public guess of the spread: no interval is much shorter.
+        tight: The bounds fit the column: no search.
+        loose: The bounds are far too wide: intervals need not be filled, so that a heap of equal rows may win.
+        root: Answer the standard deviation.
+        about: The public point of a second moment; None for the variance.
+        neighbors: Which two datasets are neighbours.
+
+    Example:
+        >>> from sordino.privacy import Pure
+        >>> squares = PlainOrCutSquares(price=Pure(1), rows=4001, low=-50, high=1050)
+        >>> squares.trusted, round(float(squares.mean_part()), 3)
+        (True, 0.05)
+    """
+
+    price: Guarantee
+    rows: int
+    low: float
+    high: float
+    step: Fraction | float | None = None
+    centre: float | None = None
+    spread: float | None = None
+    tight: bool = False
+    loose: bool = False
+    root: bool = False
+    about: Fraction | float | None = None
+    neighbors: Neighbors = Neighbors.REPLACE_ONE
+
+    name: ClassVar[str] = "plain-or-cut-squares"
+    squares: ClassVar[bool] = True
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """Where rows suffice to search, and wherever a root or a private number of rows has no better answer."""
+        replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
+        about, root = _point(statistic), getattr(statistic, "root", False)
+        fits = not hints.rows or hints.fits(statistic.low, statistic.high)
+        found = cls(
+            price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,
+            centre=hints.centre, spread=hints.spread, tight=fits, loose=hints.loose and not fits, root=root,
+            about=about, neighbors=statistic.neighbors,
+        )  # fmt: skip
+        if about is not None and hints.interval is not None:  # plain noise has a bar
+            return
+        searches = not fits and found.plan().searches
+        if searches or (root and replace_one and hints.rows) or (about is not None and not replace_one):
+            yield found
+
+    @classmethod
+    def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """The safe mode, that for bounds far too wide and, where noise is plain, the one for bounds that fit."""
+        if not {Trait.VARIANCE, Trait.DEVIATION, Trait.MOMENT} & set(statistic.traits) or not hints.rows:
+            return
+        about, root = _point(statistic), getattr(statistic, "root", False)
+        modes: list[dict[str, bool]] = [{}, {"loose": True}]
+        if root or about is not None:
+            modes.append({"tight": True})
+        for mode in modes:
+            yield cls(
+                price=price, rows=hints.rows, low=statistic.low, high=statistic.high, step=statistic.step,
+                spread=hints.spread, root=root, about=about, neighbors=statistic.neighbors, **mode,
+            )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        checks.whole(self.name, rows=self.rows)
+        self.plan()
+
+    @property
+    def label(self) -> str:
+        """What a plan calls the modes."""
+        mode = " (tight=True)" if self.tight else " (loose=True)" if self.loose else ""
+        return self.name + mode
+
+    def refusal(self, statistic: Any) -> str | None:
+        """The variance or its root, or the moment about the same point, within the bounds it was planned for."""
+        if self.about is None:
+            reason = lacking(statistic, Trait.DEVIATION if self.root else Trait.VARIANCE)
+        else:
+            reason = lacking(statistic, Trait.MOMENT)
+            if reason is None and (self.root or statistic.grid.code(float(self.about)) != statistic.middle):
+                reason = "It was planned for a moment about another point."
+        return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
+
+    def fine(self, grid: Lattice) -> Lattice:
+        """The lattice of squares: twice the exponent of that of values, within what floats can hold."""
+        return Lattice.dyadic(max(2 * grid.exponent, -1000))
+
+    def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:
+        """A root and a mean are on the grid, squares on its square; the interval is of codes of the column."""
+        plain, codes = Lattice(Fraction(0), grid.step), statistic.grid.endless
+        value = plain if self.root else Lattice(Fraction(0), self.fine(grid).step)
+        return {"value": value, "mean": plain, "low": codes, "high": codes, "rows_beyond": Lattice()}
+
+    # What is paid for what ----------------------------------------------------------------------------------
+
+    def mean_part(self, contribution: int = 1) -> Fraction:
+        """Of the price, for a mean about which squares within the bounds are taken; 0 where it does not pay."""
+        if self.about is not None or self.neighbors is Neighbors.ADD_REMOVE_ONE:
+            return Fraction(0)
+        return mean_part(self.rows, self.price, contribution=contribution, tight=self.tight)
+
+    def plan(self, contribution: int = 1, codes: Codes | None = None) -> CutPlan:
+        """How intervals are weighed and what is left for the noise; public."""
+        lattice = Codes(self.low, self.high, step=self.step) if codes is None else codes
+        spread = None
+        if self.spread is not None:
+            spread = checks.positive(self.name, spread=self.spread) / lattice.endless.step
+        return plan_cut(
+            rows=0 if self.tight else self.rows, price=self.price.share(1 - self.mean_part(contribution)),
+            cells=lattice.last, contribution=contribution, spread=spread, squares=True,
+            counted=self.neighbors is Neighbors.ADD_REMOVE_ONE, loose=self.loose,
+        )  # fmt: skip
+
+    def family(self, codes: Codes, contribution: int = 1) -> Family:
+        """The intervals among which it chooses: for a moment those at its point."""
+        plan = self.plan(contribution, codes)
+        if self.about is not None:
+            return Family(plan, codes.last, codes.code(float(self.about)), anchored=True)
+        anchor = codes.code(min(max(0.0, codes.low), codes.high))
+        centre = None
+        if self.centre is not None:
+            centre = codes.code(min(max(float(self.centre), codes.low), codes.high))
+        return Family(plan, codes.last, anchor, centre=centre)
+
+    def noise_part(self, rest: Guarantee) -> Guarantee:
+        """What is left for squares beside a private number of rows."""
+        counted = self.neighbors is Neighbors.ADD_REMOVE_ONE
+        return rest.share(1 - count_part(self.rows, rest)) if counted else rest
+
+    # What gets noise ----------------------------------------------------------------------------------------
+
+    def summand(self, sums: Clipped, rest: Guarantee, contribution: int) -> Summand:
+        """Squares of the rows clipped to an interval, about their own mean or about the public point."""
+        rows, count = sums.rows, max(sums.rows, 1)
+        if self.about is None:
+            largest = (sums.high - sums.low) ** 2
+            squares, ends = sums.squares - sums.total**2 / count, (Fraction(0), largest / 4)
+            part = ORIGIN
+        else:
+            point = Fraction(self.about)
+            largest = max(sums.high - point, point - sums.low) ** 2
+            squares, ends = sums.about(point), (Fraction(0), largest)
+            part = MOMENT_ORIGIN
+        if self.neighbors is Neighbors.ADD_REMOVE_ONE:
+            origin, counted = largest * part, count_part(self.rows, rest)
+            return Summand(
+                squares - origin * rows, (largest - origin) * contribution, rest.share(1 - counted), origin,
+                rest.share(counted), rows, ends, contribution,
+            )  # fmt: skip
+        return Summand(
+            squares / count, largest * contribution / count, rest, Fraction(0), None, rows, ends, contribution
+        )
+
+    def _about(self, sums: Clipped, mean: Fraction, rest: Guarantee, contribution: int) -> Summand:
+        """Squares within the declared bounds about a released mean, whose known noise is taken off in the end."""
+        count = max(sums.rows, 1)
+        largest = max(sums.high - mean, mean - sums.low) ** 2
+        ends = Fraction(0), (sums.high - sums.low) ** 2 / 4
+        known = self._mean_noise(sums, contribution)
+        return Summand(
+            sums.about(mean) / count, largest * contribution / count, rest, -(known**2), None, sums.rows, ends,
+            contribution,
+        )  # fmt: skip
+
+    def _mean_noise(self, sums: Clipped, contribution: int) -> Fraction:
+        """The standard deviation of the noise in a released mean; public where the number of rows is."""
+        noise = noise_for(self.price.share(self.mean_part(contribution)))
+        sensitivity = (sums.high - sums.low) * contribution / max(sums.rows, 1)
+        return Fraction(float(sensitivity * noise.scale) * noise.noise.std)
+
+    def whole(
+        self, sums: Clipped, rest: Guarantee, grid: Lattice, *, contribution: int, bits: Bits | None
+    ) -> tuple[Summand, dict[str, Any]]:
+        """Squares within the declared bounds, about a mean that is released first where that pays."""
+        part = self.mean_part(contribution)
+        if not part:
+            return self.summand(sums, rest, contribution), {}
+        count = max(sums.rows, 1)
+        noisy, _ = Draws.of(bits).noisy(
+            sums.total / count, sensitivity=(sums.high - sums.low) * contribution / count,
+            price=self.price.share(part), grid=grid,
+        )  # fmt: skip
+        mean = grid.inside(noisy, sums.low, sums.high)
+        return self._about(sums, mean, rest, contribution), {"mean": mean}
+
+    def wholes(self, sums: Clipped, rest: Guarantee, contribution: int) -> list[tuple[float, Summand]]:
+        """The same at a few places of the law of that mean, with their chances."""
+        part = self.mean_part(contribution)
+        if not part:
+            return [(1.0, self.summand(sums, rest, contribution))]
+        noise = noise_for(self.price.share(part)).noise
+        places = np.asarray(noise.ppf((np.arange(MEANS) + 0.5) / MEANS)) / noise.std
+        places *= math.sqrt(MEANS / float(places @ places))  # few places of a law have too small a variance
+        size, centre = self._mean_noise(sums, contribution), sums.total / max(sums.rows, 1)
+        means = (min(max(centre + size * Fraction(place), sums.low), sums.high) for place in places.tolist())
+        return [(1 / MEANS, self._about(sums, mean, rest, contribution)) for mean in means]
+
+    def _answer(self, value: Fraction, grid: Lattice, public: dict[str, Any]) -> Answer:
+        if not self.root:
+            return Answer(value, public)
+        return Answer(grid.step * round(Fraction(math.sqrt(value)) / grid.step), public)
+
+
+def _point(statistic: Any) -> Fraction | None:
+    """The lattice point about which a second moment is taken; None for a variance."""
+    return statistic.grid.endless.real(statistic.middle) if Trait.MOMENT in statistic.traits else None
