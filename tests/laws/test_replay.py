@@ -18,6 +18,7 @@ from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.geometric import Geometric
 from sordino.mechanisms.choose import choose, output_grid
+from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.parts.draws import Draws
 from sordino.noise.laplace import Laplace
 from sordino.privacy import Approx, BoundedRange, Concentrated, Neighbors, Pure
@@ -226,3 +227,15 @@ def test_real_draws_follow_the_laws_of_the_replay(statistic):
     gap = float(np.max(np.maximum(seen - below, before - seen)))
     assert gap < 1.95 / math.sqrt(tries)  # once in a thousand
     assert float(np.max(np.abs(seen - 0.7 * below))) > 1.95 / math.sqrt(tries)
+
+
+@pytest.mark.parametrize("rows", [24, 400])
+def test_a_fit_test_is_paid_for_on_both_sides_of_its_threshold(rows):
+    """Few rows at the ends of the range, where to fit costs, and many, where not to fit does."""
+    mean = sd.Mean("x", low=0, high=1000)
+    mechanism = AutoClip(price=Pure(1), rows=1000, low=0, high=1000)
+    half = rows // 2
+    table, other = [0.0] * half + [1000.0] * half, [0.0] * half + [1000.0] * (half - 1) + [500.0]
+    seen = replay(mechanism, mean, {"x": table}, {"x": other}, walks=1)
+    assert seen.problems == []
+    assert seen.step > 0.99

@@ -94,7 +94,9 @@ def _split(places: Any, by: Floats, edges: Floats) -> list[Any]:
 
 def _last(node: Node, path: tuple[Any, ...], parts: Parts) -> bool:
     """Whether nothing is chosen after this, by a few of its outcomes."""
-    sample = {int(np.argmax(parts.here)), int(np.argmax(parts.loss))}  # type: ignore[arg-type]
+    sample = set(range(len(parts.loss)))
+    if len(sample) > FEW_PARTS:
+        sample = {int(np.argmax(parts.here)), int(np.argmax(parts.loss))}  # type: ignore[arg-type]
     return all(node((*path, parts.outcomes[place])).parts is None for place in sample)
 
 

@@ -22,6 +22,7 @@ from sordino.reading.traits import Trait
 from sordino.testing.forced import ForcedDraws, Pending
 from sordino.testing.joint import joint_stick
 from sordino.testing.loss import orders, ratio, renyi
+from sordino.testing.noise_steps import ThresholdStep
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 SLACK = 1 + 1e-7  # floats: losses are differences of logarithms of size up to a few hundred
 BRANCHES = 24  # parts of one choice that a complete walk follows, where there are many
+YES_OR_NO = 2
 PERSON = "person"  # the column that says whose a row is
 Table = Mapping[str, Sequence[Any]]
 
@@ -216,9 +218,7 @@ def replay(
         _everything(tree, price, seen, complete)
     for walk in range(2 + walks):
         _walk(tree, price, seen, walk, random, before)
-    for branch in (
-        _branches(tree) if walks else ()
-    ):  # each outcome with a price of its own leads to other choices
+    for branch in _branches(tree, several=bool(walks)):  # whatever it costs, each leads to other choices
         for walk in range(2):
             _walk(tree, price, seen, walk, random, before, branch)
     if isinstance(price, Approx) and price.delta and seen.worst > SLACK:
@@ -259,8 +259,10 @@ class _Account:
         return float(np.max(self.divergences / (float(price.rho) * np.array(self.orders))))
 
 
-def _observe(node: _Node, seen: Replay, path: tuple[Any, ...], known: set[tuple[Any, ...]]) -> None:
-    """Check one choice against its own part of the price, once."""
+def _observe(
+    node: _Node, seen: Replay, path: tuple[Any, ...], known: set[tuple[Any, ...]], tested: bool
+) -> None:
+    """Check one choice against its own part of the price, once; not after a test, whose delta pays where it errs."""
     if path in known:
         return
     known.add(path)
@@ -278,8 +280,8 @@ def _observe(node: _Node, seen: Replay, path: tuple[Any, ...], known: set[tuple[
         )
     else:
         used = ratio(node.parts, given)
-    seen.step = max(seen.step, used)
-    if used > SLACK:
+    seen.step = max(seen.step, used) if not tested else seen.step
+    if used > SLACK and not tested:
         seen.problems.append(
             f"choice {len(path) + 1} ({node.step.kind}) costs {used:.6f} of its part {given}"
         )
@@ -296,14 +298,15 @@ def _walk(
 ) -> None:
     """Follow one path to its end: the largest losses, the smallest, or at random; along a branch if one is given."""
     path: tuple[Any, ...] = ()
-    account = _Account(price)
+    account, tested = _Account(price), False
     while True:
         node = tree.node(path)
-        _observe(node, seen, path, known)
+        _observe(node, seen, path, known, tested)
         if node.step is None or node.parts is None:
             break
+        tested = node.step.kind == ThresholdStep.kind
         parts, kept = node.parts, None
-        if branch and isinstance(node.step.price, Mapping):
+        if branch and not path:
             kept = [k for k, one in enumerate(parts.outcomes) if node.step.branch(one) == branch[0]]
         place = _place(parts, walk, random, kept)
         account.add(parts, place)
@@ -317,12 +320,16 @@ def _walk(
         seen.worst, seen.path = used, path
 
 
-def _branches(tree: _Tree) -> list[tuple[Any, ...]]:
-    """The outcomes of the first choice, where they have prices of their own."""
+def _branches(tree: _Tree, *, several: bool) -> list[tuple[Any, ...]]:
+    """The outcomes of a first choice of yes or no; of others, where they have prices of their own."""
     node = tree.node(())
-    if node.step is None or not isinstance(node.step.price, Mapping):
+    if node.step is None or node.parts is None:
         return []
-    return [(branch,) for branch in node.step.price]
+    if len(node.parts.outcomes) == YES_OR_NO:
+        return [(outcome,) for outcome in node.parts.outcomes]
+    if several and isinstance(node.step.price, Mapping):
+        return [(branch,) for branch in node.step.price]
+    return []
 
 
 def _place(parts: Parts, walk: int, random: np.random.Generator, kept: list[int] | None = None) -> int:
@@ -345,7 +352,8 @@ def _everything(tree: _Tree, price: Guarantee, seen: Replay, most: int) -> None:
     while pending and seen.paths < most:
         path, taken = pending.pop()
         node = tree.node(path)
-        _observe(node, seen, path, known)
+        before = tree.node(path[:-1]).step if path else None
+        _observe(node, seen, path, known, before is not None and before.kind == ThresholdStep.kind)
         if node.parts is not None:
             pending += [
                 ((*path, node.parts.outcomes[k]), (*taken, (node.parts, k))) for k in _extremes(node.parts)

@@ -16,7 +16,7 @@ from sordino.mechanisms.choose import output_grid
 from sordino.privacy import Neighbors
 from sordino.session.quote import rehearse
 from sordino.testing.replay import Replay, replay
-from sordino.testing.tables import TablePair, hostile, neighbours
+from sordino.testing.tables import TablePair, filled, hostile, neighbours
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Mechanism
@@ -26,12 +26,12 @@ PEOPLE = (1, 3)
 """Rows per person that are tried."""
 SIZES = (24, 3, 80)
 """Rows of hostile tables, in turn: about as many as were declared, far fewer, far more."""
-LONG = (24, 3, 400)
+LONG = (24, 3, 200)
 """The same for mechanisms that search: some of their choices see nothing of a short table."""
 FEW = 7
 """Rows of hostile tables for what is no default."""
-MANY = 60
-"""Cases of a mechanism beyond which those that are no default see one pair each."""
+OTHERS = 400
+"""Pairs of a mechanism that its cases share, where they are no default: at least one each."""
 COMPLETE = 300
 """Paths of one pair in a tiny world that are walked at most."""
 
@@ -69,7 +69,9 @@ def chosen(kind: type[Mechanism], *, thorough: bool = False) -> Iterator[Mechani
         price = case.mechanism.guarantee.kind
         said = () if case.mechanism.reads_once else case.hints  # what was said decides what is searched
         key = statistic.name, statistic.neighbors, price, wide, case.default, type(noise), said
-        aside = wide and not case.default and len(case.hints) == 1  # an alternative: its tiny world will do
+        aside = (
+            wide and not case.default and len(case.hints) == 1 and case.mechanism.reads_once
+        )  # an alternative: its tiny world will do
         if thorough or (key not in seen and not aside):
             seen.add(key)
             yield case
@@ -107,7 +109,7 @@ def survey(
         (True, [])
     """
     turn, cases = itertools.count(), list(chosen(kind, thorough=thorough))
-    others = pairs // 2 if len(cases) <= MANY else 1
+    others = max(OTHERS // max(len(cases), 1), 1)
     for case in cases:
         if defaults and not case.default:
             continue
@@ -135,20 +137,23 @@ def _asked(case: MechanismCase, contribution: int) -> bool:
 def _pairs(
     case: MechanismCase, contribution: int, turn: int, *, thorough: bool, pairs: int, others: int
 ) -> Iterator[tuple[TablePair, int]]:
-    sizes = SIZES if case.mechanism.reads_once else LONG
-    few = case.mechanism.reads_once and not (case.default or thorough)
-    size = FEW if few else sizes[turn % len(sizes)]
+    alone = case.mechanism.reads_once
+    sizes = SIZES if alone else LONG
+    size = sizes[turn % len(sizes)]
+    if alone and not (case.default or thorough):
+        size = FEW
     found = list(hostile(case.world, size, contribution, seed=turn))
     if thorough:
         yield from ((pair, 0) for pair in found)
         tiny = neighbours(case.world, contribution)
         yield from ((pair, COMPLETE) for pair in itertools.islice(tiny, 400))
         return
-    wanted = pairs if not case.mechanism.reads_once else max(pairs // 2, 1)
-    if not case.default:
-        wanted = 1 if few else others
+    wanted = max(pairs // 2 if alone else pairs, others) if case.default else others
     step = max(len(found) // wanted, 1)
     yield from ((found[(turn + k * step) % len(found)], 0) for k in range(min(wanted, len(found))))
+    if case.default and not alone:  # what only a search finds: many rows that fill a part of a wide range
+        long = list(filled(case.world, LONG[-1], contribution))
+        yield from ((pair, 0) for pair in long[turn % 2 :: 2])
 
 
 def _replayed(case: MechanismCase, pair: TablePair, *, complete: int) -> Replay:

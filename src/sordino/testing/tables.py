@@ -116,6 +116,18 @@ def _filled(case: Case, size: int) -> list[list[Row]]:
     return [short, [*short[few:], *([(float(high),)] * few)]]
 
 
+def filled(case: Case, rows: int, contribution: int = 1) -> Iterator[TablePair]:
+    """Pairs of long tables that fill a part of a wide range, with a person at its far end; none of narrow ones."""
+    for shape in _filled(case, max(rows, 2 * contribution)):
+        person = [(float(getattr(case.statistic, "high", 0)),)] * contribution
+        kept = shape[contribution:] if case.statistic.neighbors is Neighbors.REPLACE_ONE else shape
+        yield TablePair(
+            columns(case, shape[contribution:] + shape[:contribution]),
+            columns(case, kept + person),
+            contribution,
+        )
+
+
 def distance(norm: float, one: Sequence[float], other: Sequence[float]) -> float:
     """How far two vectors lie apart in a norm."""
     gaps = [abs(a - b) for a, b in zip(one, other, strict=True)]
