@@ -55,6 +55,7 @@ _HOMES = {
     "reading.condition": ("Condition",),
     "reading.profile": ("Profile",),
     "session": ("Session", "open"),
+    "testing.audit": ("audit",),
     "session.oneline": (
         "count",
         "histogram",

@@ -169,7 +169,9 @@ def _power(pair: Densities, order: float) -> float:
 def log_integral(exponent: Callable[[Floats], Floats], places: Floats) -> float:
     """Log of the integral of ``exp(exponent)`` between the first and the last place."""
     left, right = places[:-1], places[1:]
-    lefts, rights, sums = [], [], []
+    lefts: list[Floats] = []
+    rights: list[Floats] = []
+    sums: list[float] = []
     for _ in range(HALVINGS):
         # The ends of a segment belong to it alone: values just inside, so that jumps at a place do not matter.
         inner = (right - left) * 1e-9
@@ -202,10 +204,10 @@ def log_integral(exponent: Callable[[Floats], Floats], places: Floats) -> float:
     values = exponent(((left + right) / 2)[:, None] + half[:, None] * NODES)
     with np.errstate(divide="ignore"):
         terms = values + np.log(half)[:, None] + np.log(WEIGHTS)
-    highest = float(np.max(terms))
-    if not math.isfinite(highest):
-        return highest
-    return highest + math.log(float(np.exp(terms - highest).sum()))
+    largest = float(np.max(terms))
+    if not math.isfinite(largest):
+        return largest
+    return largest + math.log(float(np.exp(terms - largest).sum()))
 
 
 @lru_cache(maxsize=4096)

@@ -230,6 +230,14 @@ def replay(
     return seen
 
 
+def first_parts(
+    mechanism: Mechanism, statistic: Statistic, table: Table, neighbour: Table, contribution: int = 1
+) -> Parts | None:
+    """The two laws of the first choice; None where none is made."""
+    sides = _Side(table), _Side(neighbour)
+    return _Tree(mechanism, statistic, sides, output_grid(statistic), contribution, 0).node(()).parts
+
+
 class _Account:
     """Losses along one path."""
 

@@ -259,7 +259,7 @@ class Extreme(Mechanism):
         contribution: int = 1,
         bits: Bits | None = None,
     ) -> Answer:
-        """Draw a lattice point; the lattice of the data is the grid. The reading is of rows, however many a person has."""
+        """Draw a lattice point; the lattice of the data is the grid, and the reading is of rows, not of people."""
         (answer,) = self._draw(self._of(reading), contribution, bits)
         return answer
 
