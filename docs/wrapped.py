@@ -29,7 +29,11 @@ ATOM = re.compile(r"`[^`]*`|\$[^$\s](?:[^$]*[^$\s])?\$|\]\([^)]*\)|[^\s`$\]]+|[`
 def pages() -> list[Path]:
     """The Markdown files of the repository."""
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "clients").rglob("*.md")]
-    return sorted(path for path in found if not {"_build", "node_modules"} & set(path.parts))
+    made = {
+        ROOT / "docs/reference" / name for name in ("commands.md", "theorems.md")
+    }  # when the site is built
+    away = {"_build", "node_modules", "jupyter_execute"}
+    return sorted(path for path in found if path not in made and not away & set(path.parts))
 
 
 def words(text: str) -> list[str]:

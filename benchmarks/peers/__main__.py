@@ -87,7 +87,7 @@ def parse(words=None):
     parser.add_argument("--cache", type=Path, default=environments.cache_folder())
     parser.add_argument("--snapshot", default=None, help="an earlier copy of our code, by its key")
     parser.add_argument("--csv", type=Path, default=None, help="where all cells go as a table")
-    parser.add_argument("--pages", type=Path, default=environments.REPOSITORY / "docs" / "explanation")
+    parser.add_argument("--pages", type=Path, default=environments.REPOSITORY / "docs" / "measurements")
     options = parser.parse_args(words)
     unknown = [step for step in options.steps if step not in STEPS]
     if unknown:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -226,16 +227,20 @@ def test_a_postgres_table_that_is_not_there(postgres_server):
 def spark():
     """Spark in local mode."""
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'sordino[spark]'")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("PYSPARK_PYTHON", sys.executable)
     session = (
         sql.SparkSession.builder.master("local[1]")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .getOrCreate()
     )
     yield session
     session.stop()
+    patch.undo()
 
 
 @pytest.mark.slow

@@ -195,12 +195,12 @@ def test_another_file_is_no_store(tmp_path):
     (tmp_path / "text").write_text(
         "not a database, but long enough to be looked at as one by SQLite itself" * 20
     )
-    with pytest.raises(DataError, match="no store"):
+    with pytest.raises(DataError, match="not a store"):
         SeenReports(tmp_path / "text")
     other = sqlite3.connect(tmp_path / "other.sqlite")
     other.execute("CREATE TABLE people (name TEXT)")
     other.close()
-    with pytest.raises(DataError, match="no store"):
+    with pytest.raises(DataError, match="not a store"):
         SeenReports(tmp_path / "other.sqlite")
 
 

@@ -191,7 +191,7 @@ def test_references_are_checked():
             Reference.around(**wrong)
     with pytest.raises(ParameterError, match="200 km"):
         Reference.around(longitude=0, latitude=0, radius=200_001)
-    with pytest.raises(ParameterError, match="no distances"):
+    with pytest.raises(ParameterError, match="not distances"):
         Reference.flat(low=(0, 0), high=(1, 1), unit="degrees")
     with pytest.raises(ParameterError, match="greater"):
         Reference.flat(low=1, high=1)

@@ -15,7 +15,8 @@ from sordino.mechanisms.blocks.centre import Centre, _asking, located, shares
 from sordino.mechanisms.blocks.dealing import deal
 from sordino.mechanisms.blocks.pivot import half_width
 from sordino.mechanisms.blocks.plan import BlockPlan
-from sordino.privacy import Concentrated, Pure
+from sordino.privacy import Concentrated, Neighbors, Pure
+from sordino.reading.requests import Summary
 from sordino.running.block import Plain, Rows
 from sordino.running.evaluate import Task, value
 from sordino.statistics.function import Function
@@ -226,3 +227,41 @@ def test_intervals_cover_normal_values_and_not_with_the_pivot_of_more_blocks(pri
         narrow += abs(float(middle) - 37) <= more * float(spread)
     assert covered >= 0.925 * 400
     assert narrow < 0.9 * 400
+
+
+def test_cases_cover_both_relations_and_run_without_processes():
+    cases = list(FunctionBlocks.cases())
+    assert {case.world.statistic.neighbors for case in cases} == set(Neighbors) & set(Function.relations)
+    assert {case.mechanism.aggregate for case in cases} == {"trimmed", "median", "mean"}
+    assert {case.mechanism.failures for case in cases} == {False, True}
+    table = Rows({"x": Plain(np.array([0.0, 1, 3, 3]))})
+    for case in cases:
+        ask = lambda request: Summary(request, 4, table=table)  # noqa: E731
+        grid = Lattice.dyadic(-20)
+        answer = case.mechanism.answer(case.world.statistic, ask, grid, bits=SeededBits(2))
+        assert -2 <= answer.value <= 2
+        assert ("failed_blocks" in answer.public) is case.mechanism.failures
+
+
+def test_failures_are_counted_by_block():
+    """One person more or less changes the number by one at most: it is a number of blocks."""
+    everybody = [0.0, 1, 3, 4, 7]
+    for count in range(6):
+        table = Rows({"x": Plain(np.array(everybody[:count]))}, np.arange(count))
+        numbers = []
+        for blocks in itertools.product(range(BLOCKS), repeat=count):
+            dealt = deal(count, np.arange(count), BLOCKS, Words(blocks), fixed=False)
+            found = [
+                value(nasty(3), table.block(dealt.rows(place)), Task("numpy"), 1) for place in range(BLOCKS)
+            ]
+            failed = [one is None for one in found]
+            numbers.append(sum(failed))
+            if count:
+                fewer = Rows({"x": Plain(np.array(everybody[: count - 1]))}, np.arange(count - 1))
+                left = deal(count - 1, np.arange(count - 1), BLOCKS, Words(blocks[:-1]), fixed=False)
+                others = [
+                    value(nasty(3), fewer.block(left.rows(place)), Task("numpy"), 1)
+                    for place in range(BLOCKS)
+                ]
+                assert abs(sum(failed) - sum(one is None for one in others)) <= 1
+        assert max(numbers) <= BLOCKS

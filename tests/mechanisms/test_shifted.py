@@ -1,4 +1,4 @@
-"""The shifted inverse: its score has sensitivity one on all small worlds, and upward reaches do not matter."""
+"""Shifted and asymmetric intervals: their scores have sensitivity one on all small worlds."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sordino.errors import SordinoError
 from sordino.mechanisms.nested.intervals import Intervals
 from sordino.mechanisms.nested.nested import intervals_of
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
+from sordino.reading.profile import Profile, Reach
 
 
 def score(family, y):
@@ -79,3 +80,65 @@ def test_one_row_that_could_be_anything_costs_little_with_a_shift():
     assert errors[90] < 20 < errors[0] / 10**9  # biased by some ninety rows of four hundred, and that is all
     with pytest.raises(SordinoError, match="shift"):
         PiecewiseLaplace(price=sd.Pure(1), shift=-1)
+
+
+DOMAIN = (0, 1, 4)
+WORLD = tuple(itertools.combinations_with_replacement(DOMAIN, 3))
+OWN = {
+    "largest": max,
+    "second": lambda rows: sorted(rows)[-2],
+    "spread": lambda rows: max(rows) - min(rows),
+    "zeros": lambda rows: rows.count(0),
+}
+
+
+def nearby(rows):
+    """Every dataset with one row changed."""
+    return {tuple(sorted((*rows[:place], new, *rows[place + 1 :]))) for place in range(3) for new in DOMAIN}
+
+
+def sides(f, rows):
+    """By distance, how far one changed row lowers and raises f at most, by enumeration."""
+    near, fall, rise = {rows}, [], []
+    for _ in range(4):
+        steps = [f(other) - f(one) for one in near for other in nearby(one)]
+        fall.append(max(0, -min(steps)))
+        rise.append(max(0, *steps))
+        near |= {other for one in near for other in nearby(one)}
+    return Profile.dense(fall, fall[-1]), Profile.dense(rise, rise[-1])
+
+
+def own_family(f, rows, *, late=False, symmetric=False):
+    fall, rise = sides(f, rows)
+    if symmetric:
+        fall = rise = Profile.dense([max(fall.at(k), rise.at(k)) for k in range(4)], 4)
+    if late:  # a planted error: the first radius is left out
+        rise = Profile.dense([0, *(rise.at(k) for k in range(3))], 4)
+    reach = Reach.from_sides(f(rows), fall, rise, bottom=0, top=4)
+    ends = [reach.at(level) for level in range(reach.distance[-1] + 1)]
+    return Intervals.of([low for low, _ in ends], [high for _, high in ends], first=0, last=4)
+
+
+def largest_move(f, **options):
+    families = {rows: own_family(f, rows, **options) for rows in WORLD}
+    return max(
+        abs(score(families[rows], y) - score(families[other], y))
+        for rows in WORLD
+        for other in nearby(rows)
+        for y in (Fraction(k, 4) for k in range(17))
+    )
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_asymmetric_radii_move_the_score_by_at_most_one(name):
+    assert Fraction(1, 2) < largest_move(OWN[name]) <= 1
+    for rows in WORLD:  # and are never wider than equal ones
+        narrow, wide = own_family(OWN[name], rows), own_family(OWN[name], rows, symmetric=True)
+        levels = zip(
+            narrow.low[:-1], wide.low, narrow.high[:-1], wide.high, strict=False
+        )  # the last is the range
+        assert all(low >= lower and high <= higher for low, lower, high, higher in levels)
+
+
+def test_a_side_that_is_late_breaks_the_law():
+    assert largest_move(max, late=True) > 1

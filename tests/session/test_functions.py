@@ -143,7 +143,7 @@ def test_an_engine_elsewhere_refuses_before_the_debit():
     people = sd.open(
         Lazy(polars.LazyFrame({"x": np.arange(400.0)}), nearby=False, name="far"), budget=sd.Pure(3)
     )
-    with pytest.raises(Unsupported, match="cannot hand out whole columns"):
+    with pytest.raises(Unsupported, match="cannot cut rows into blocks"):
         people.release(asked(blocks=10), sd.Pure(1))
     assert people.remaining == sd.Pure(3)
 
@@ -211,6 +211,25 @@ def test_a_plan_says_how_many_blocks_and_what_they_cost():
     with pytest.raises(ParameterError, match="2,000 rows would do"):
         sd.plan(asked(), sd.Pure(1), rows=1500)
     json.dumps(found.to_dict())
+
+
+@pytest.mark.parametrize("price", [sd.Pure(20), sd.Concentrated(200)])
+def test_the_number_of_failed_blocks_can_be_bought(price):
+    def fails(block):
+        if block["x"].min() < 3.5:
+            raise ValueError
+        return middle(block)
+
+    people = sd.open(rows(), budget=price.scaled(3))
+    bought = people.release(asked(fails, failures=True, blocks=100), price)
+    assert 30 < bought.public["failed_blocks"] <= 100  # some 90 of 100
+    assert "how many there were is said with noise" in " ".join(bought.explain().split())
+    assert sd.Release.from_json(bought.to_json()) == bought
+    free = people.release(asked(fails, blocks=100), price)
+    assert "failed_blocks" not in free.public
+    assert people.remaining == price  # it was paid from the same price
+    event = people.quote(asked(failures=True), sd.Pure(1))
+    assert event.mechanism["failures"] is True
 
 
 def test_progress_counts_all_blocks():

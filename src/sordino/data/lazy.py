@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from sordino.data import grouped
+from sordino.data import far_blocks, grouped
 from sordino.data.bounding import hashed
 from sordino.data.expressions import code, fulfils, key, number, present
 from sordino.data.home import Caller, Home
@@ -135,6 +135,8 @@ class Lazy:
     def check(self, *requests: Ask) -> None:
         """Refuse what the schema cannot answer, before anything is spent."""
         self._check(requests, keys=True)
+        if not self._nearby and any(isinstance(part, Blocks) for part in parts(requests)):
+            far_blocks.probe(self._frame)
 
     def _check(self, requests: tuple[Ask, ...], *, keys: bool = False) -> None:
         row = None if self._row == ROW else self._row
@@ -150,10 +152,11 @@ class Lazy:
         for part in parts(requests):
             if isinstance(part, Cells) and not any(isinstance(one, str) for one in part.keys):
                 self._no_text(part.column, number=bool(part.keys))
-            if isinstance(part, Columns | Links | Blocks) and not self._nearby:
-                named = list(part.columns) if isinstance(part, Blocks) else needed(part)
+            if isinstance(part, Blocks) and not self._nearby:
+                far_blocks.check(self._name, self._frame, self._home, part, row=self._row)
+            if isinstance(part, Columns | Links) and not self._nearby:
                 raise Unsupported(
-                    self._name, "cannot hand out whole columns", got={"columns": named},
+                    self._name, "cannot hand out whole columns", got={"columns": needed(part)},
                     why="This statistic needs every row in memory, and this engine is elsewhere. Nothing was spent.",
                     hint="write the columns to a Parquet file and open that",
                 )  # fmt: skip
@@ -338,6 +341,10 @@ class Lazy:
             else nw.col(name)
             for name in names
         ]
+        if not self._nearby:
+            holds = {name: name in numeric for name in request.columns}
+            rows = far_blocks.rows(frame, chosen, holds, home=self._home, unit=unit, row=self._row)
+            return Summary(request, 0, table=rows)  # how many there are is not asked
         fetched = frame.select(*chosen).collect(backend="pyarrow").to_native()
         inner = Memory(fetched, unit=self.unit, numbers=self._numbers)
         (summary,) = inner.summary(Blocks(request.columns))

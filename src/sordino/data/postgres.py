@@ -123,6 +123,15 @@ class Server(Home):
                 finally:
                     self._within = False
 
+    @property
+    def connection(self) -> Any:
+        """The connection, inside of a snapshot."""
+        return self._backend.con
+
+    def compiled(self, query: Any) -> str:
+        """The SQL of an expression."""
+        return str(self._backend.compile(query))
+
     def forked(self) -> None:
         """In a new process: no transaction of the parent's is under way here."""
         super().forked()

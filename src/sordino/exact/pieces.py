@@ -43,7 +43,7 @@ class Pieces:
         >>> kappa = Fraction(1, 2)
         >>> pieces = Pieces(starts=[5, 8, 5, 1], lengths=[3, 2, -4, -1], levels=[0, 1, 0, 1],
         ...                 rate=kappa, shapes=(Falling(kappa),))
-        >>> 0 <= Lattice.dyadic(-10).value(pieces.draw(grid=Lattice.dyadic(-10), bits=SeededBits(3))) <= 10
+        >>> 0 <= Lattice.dyadic(-10).number(pieces.draw(grid=Lattice.dyadic(-10), bits=SeededBits(3))) <= 10
         True
     """
 

@@ -18,10 +18,11 @@ from sordino.geo.kernel_density import KernelDensity
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from sordino.geo.query import Query
     from sordino.geo.reporting import Reports
+    from sordino.geo.space_function import SpaceFunction
     from sordino.privacy import Geo
 
 
@@ -45,7 +46,7 @@ class Estimate:
     high: Any
     count: Any
     confidence: float
-    query: Query = field(repr=False)
+    query: Query | SpaceFunction = field(repr=False)
 
     @property
     def density(self) -> Any:
@@ -82,9 +83,9 @@ class ReportTally:
 
     __slots__ = ("_count", "_mechanism", "_square", "_total", "query")
 
-    def __init__(self, query: Query) -> None:
+    def __init__(self, query: Query | SpaceFunction) -> None:
         self.query = query
-        places = len(query.at) if isinstance(query, KernelDensity) else 1
+        places = len(query.at) if isinstance(query, KernelDensity) else getattr(query, "outputs", 1)
         self._count = np.zeros(places, dtype=np.int64)
         self._total = np.zeros(places)
         self._square = np.zeros(places)
@@ -105,12 +106,13 @@ class ReportTally:
         self._mechanism = made.id
         values = reports.values
         if reports.block is None:
-            self._put(0, values)
+            for place, column in enumerate(values.reshape(len(values), self._count.size).T):
+                self._put(place, column)
             return
         for b, members in enumerate(made.blocks):  # type: ignore[union-attr]
             rows = values[reports.block == b]
-            for column, j in enumerate(members):
-                self._put(j, rows[:, column])
+            for part, j in enumerate(members):
+                self._put(j, rows[:, part])
 
     def _put(self, place: int, values: NDArray[np.float64]) -> None:
         self._count[place] += values.size
@@ -133,7 +135,7 @@ class ReportTally:
         return Estimate(value, error, low, high, count, level, self.query)
 
 
-def estimate(reports: Reports, query: Query, *, confidence: float = 0.95) -> Estimate:
+def estimate(reports: Reports, query: Query | SpaceFunction, *, confidence: float = 0.95) -> Estimate:
     """Estimate the mean answer from reports, with an error taken from the reports themselves.
 
     Args:
@@ -157,8 +159,8 @@ def estimate(reports: Reports, query: Query, *, confidence: float = 0.95) -> Est
 
 
 def survey(
-    points: ArrayLike,
-    query: Query,
+    points: Any,
+    query: Query | SpaceFunction,
     price: Geo,
     *,
     confidence: float = 0.95,

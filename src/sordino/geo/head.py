@@ -102,7 +102,7 @@ def _question(head: dict[str, Any]) -> AnyMechanism:
             price = Guarantee.from_dict(inner["price"])
             assert isinstance(price, Geo)
             known = inner["reference"]
-            made = mechanism_for(
+            made: Any = mechanism_for(
                 Query.from_dict(inner["query"]),
                 price,
                 reference=None if known is None else reference_from(known),
@@ -115,4 +115,5 @@ def _question(head: dict[str, Any]) -> AnyMechanism:
         raise DataError(
             "reports", "the head's numbers do not fit its id", got={"id": head.get("id"), "expected": made.id}
         )
-    return made
+    found: AnyMechanism = made
+    return found

@@ -19,6 +19,7 @@ from sordino.errors import ParameterError, Unsupported
 from sordino.geo.head import REPORT, VERSION, identity
 from sordino.geo.kernel_density import KernelDensity
 from sordino.geo.lattice import PointLattice
+from sordino.geo.logarithm import Logarithmic
 from sordino.geo.query import Query
 from sordino.geo.reference import Sphere, reference_from
 from sordino.lattice import Lattice, ceil_log2
@@ -66,7 +67,7 @@ class QueryMechanism:
     lattice: PointLattice
     margin: Fraction
     asked: Fraction | None = None
-    reference: Sphere | None = None
+    reference: Sphere | Logarithmic | None = None
 
     @classmethod
     def choose(
@@ -78,7 +79,7 @@ class QueryMechanism:
         smoothing: Any = None,
         scope: str | None = None,
         delta: Any = 0,
-        reference: Sphere | None = None,
+        reference: Sphere | Logarithmic | None = None,
     ) -> QueryMechanism:
         """Fit noise to a query and a promise, from public numbers alone.
 
@@ -249,19 +250,26 @@ class QueryMechanism:
         return f"Mechanism({self.query!r}, {self.price!r}, noise={self.noise!r}, scope={self.scope!r})"
 
 
-def sphere_from(record: Any) -> Sphere | None:
+def sphere_from(record: Any) -> Sphere | Logarithmic | None:
     """Read the reference of a mechanism's record."""
     if record is None:
         return None
     found = reference_from(record)
-    assert isinstance(found, Sphere)
+    assert isinstance(found, Sphere | Logarithmic)
     return found
 
 
-def stretch_for(query: Query, reference: Sphere | None) -> Fraction:
+def stretch_for(query: Query, reference: Sphere | Logarithmic | None) -> Fraction:
     """What the map may stretch distances by, and refuse a query that lies off the map."""
     if reference is None:
         return Fraction(1)
+    if isinstance(reference, Logarithmic):
+        if query.dimension != 1:
+            raise ParameterError(
+                "geo", "ratios belong to a query on a line", got={"dimension": query.dimension},
+                hint="geo.Threshold(at=reference.coordinate(100_000), width=1)",
+            )  # fmt: skip
+        return reference.stretch
     if not isinstance(reference, Sphere) or query.dimension != 2:
         raise ParameterError(
             "geo",

@@ -16,7 +16,7 @@ import numpy as np
 from sordino.errors import DataError, ParameterError
 from sordino.geo import planar_laplace
 from sordino.geo.head import POINT, identity, version_of
-from sordino.geo.reference import Flat, Reference, Sphere, decimal, reference_from, snap, whole_steps
+from sordino.geo.reference import Reference, Sphere, decimal, reference_from, snap, whole_steps
 from sordino.privacy import Geo
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class Points:
             "price": {
                 "epsilon": _written(self.price.epsilon),
                 "per": _written(self.price.per),
-                "unit": self.reference.unit if isinstance(self.reference, Flat) else "metre",
+                "unit": getattr(self.reference, "unit", "metre"),
             },
             "stretch": decimal(self.reference.stretch),
             "reference": self.reference.to_dict(),

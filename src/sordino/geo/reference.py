@@ -252,6 +252,10 @@ def reference_from(record: Any, *, low: Any = None, high: Any = None) -> Referen
             made = Flat(tuple(map(float, low)), tuple(map(float, high)), record["unit"])
             if made.to_dict() == record:
                 return made
+        elif kind == "logarithm" and set(record) == {"kind", "least", "most", "base"}:
+            from sordino.geo.logarithm import Logarithmic
+
+            return Logarithmic(*(float(record[name]) for name in ("least", "most", "base")))
     except (TypeError, ValueError):
         pass
     raise DataError("reference", "the coordinate reference is not known", got={"kind": kind})

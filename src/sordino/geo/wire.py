@@ -11,7 +11,8 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sordino.errors import MissingExtra
+from sordino.errors import MissingExtra, Unsupported
+from sordino.geo.function_mechanism import FunctionMechanism
 from sordino.geo.head import POINT, REPORT, VERSION, mechanism_from
 from sordino.geo.points import PointReports, Points
 
@@ -56,6 +57,12 @@ def to_records(
         ['answers', 'block', 'device', 'format', 'grid', 'mechanism', 'round', 'version']
     """
     made = reports.mechanism
+    if isinstance(made, FunctionMechanism):
+        raise Unsupported(
+            made.query.name, "is not written to files of reports", got={"function": made.query.id},
+            why="A head describes its mechanism whole, and a function of one's own is code.",
+            hint="keep reports.codes beside the program that made them",
+        )  # fmt: skip
     head = {"format": format_of(made), "version": VERSION, "mechanism": made.id}
     for i, values in enumerate(_values(reports)):
         device = secrets.token_hex(16) if devices is None else devices[i]

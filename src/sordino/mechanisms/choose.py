@@ -60,8 +60,8 @@ def output_grid(statistic: Statistic) -> Lattice:
 
     Example:
         >>> from sordino.statistics.median import Median
-        >>> output_grid(Median("x", low=0, high=100))
-        Lattice.dyadic(-25)
+        >>> output_grid(Median("x", low=0, high=100)).exponent
+        -25
     """
     units = statistic.units
     low, high = getattr(statistic, "low", None), getattr(statistic, "high", None)

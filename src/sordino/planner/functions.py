@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sordino.mechanisms.blocks.plan import BlockPlan, blocks_needed, error_factor
+from sordino.mechanisms.blocks.plan import BlockPlan, blocks_needed, error_factor, output_share
 from sordino.privacy import Guarantee, Neighbors, Unit
 from sordino.session.quote import prepare
 
@@ -97,7 +97,7 @@ def plan_function(
     mechanism: Any = question.parts[0].mechanism
     barred = mechanism.level is not None
     found = BlockPlan.of(statistic, price, rows, interval=barred)
-    each = price.share(_share(statistic))
+    each = price.share(output_share(statistic))
     needed = blocks_needed(statistic, each, interval=barred)
     size = max(statistic.block_rows, 60 if barred and not statistic.unbiased else 1)
     return FunctionPlan(
@@ -112,9 +112,3 @@ def plan_function(
         least_rows=(statistic.blocks or needed) * size,
         interval=mechanism.level,
     )
-
-
-def _share(statistic: Function) -> Any:
-    from fractions import Fraction
-
-    return Fraction(1, max(1, len(statistic.outputs)))

@@ -177,14 +177,40 @@ class Reach:
         cls, value: Exact, profile: Profile, *, bottom: Exact | None = None, top: Exact | None = None
     ) -> Reach:
         """Radii ``R_l = at(l - 1)`` around the value (Durfee, Cor. 5.1 with the index of Cor. 5.2)."""
+        return cls.from_sides(value, profile, profile, bottom=bottom, top=top)
+
+    @classmethod
+    def from_sides(
+        cls,
+        value: Exact,
+        fall: Profile,
+        rise: Profile,
+        *,
+        bottom: Exact | None = None,
+        top: Exact | None = None,
+    ) -> Reach:
+        """Radii of their own for both sides: the asymmetric relaxation (proof: mechanism_nested).
+
+        Args:
+            value: The statistic.
+            fall: By distance, how far one changed row can lower the statistic at most.
+            rise: How far one can raise it.
+            bottom: Lower end of the public range.
+            top: Upper end.
+
+        Example:
+            >>> ends = Reach.from_sides(3, Profile.dense([1, 1], 2), Profile.dense([0, 4], 9), bottom=0, top=20)
+            >>> [ends.at(l) for l in range(3)]
+            [(3, 3), (2, 3), (1, 7)]
+        """
         lows: list[Exact] = [value]
         highs: list[Exact] = [value]
-        for k in range(profile.distance[-1] + 1):
-            radius = profile.at(k)
-            lows.append(lows[-1] - radius)
-            highs.append(highs[-1] + radius)
+        for k in range(max(fall.distance[-1], rise.distance[-1]) + 1):
+            lows.append(lows[-1] - fall.at(k))
+            highs.append(highs[-1] + rise.at(k))
         if bottom is None or top is None:
-            return cls(tuple(range(len(lows))), tuple(lows), tuple(highs), profile.ceiling)
+            tail = max(fall.ceiling, rise.ceiling)
+            return cls(tuple(range(len(lows))), tuple(lows), tuple(highs), tail)
         return cls.dense(lows, highs, bottom=bottom, top=top)
 
     def at(self, l: int) -> tuple[Exact, Exact]:
@@ -257,6 +283,7 @@ class Reading:
     """A value and how far it could move, sealed: only mechanisms and tests may `open` it.
 
     Example:
+        >>> from sordino.lattice import Lattice
         >>> reading = Reading(Opened(3, Lattice(), Profile.constant(1), None, rows=5))
         >>> reading
         <sealed reading>

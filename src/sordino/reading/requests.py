@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from sordino.reading.row_lattice import RowLattice
     from sordino.running.block import Rows
+    from sordino.running.far_rows import FarRows
 
     Codes = NDArray[np.int64]
 
@@ -123,7 +124,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The plain rows of named columns, to be dealt into blocks; sources whose rows may be fetched only.
+    """The plain rows of named columns, to be dealt into blocks.
 
     Args:
         columns: Names of the columns.
@@ -204,7 +205,7 @@ class Summary:
         codes: Aligned codes, one row per column (`Columns`), or the codes of the topology (`Links`).
         links: Canonical edges, shape (edges, 2), left < right, sorted (`Links`).
         parts: The summaries of a `Bundle`.
-        table: The plain rows (`Blocks`).
+        table: The plain rows (`Blocks`), here or in an engine that cuts them.
     """
 
     request: Ask
@@ -217,7 +218,7 @@ class Summary:
     codes: Codes | None = None
     links: Codes | None = None
     parts: tuple[Summary, ...] = ()
-    table: Rows | None = None
+    table: Rows | FarRows | None = None
 
 
 @runtime_checkable

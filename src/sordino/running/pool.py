@@ -6,58 +6,31 @@ waits, as with any release.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
+import itertools
 import os
 import pickle
 import select
-import socket
-import struct
-import subprocess
-import sys
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sordino.errors import Unsupported
 from sordino.running.evaluate import Task, value
-from sordino.running.zygote import DONE, HEADER
+from sordino.running.worker import AHEAD, ProcessLimits, Worker
 
 if TYPE_CHECKING:
     from sordino.running.block import Block
+    from sordino.running.worker import Values
 
-    Values = tuple[float, ...] | None
     Job = tuple[Callable[[], Block], int]
-
-GRACE = 20.0  # seconds after which a worker that does not report is given up
-START = 120.0  # seconds in which the libraries of a function must be imported
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessLimits:
-    """How a function runs; public.
-
-    Attributes:
-        isolation: ``"process"``, ``"sandbox"`` or ``"none"``.
-        seconds: Time for one block.
-        memory: Bytes for one block.
-        workers: Blocks that run at once.
-    """
-
-    isolation: str = "process"
-    seconds: float = 10.0
-    memory: int = 2**31
-    workers: int = 2
 
 
 def run(
-    function: bytes,
-    jobs: Iterable[Job],
-    task: Task,
-    limits: ProcessLimits,
-    *,
-    progress: Callable[[], None] | None = None,
+    function: bytes, jobs: Iterable[Job], task: Task, limits: ProcessLimits
 ) -> Iterator[tuple[int, Values]]:
     """The numbers of every block with its place, in the order in which they end.
 
@@ -66,23 +39,61 @@ def run(
         jobs: For each block something that makes it, and its seed.
         task: What is done with a block.
         limits: How.
-        progress: Is called after every block.
     """
-    answers = (
-        _here(function, jobs, task) if limits.isolation == "none" else _apart(function, jobs, task, limits)
-    )
-    for place, found in answers:
-        if progress is not None:
-            progress()
-        yield place, found
+    if limits.isolation == "none":
+        return _here(function, jobs, task)
+    return _apart(function, jobs, task, limits)
 
 
 def covered(function: bytes, task: Task, limits: ProcessLimits) -> tuple[str, ...]:
-    """Start one worker to see that the function can be loaded and what is confined; before anything is spent."""
+    """Start one worker to see that the function can be loaded and what is confined; before anything is spent.
+
+    It has seen no row and is kept for the run that follows.
+    """
     if limits.isolation == "none":
         return ()
-    with contextlib.closing(_Worker(function, task, limits)) as worker:
-        return worker.held
+    worker = Worker.started(function, task, limits)
+    held = worker.ready()
+    _SPARE.keep((function, task, limits), worker)
+    return held
+
+
+class _Spare:
+    """At most one worker that was started and not used yet."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: tuple[tuple[bytes, Task, ProcessLimits], Worker, int] | None = None
+
+    def keep(self, key: tuple[bytes, Task, ProcessLimits], worker: Worker) -> None:
+        """Keep this one, and end the one before."""
+        with self._lock:
+            before, self._kept = self._kept, (key, worker, os.getpid())
+        _end(before)
+
+    def take(self, key: tuple[bytes, Task, ProcessLimits]) -> Worker | None:
+        """The one that fits, or None; one that does not fit is ended."""
+        with self._lock:
+            before, self._kept = self._kept, None
+        if before is not None and before[0] == key and before[2] == os.getpid() and before[1].alive:
+            return before[1]
+        _end(before)
+        return None
+
+    def clear(self) -> None:
+        """End it."""
+        with self._lock:
+            before, self._kept = self._kept, None
+        _end(before)
+
+
+def _end(kept: tuple[tuple[bytes, Task, ProcessLimits], Worker, int] | None) -> None:
+    if kept is not None and kept[2] == os.getpid():  # in a forked process it belongs to the parent
+        kept[1].close()
+
+
+_SPARE = _Spare()
+atexit.register(_SPARE.clear)
 
 
 def _here(function: bytes, jobs: Iterable[Job], task: Task) -> Iterator[tuple[int, Values]]:
@@ -96,28 +107,37 @@ def _here(function: bytes, jobs: Iterable[Job], task: Task) -> Iterator[tuple[in
 def _apart(
     function: bytes, jobs: Iterable[Job], task: Task, limits: ProcessLimits
 ) -> Iterator[tuple[int, Values]]:
-    workers: list[_Worker] = []
-    waiting = enumerate(jobs)
+    waiting: Iterator[tuple[int, Job]] = enumerate(jobs)
+    first = next(waiting, None)
+    if first is None:  # no block, as on the empty table of a quote: the spare worker stays
+        return
+    waiting = itertools.chain([first], waiting)
+    spare = _SPARE.take((function, task, limits))
+    workers = [Worker.started(function, task, limits) if spare is None else spare]
+    again: deque[tuple[int, tuple[Callable[[], Block], int]]] = (
+        deque()
+    )  # blocks whose worker was hit by another
     try:
+        workers += [workers[0].another() for _ in range(limits.workers - 1)]
         while True:
-            busy = [worker for worker in workers if worker.place is not None]
-            job = next(waiting, None) if len(busy) < limits.workers else None
-            if job is not None:
-                free = next((worker for worker in workers if worker.place is None), None)
-                if free is None:
-                    free = _Worker(function, task, limits)
-                    workers.append(free)
-                place, (block, seed) = job
-                free.give(place, block(), seed)
-                continue
+            free = min(workers, key=lambda worker: len(worker.given), default=None)
+            if free is None or len(free.given) < AHEAD:
+                job = again.popleft() if again else next(waiting, None)
+                if job is not None:
+                    if free is None or (free.given and len(workers) < limits.workers):
+                        free = Worker.started(function, task, limits)  # in the place of one that was hit
+                        workers.append(free)
+                    place, (block, seed) = job
+                    free.give(place, block(), seed)
+                    continue
+            busy = [worker for worker in workers if worker.given]
             if not busy:
                 return
             for worker in _ended(busy):
-                ended = worker.place
-                assert ended is not None
-                found, alive = worker.take()
+                ended, found, alive = worker.take()
                 if not alive:
                     workers.remove(worker)
+                    again.extend((one.place, (one.whole, one.seed)) for one in worker.given)
                     worker.close()
                 yield ended, found
     finally:
@@ -125,7 +145,7 @@ def _apart(
             worker.close()
 
 
-def _ended(busy: list[_Worker]) -> list[_Worker]:
+def _ended(busy: list[Worker]) -> list[Worker]:
     """Workers that have reported, are gone, or are given up."""
     while True:
         now = time.monotonic()
@@ -135,105 +155,3 @@ def _ended(busy: list[_Worker]) -> list[_Worker]:
         found = [worker for worker in busy if worker.channel in ready or worker in late]
         if found:
             return found
-
-
-class _Worker:
-    """One zygote, and the block that it works on."""
-
-    def __init__(self, function: bytes, task: Task, limits: ProcessLimits) -> None:
-        _check_platform()
-        self.task, self.limits = task, limits
-        self.place: int | None = None
-        self.until = 0.0
-        self.answer = -1
-        self.channel, theirs = socket.socketpair()
-        alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-        path = [entry or os.getcwd() for entry in sys.path]  # noqa: PTH109
-        self.process = subprocess.Popen(  # noqa: S603  our own module
-            [sys.executable, "-W", "ignore", "-m", "sordino.running.zygote", str(theirs.fileno())],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()], start_new_session=True,
-            env={**os.environ, **alone, "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(path)},
-        )  # fmt: skip
-        theirs.close()
-        setup = pickle.dumps(
-            {
-                "path": path,
-                "function": function,
-                "task": task,
-                "seconds": limits.seconds,
-                "memory": limits.memory,
-            }
-        )
-        self.channel.settimeout(START)
-        self.held: tuple[str, ...] = ()
-        try:
-            self.channel.sendall(HEADER.pack(len(setup)) + setup)
-            (size,) = HEADER.unpack(self.channel.recv(HEADER.size, socket.MSG_WAITALL))
-            self.held = tuple(self.channel.recv(size, socket.MSG_WAITALL).decode().split(",")) if size else ()
-        except (OSError, struct.error):
-            pass
-        if not self.held:
-            self.close()
-            raise Unsupported(
-                "function", "cannot be loaded in a process of its own",
-                why="A module that it imports is missing there, or takes too long; nothing was spent.",
-                hint="import what the function needs inside of it, or isolation='none' for one that you trust",
-            )  # fmt: skip
-
-    def give(self, place: int, block: Block, seed: int) -> None:
-        """Hand over the rows of one block, as an open file in memory that nobody else sees."""
-        self.place = place
-        rows = os.memfd_create("block")
-        self.answer, theirs = os.pipe()
-        try:
-            with os.fdopen(os.dup(rows), "wb") as stream:
-                pickle.dump(block, stream, protocol=5)
-            os.lseek(rows, 0, os.SEEK_SET)
-            with contextlib.suppress(OSError):
-                socket.send_fds(self.channel, [struct.pack("<Q", seed)], [rows, theirs])
-        finally:
-            os.close(rows)
-            os.close(theirs)
-        self.until = time.monotonic() + self.limits.seconds + GRACE
-
-    def take(self) -> tuple[Values, bool]:
-        """The numbers of the block, and whether the worker can go on."""
-        try:
-            self.channel.setblocking(False)
-            alive = self.channel.recv(1) == DONE
-        except OSError:
-            alive = False
-        self.channel.setblocking(True)
-        if not alive:  # the zygote was hit: nothing of it is used, and its children go with it
-            self.process.kill()
-        size = 8 * self.task.width
-        os.set_blocking(self.answer, False)
-        try:
-            found = os.read(self.answer, size + 1) if alive else b""
-        except OSError:
-            found = b""
-        os.close(self.answer)
-        self.place, self.answer = None, -1
-        if len(found) != size:
-            return None, alive
-        numbers = struct.unpack(f"<{self.task.width}d", found)
-        return (None if any(one != one for one in numbers) else numbers), alive  # noqa: PLR0124  NaN
-
-    def close(self) -> None:
-        """End the zygote; its children end with it."""
-        if self.answer >= 0:
-            os.close(self.answer)
-            self.answer = -1
-        self.channel.close()
-        self.process.kill()
-        self.process.wait()
-
-
-def _check_platform() -> None:
-    if sys.platform != "linux":
-        raise Unsupported(
-            "function", "runs in processes of its own on Linux only", got={"system": sys.platform},
-            why="Elsewhere a function could see more than its block.",
-            hint="isolation='none': you vouch that the function looks at its block only",
-        )  # fmt: skip

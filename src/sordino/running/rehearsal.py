@@ -17,7 +17,7 @@ from sordino.running.pool import run
 
 if TYPE_CHECKING:
     from sordino.running.evaluate import Task
-    from sordino.running.pool import ProcessLimits
+    from sordino.running.worker import ProcessLimits
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,18 +68,36 @@ def serve(channel: socket.socket) -> None:
     limits = {"seconds": setup["seconds"], "memory": setup["memory"]}
     held = _tried(limits) + (b",network" if offline else b"")
     gc.freeze()
-    channel.sendall(HEADER.pack(len(held)) + held)
+    clones: set[int] = set()
+    _greet(channel, held)
     while True:
         seed, files, _, _ = socket.recv_fds(channel, 8, 2)
-        if len(seed) < 8 or len(files) < 2:
+        if len(seed) < 8 or not files:
             return
+        if len(files) == 1:  # another zygote is wanted: quicker than to load all libraries again
+            clone = os.fork()
+            if clone:
+                clones.add(clone)
+                os.close(files[0])
+                continue
+            os.setsid()
+            channel.close()
+            channel, clones = socket.socket(fileno=files[0]), set()
+            _greet(channel, held)
+            continue
         child = os.fork()
         if child == 0:
             _block(channel, function, setup["task"], files, struct.unpack("<Q", seed)[0], limits)
         for one in files:
             os.close(one)
-        _wait(child, limits["seconds"], channel)
+        _wait(child, limits["seconds"], channel, clones)
         channel.sendall(DONE)
+
+
+def _greet(channel: socket.socket, held: bytes) -> None:
+    """Say what is confined, and who speaks."""
+    words = held + b",pid=%d" % os.getpid()
+    channel.sendall(HEADER.pack(len(words)) + words)
 
 
 def _tried(limits: dict[str, Any]) -> bytes:
@@ -122,7 +140,7 @@ def _block(
         os._exit(0)
 
 
-def _wait(child: int, seconds: float, channel: socket.socket) -> None:
+def _wait(child: int, seconds: float, channel: socket.socket, clones: set[int]) -> None:
     """Wait for one block as long as it may take, then end it and everything that it has started."""
     watched = os.pidfd_open(child)
     poll = select.poll()
@@ -136,14 +154,14 @@ def _wait(child: int, seconds: float, channel: socket.socket) -> None:
         except OSError:
             continue
     os.waitpid(child, 0)
-    _end_orphans()
+    _end_orphans(clones)
 
 
-def _end_orphans() -> None:
-    """Processes that a block left behind have become ours."""
+def _end_orphans(clones: set[int]) -> None:
+    """Processes that a block left behind have become ours; zygotes are no such."""
     while True:
         with open("/proc/thread-self/children", encoding="ascii") as listed:  # noqa: PTH123
-            left = [int(one) for one in listed.read().split()]
+            left = [one for one in map(int, listed.read().split()) if one not in clones]
         if not left:
             return
         for one in left:

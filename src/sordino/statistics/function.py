@@ -20,7 +20,7 @@ from sordino.reading.requests import Blocks
 from sordino.reading.row_lattice import FINE_BITS, RowLattice
 from sordino.reading.traits import Trait
 from sordino.running.block import FRAMES, check_frame
-from sordino.running.pool import ProcessLimits
+from sordino.running.worker import ProcessLimits
 from sordino.statistics import DEPTH, Case, Statistic
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class Function(Statistic):
         block_rows: Rows that it needs at least.
         debias: Parts of a jackknife inside each block; by default 5 where a block has 60 rows or more, else 0.
         otherwise: The public number that stands for a block without a number; by default the bounds in turn.
+        failures: Buy the number of blocks without a number, with noise, for a twentieth of the price.
         unbiased: You vouch that it is unbiased on small blocks, so that an interval may be had there.
         aggregate: ``"trimmed"``, ``"median"`` or ``"mean"``; by default as the price and the interval need.
         frame: What it gets: ``"pandas"``, ``"polars"``, ``"pyarrow"``, or ``"numpy"`` for a dict of arrays.
@@ -91,6 +92,7 @@ class Function(Statistic):
     block_rows: int = 20
     debias: int | None = None
     otherwise: float | None = None
+    failures: bool = False
     unbiased: bool = False
     aggregate: str | None = None
     frame: str = "pandas"

@@ -17,9 +17,9 @@ from sordino.exact.bits import Bits
 from sordino.lattice import Lattice
 from sordino.mechanisms import PERSONS, Answer, Mechanism
 from sordino.mechanisms.blocks.centre import Centre, located
-from sordino.mechanisms.blocks.dealing import block_values, checked
+from sordino.mechanisms.blocks.dealing import checked, values_and_failures
 from sordino.mechanisms.blocks.pivot import half_width
-from sordino.mechanisms.blocks.plan import BlockPlan
+from sordino.mechanisms.blocks.plan import FAILURES, BlockPlan
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
@@ -43,11 +43,6 @@ if TYPE_CHECKING:
 SHOWN = 6  # blocks of the cases: few, so that one of them matters
 
 
-def _middle_of(block: Any) -> float:
-    """The function of the cases."""
-    return float(sorted(block["x"])[len(block["x"]) // 2])
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionBlocks(Mechanism):
     """A private centre of the values of a function on blocks of people.
@@ -60,6 +55,7 @@ class FunctionBlocks(Mechanism):
         level: Probability of an interval for the population; None for none.
         spread: Public guess of the spread of block values.
         rows_per_block: About so many rows are in a block, by public numbers.
+        failures: Whether the number of blocks without a number is released too, for a twentieth of the price.
         enough: Whether public numbers say that the answer is found in its range.
 
     Example:
@@ -75,6 +71,7 @@ class FunctionBlocks(Mechanism):
     level: float | None = None
     spread: float | None = None
     rows_per_block: int | None = None
+    failures: bool = False
     enough: bool = True
 
     name: ClassVar[str] = "blocks"
@@ -103,26 +100,31 @@ class FunctionBlocks(Mechanism):
         yield cls(
             price=price, blocks=plan.blocks, debias=plan.debias, aggregate=aggregate, level=level,
             spread=statistic.spread or hints.spread, rows_per_block=plan.rows_per_block,
-            enough=plan.blocks >= plan.needed,
+            failures=statistic.failures, enough=plan.blocks >= plan.needed,
         )  # fmt: skip
 
     @classmethod
     def cases(cls) -> Iterator[MechanismCase]:
-        """A public function of small blocks: every aggregate, both relations, every price that it takes."""
+        """A function that fails on some blocks: every aggregate, both relations, every price that it takes."""
         from sordino.mechanisms.parts.cases import PRICES, MechanismCase
         from sordino.statistics import Case
         from sordino.statistics.function import AGGREGATES, Function
 
         for relation, aggregate in itertools.product(PERSONS, AGGREGATES):
             asked = Function(
-                _middle_of, columns=("x",), low=0, high=7, blocks=SHOWN, block_rows=1, aggregate=aggregate,
+                uneven, columns=("x",), low=0, high=7, blocks=SHOWN, block_rows=1, aggregate=aggregate,
                 frame="numpy", isolation="none", neighbors=relation, fixed=relation is Neighbors.REPLACE_ONE,
             )  # fmt: skip
             world = Case(asked, ((0.0,), (3.0,), (7.0,)))
             for price in PRICES[:-1]:  # centres have no theorem for a bare bounded range
-                mechanism = cls(price=price, blocks=SHOWN, aggregate=aggregate, spread=1.0)
-                said = (("aggregate", aggregate),)
-                yield MechanismCase(mechanism, world, said, default=aggregate == "trimmed")
+                for failures in (False, True):
+                    mechanism = cls(
+                        price=price, blocks=SHOWN, aggregate=aggregate, spread=1.0, failures=failures
+                    )
+                    said = (("aggregate", aggregate), ("failures", failures))
+                    yield MechanismCase(
+                        mechanism, world, said, default=aggregate == "trimmed" and not failures
+                    )
 
     @property
     def bar_covers(self) -> str:
@@ -169,17 +171,19 @@ class FunctionBlocks(Mechanism):
             f"People were dealt into {self.blocks:,} blocks{sizes} by fresh random numbers that were not kept; what is "
             "released is about the value of the function on such blocks."
         )
+        said = "said with noise" if self.failures else "not said"
         cut = (
             "Values outside the bounds are clamped to the nearer bound, and a block without a number counts as a "
-            "public one; how many there were is not said. The bounds are public and were not taken from the data."
+            f"public one; how many there were is {said}. The bounds are public and were not taken from the data."
         )
         return [how, dealt, cut]
 
     def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:
         """The answer is a multiple of the grid's step; a median is a point of the lattice of block values."""
+        whole = {"failed_blocks": Lattice.dyadic(0)} if self.failures else {}
         if self.aggregate != "median":
-            return {"value": Lattice(Fraction(0), grid.step)}
-        return {"value": statistic.grids[0].endless}
+            return {"value": Lattice(Fraction(0), grid.step), **whole}
+        return {"value": statistic.grids[0].endless, **whole}
 
     def _task(self, statistic: Any) -> Task:
         return Task(statistic.frame, statistic.outputs, self.debias)
@@ -198,20 +202,30 @@ class FunctionBlocks(Mechanism):
         words = Bits() if bits is None else bits
         table = ask(statistic.request(depth=0)).table
         assert table is not None
-        values = block_values(statistic, table, self.blocks, self.debias, Draws.of(words))
-        each = self.price.share(Fraction(1, len(values)))
+        values, failed = values_and_failures(statistic, table, self.blocks, self.debias, Draws.of(words))
+        left = 1 - FAILURES if self.failures else Fraction(1)
+        each = self.price.share(left / len(values))
         found = [
             self._output(values[place], each, lattice, words) for place, lattice in enumerate(statistic.grids)
         ]
+        extra: dict[str, Any] = {}
+        if self.failures:  # one person changes one block, so the number by one at most
+            noisy, _ = Draws.of(bits).noisy(
+                Fraction(failed),
+                sensitivity=Fraction(1),
+                price=self.price.share(FAILURES),
+                grid=Lattice.dyadic(0),
+            )
+            extra["failed_blocks"] = min(max(int(noisy), 0), self.blocks)
         if statistic.outputs:
-            public: dict[str, Any] = {}
+            public: dict[str, Any] = dict(extra)
             if self.aggregate == "mean":
                 public["spread"] = tuple(one["spread"] for _, one in found)
             if self.level is not None:
                 public["intervals"] = tuple((one["low"], one["high"]) for _, one in found)
                 public["probability"] = self.level
             return Answer(tuple(middle for middle, _ in found), public)
-        return Answer(found[0][0], found[0][1])
+        return Answer(found[0][0], {**found[0][1], **extra})
 
     def _output(
         self, values: NDArray[np.float64], price: Guarantee, lattice: Any, bits: Bits
@@ -247,3 +261,17 @@ class FunctionBlocks(Mechanism):
         """None in closed form: the dealing is random."""
         del reading
         raise Unsupported(self.name, "has no law in closed form: the dealing is random")
+
+
+def uneven(block: Any) -> float:
+    """A function for the laws: unlike on most blocks, and without a number on some.
+
+    Example:
+        >>> import numpy as np
+        >>> uneven({"x": np.array([1.0, 3.0])}), uneven({"x": np.array([0.0])})
+        (-1.5, -1.75)
+    """
+    total, rows = float(block["x"].sum()), len(block["x"])
+    if total == 3 * rows:
+        raise ValueError
+    return 3 * total % 4 - 2 + rows / 4

@@ -15,13 +15,17 @@ import numpy as np
 from sordino.errors import Unsupported
 from sordino.running.confine import SANDBOX
 from sordino.running.evaluate import Task
-from sordino.running.pool import ProcessLimits, covered, run
+from sordino.running.far_rows import FarRows
+from sordino.running.pool import covered, run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from sordino.mechanisms.parts.draws import Draws
     from sordino.running.block import Rows
+    from sordino.running.worker import ProcessLimits
     from sordino.statistics.function import Function
 
 
@@ -79,9 +83,16 @@ def _ranks(order: NDArray[np.intp]) -> NDArray[np.int64]:
 
 
 def block_values(
-    statistic: Function, table: Rows, blocks: int, debias: int, draws: Draws
+    statistic: Function, table: Rows | FarRows, blocks: int, debias: int, draws: Draws
 ) -> NDArray[np.float64]:
     """The values of all blocks, one row per output, cut to the bounds; private."""
+    return values_and_failures(statistic, table, blocks, debias, draws)[0]
+
+
+def values_and_failures(
+    statistic: Function, table: Rows | FarRows, blocks: int, debias: int, draws: Draws
+) -> tuple[NDArray[np.float64], int]:
+    """The values of all blocks, and how many blocks gave no number; private."""
     task = Task(statistic.frame, statistic.outputs, debias)
     checked(statistic.pickled, task, statistic.limits)
     grids = statistic.grids
@@ -90,22 +101,34 @@ def block_values(
     values = np.where(np.arange(blocks) % 2 == 0, low[:, None], high[:, None])
     if statistic.otherwise is not None:
         values[:] = statistic.otherwise
+    done = good = 0
+    for done, (place, found) in enumerate(_answered(statistic, table, blocks, task, draws), start=1):
+        if found is not None:
+            values[:, place] = found
+            good += 1
+        if statistic.progress is not None:
+            statistic.progress(done, blocks)
+    if statistic.progress is not None and 0 < done < blocks:  # the others are empty
+        statistic.progress(blocks, blocks)
+    return np.clip(values, low[:, None], high[:, None]), blocks - good
+
+
+def _answered(
+    statistic: Function, table: Rows | FarRows, blocks: int, task: Task, draws: Draws
+) -> Iterator[tuple[int, tuple[float, ...] | None]]:
+    """The numbers of every block that has a row, in the order in which they end."""
+    if isinstance(table, FarRows):
+        key = draws.words(4).astype(np.int64).tobytes()
+        yield from table.values(
+            statistic.pickled, task, statistic.limits, blocks=blocks, key=key, fixed=statistic.fixed
+        )
+        return
     dealt = deal(len(table), table.units, blocks, draws, fixed=statistic.fixed)
     seeds = draws.words(blocks).astype(np.int64).view(np.uint64).tolist()
     filled = [place for place in range(blocks) if dealt.starts[place] < dealt.starts[place + 1]]
     jobs = ((lambda place=place: table.block(dealt.rows(place)), seeds[place]) for place in filled)
-    done = blocks - len(filled)
-
-    def progress() -> None:
-        nonlocal done
-        done += 1
-        if statistic.progress is not None:
-            statistic.progress(done, blocks)
-
-    for place, found in run(statistic.pickled, jobs, task, statistic.limits, progress=progress):
-        if found is not None:
-            values[:, filled[place]] = found
-    return np.clip(values, low[:, None], high[:, None])
+    for place, numbers in run(statistic.pickled, jobs, task, statistic.limits):
+        yield filled[place], numbers
 
 
 @lru_cache(maxsize=64)

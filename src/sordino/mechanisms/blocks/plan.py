@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sordino.errors import ParameterError
@@ -20,6 +21,7 @@ SPREADS = 1000  # how many spreads the range is taken to be wide when nothing is
 LEAST, NATS = 40, 14.4  # blocks times the price: without a range to search, and per nat of it
 JACKKNIFE = 5  # parts
 DEBIASED = 60  # rows of a block from which the jackknife pays
+FAILURES = Fraction(1, 20)  # of the price buys the number of blocks without a number
 SETTLED = 60  # rows of a block below which an interval would not cover, for want of knowing the bias
 
 
@@ -53,7 +55,7 @@ class BlockPlan:
                 why="How many blocks there are must not depend on the private number of rows.",
                 hint="release(..., rows=20_000); with unit= the number of people",
             )  # fmt: skip
-        each = price.share(_part(statistic))
+        each = price.share(output_share(statistic))
         strength = each.strength
         needed = blocks_needed(statistic, each, interval=interval)
         least = max(statistic.block_rows, SETTLED if interval and not statistic.unbiased else 1)
@@ -72,10 +74,16 @@ class BlockPlan:
         return cls(blocks, needed, rows, debias)
 
 
-def _part(statistic: Function) -> float:
-    from fractions import Fraction
+def output_share(statistic: Function) -> Fraction:
+    """The part of a price that one output has.
 
-    return Fraction(1, max(1, len(statistic.outputs)))  # type: ignore[return-value]
+    Example:
+        >>> from sordino.statistics.function import Function
+        >>> output_share(Function(len, columns=["x"], low=0, high=1, outputs=("a", "b"), failures=True))
+        Fraction(19, 40)
+    """
+    left = 1 - FAILURES if statistic.failures else Fraction(1)
+    return left / max(1, len(statistic.outputs))
 
 
 def blocks_needed(statistic: Function, each: Guarantee, *, interval: bool) -> int:

@@ -86,6 +86,7 @@ def plan_extreme(
         tight: The caller vouches that the bounds fit the column.
 
     Example:
+        >>> from sordino.lattice import FiniteLattice
         >>> lattice = FiniteLattice(Fraction(-50), Fraction(1100, 2**31), 2**31)
         >>> plan_extreme(lattice, upper=True, strength=Fraction(1), rows=1001).trusted
         True
@@ -149,6 +150,7 @@ def plan_search(
         centre: A public guess of the middle of the column.
 
     Example:
+        >>> from sordino.lattice import FiniteLattice
         >>> lattice = FiniteLattice(Fraction(0), Fraction(1), 10**6)
         >>> search = plan_search(lattice, strength=Fraction(1), rows=10_001)
         >>> search.aim, search.share

@@ -73,7 +73,8 @@ class LatticeLaw:
 
     Example:
         >>> from sordino.mechanisms.parts.measure import Measure
-        >>> law = LatticeLaw([ScoreCell(0, 4, 1), Cell(5, 5, 0), Cell(6, 9, 1)], Measure.uniform(9), math.log(2))
+        >>> cells = [ScoreCell(0, 4, 1), ScoreCell(5, 5, 0), ScoreCell(6, 9, 1)]
+        >>> law = LatticeLaw(cells, Measure.uniform(9), math.log(2))
         >>> round(law.probability(5), 6), round(law.cdf(4), 6)
         (0.181818, 0.454545)
     """

@@ -23,8 +23,8 @@ def loss_range(law: LatticeLaw | PieceLaw, other: LatticeLaw | PieceLaw) -> tupl
     Example:
         >>> from sordino.mechanisms.parts.law import ScoreCell
         >>> from sordino.mechanisms.parts.measure import Measure
-        >>> one = LatticeLaw([ScoreCell(0, 0, 0), Cell(1, 1, 1)], Measure.uniform(1), 1)
-        >>> two = LatticeLaw([ScoreCell(0, 0, 1), Cell(1, 1, 0)], Measure.uniform(1), 1)
+        >>> one = LatticeLaw([ScoreCell(0, 0, 0), ScoreCell(1, 1, 1)], Measure.uniform(1), 1)
+        >>> two = LatticeLaw([ScoreCell(0, 0, 1), ScoreCell(1, 1, 0)], Measure.uniform(1), 1)
         >>> [round(loss, 12) for loss in loss_range(one, two)]
         [-1.0, 1.0]
     """

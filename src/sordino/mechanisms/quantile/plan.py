@@ -109,6 +109,7 @@ def plan_quantile(
         flip: Treat the lattice as a short list of equal answers (True), never (False), or by its length (None).
 
     Example:
+        >>> from sordino.lattice import FiniteLattice
         >>> lattice = FiniteLattice(Fraction(0), Fraction(1000, 2**31), 2**31)
         >>> plan_quantile(lattice, epsilon=Fraction(1), rows=71, rank=64).magnitude_share
         Fraction(51, 256)

@@ -67,6 +67,7 @@ class PrivateQuantile(Mechanism):
 
     Example:
         >>> from sordino.privacy import Pure
+        >>> from sordino.lattice import FiniteLattice
         >>> lattice = FiniteLattice(Fraction(0), Fraction(1), 120)
         >>> PrivateQuantile(price=Pure(1), lattice=lattice, rows=1001).depth
         140

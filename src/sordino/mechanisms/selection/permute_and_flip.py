@@ -59,7 +59,7 @@ class FlipLaw(LatticeLaw):
 
     Example:
         >>> from sordino.mechanisms.parts.law import ScoreCell
-        >>> law = FlipLaw([ScoreCell(0, 0, 0), Cell(1, 2, 1)], math.log(2), last=2)
+        >>> law = FlipLaw([ScoreCell(0, 0, 0), ScoreCell(1, 2, 1)], math.log(2), last=2)
         >>> round(law.probability(0), 6)
         0.583333
     """
