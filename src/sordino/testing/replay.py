@@ -91,12 +91,12 @@ class _Node:
 class _Side:
     """One of the two tables, and what it was asked."""
 
-    def __init__(self, table: Table, person: int = 0) -> None:
+    def __init__(self, table: Table, person: int = 0, others: int = 0) -> None:
         columns = {name: np.asarray(column, None if len(column) else float) for name, column in table.items()}
         unit = None
-        if person:  # the last rows are one person's, all others are people of one row
+        if person:  # the rows after the others are one person's, each of the others is somebody's only one
             size = len(next(iter(columns.values())))
-            columns[PERSON] = np.minimum(np.arange(size), max(size - person, 0))
+            columns[PERSON] = np.minimum(np.arange(size), others)
             unit = Unit(PERSON, max_rows=person)
         self.source = Memory(columns, unit=unit)
         self.asked: list[Ask] = []
@@ -209,7 +209,9 @@ def replay(
     """
     # A mechanism that is given whole people must know whose a row is; all others are told how many one may move.
     person = contribution if Trait.BLOCKS in statistic.traits and contribution > 1 else 0
-    sides = _Side(table, person), _Side(neighbour, person)
+    rows = [len(next(iter(side.values()))) for side in (table, neighbour)]
+    others = min(rows) if rows[0] != rows[1] else max(rows[0] - person, 0)
+    sides = _Side(table, person, others), _Side(neighbour, person, others)
     lattice = output_grid(statistic) if grid is None else grid
     tree = _Tree(mechanism, statistic, sides, lattice, contribution, seed)
     seen, price, random = Replay(), mechanism.guarantee, np.random.default_rng(seed)
