@@ -120,12 +120,10 @@ def filled(case: Case, rows: int, contribution: int = 1) -> Iterator[TablePair]:
     """Pairs of long tables that fill a part of a wide range, with a person at its far end; none of narrow ones."""
     for shape in _filled(case, max(rows, 2 * contribution)):
         person = [(float(getattr(case.statistic, "high", 0)),)] * contribution
-        kept = shape[contribution:] if case.statistic.neighbors is Neighbors.REPLACE_ONE else shape
-        yield TablePair(
-            columns(case, shape[contribution:] + shape[:contribution]),
-            columns(case, kept + person),
-            contribution,
-        )
+        replaced = case.statistic.neighbors is Neighbors.REPLACE_ONE
+        kept = shape[contribution:] if replaced else shape  # all others keep their places
+        gone = shape[:contribution] if replaced else []
+        yield TablePair(columns(case, kept + gone), columns(case, kept + person), contribution)
 
 
 def distance(norm: float, one: Sequence[float], other: Sequence[float]) -> float:
