@@ -60,6 +60,7 @@ _HOMES = {
     "reading.profile": ("Profile",),
     "session": ("Session", "open"),
     "session.columns": ("columns",),
+    "testing.audit": ("audit",),
     "session.oneline": (
         "count",
         "histogram",

@@ -133,6 +133,7 @@ from sordino.statistics.trimmed_mean import TrimmedMean
 from sordino.statistics.variance import Variance
 from sordino.statistics.vector import Vector
 from sordino.statistics.winsorized_mean import WinsorizedMean
+from sordino.testing.audit import audit
 
 __version__: str
 
@@ -237,6 +238,7 @@ __all__ = [
     "WithErrorBar",
     "add_noise",
     "add_remove_cost",
+    "audit",
     "best_trim",
     "check_bound",
     "col",

@@ -1,11 +1,16 @@
 """Laws for authors: run over the catalogue, and they notice what is wrong."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import sordino as sd
 from sordino.cli import program
 from sordino.errors import ParameterError
 from sordino.exact.recipe import Fast
@@ -93,3 +98,46 @@ def test_the_verb_has_exit_codes():
     for name in ("no.such.Class", "median-of-nothing"):
         with pytest.raises(ParameterError):
             find(name)
+
+
+def test_a_broken_law_ends_with_exit_code_4(tmp_path):
+    """A plug-in whose noise is half of what it promises, checked by its place."""
+    (tmp_path / "loud_plug_in.py").write_text(
+        "import dataclasses\n"
+        "from sordino.noise.laplace import Laplace\n"
+        "class Loud(Laplace):\n"
+        "    name = ''\n"
+        "    @classmethod\n"
+        "    def cases(cls):\n"
+        "        yield cls()\n"
+        "    @classmethod\n"
+        "    def _calibrate_pure(cls, price, smoothing, method):\n"
+        "        found = Laplace._calibrate_pure.__func__(cls, price, smoothing, method)\n"
+        "        return dataclasses.replace(found, scale=found.scale / 2)\n"
+    )
+    places = os.pathsep.join([str(tmp_path), *sys.path])
+    command = [sys.executable, "-m", "sordino", "check", "loud_plug_in.Loud"]
+    broken = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": places}, capture_output=True, text=True, check=False
+    )
+    assert broken.returncode == 4, broken.stderr
+    assert "BROKEN" in broken.stdout
+
+
+def test_an_audit_says_not_refuted_and_how_much_it_would_notice():
+    run = CliRunner()
+    told = run.invoke(program, ["audit", "count", "--epsilon", "1", "--runs", "2000"])
+    assert told.exit_code == 0, told.output
+    assert "not refuted" in told.output
+    assert "would refute" in told.output
+    assert "private" not in told.output
+
+
+def test_an_audit_refutes_noise_that_is_too_small():
+    random = np.random.default_rng(7)
+    for scale, refuted in ((0.8, True), (1.0, False)):
+
+        def noisy(table, scale=scale):
+            return len(table["x"]) + random.laplace(scale=scale)
+
+        assert sd.audit(noisy, {"x": [1]}, {"x": [1, 2]}, epsilon=1, runs=6000).refuted is refuted

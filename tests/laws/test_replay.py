@@ -1,5 +1,6 @@
 """Privacy by replay: every mechanism of the catalogue on pairs of tables, and planted breaches that it must notice."""
 
+import dataclasses
 import math
 from collections import Counter
 from fractions import Fraction
@@ -17,37 +18,25 @@ from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.geometric import Geometric
 from sordino.mechanisms.choose import choose, output_grid
+from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.parts.draws import Draws
+from sordino.noise.laplace import Laplace
 from sordino.privacy import Approx, BoundedRange, Concentrated, Neighbors, Pure
 from sordino.testing import replay
+from sordino.testing.densities import LogLinear
 from sordino.testing.forced import ForcedDraws, Pending
+from sordino.testing.joint import joint_stick
 from sordino.testing.loss import hockey, ratio, renyi
 from sordino.testing.noise_steps import NoiseStep
 from sordino.testing.survey import survey
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
-UNFOLLOWED = {
-    "plain-or-cut",
-    "mean-interval",
-    "plain-or-cut-squares",
-    "blocks",
-    "quantile-interval",
-    "quantiles-interval",
-    "order-interval",
-    "error-bar",
-}
-"""Their choices are of kinds that the replay cannot force yet, or nothing offers them by itself, so that they have no
-cases; their own tests hold their laws against the price (tests/mechanisms)."""
-MECHANISMS = {name: kind for name, kind in catalogue.mechanisms().items() if name not in UNFOLLOWED}
-LONG: set[str] = set()
-"""Their conversations take minutes: the slow run walks them."""
+MECHANISMS = catalogue.mechanisms()
 USED = {"propose-test-release": 0.45}
 """What is seen at least of a price, where a test takes half of it."""
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in MECHANISMS]
-)
+@pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_keeps_its_price_on_every_path(name):
     """Both relations, one and three rows per person, every kind of price; the replay is not vacuous."""
     worst = 0.0
@@ -141,16 +130,52 @@ def gaussians(shift, scale=1):
     ]
 
 
+ORDERS = (1.05, 1.5, 2.0, 6.0, 16.0, 64.0)
+
+
 def test_divergences_of_gaussians_are_the_closed_ones():
     one, other = gaussians(1)
     parts = one.parts(other)
-    for order, found in zip((1.5, 2.0, 6.0, 16.0), renyi(parts, (1.5, 2.0, 6.0, 16.0)), strict=True):
-        assert found == pytest.approx(order / 2, rel=2e-2)
-        assert found <= order / 2 * (1 + 1e-9)  # cells never make a divergence larger
-    exact = norm.cdf(0.5 - 1) - math.e * norm.cdf(-0.5 - 1)
-    assert hockey(parts, 1.0) == pytest.approx(exact, rel=1e-3)
-    assert ratio(parts, Concentrated(0.5)) == pytest.approx(1, rel=2e-2)
-    assert ratio(gaussians(1.05)[0].parts(gaussians(1.05)[1]), Concentrated(0.5)) > 1.05
+    for order, found in zip(ORDERS, renyi(parts, ORDERS), strict=True):
+        assert found == pytest.approx(order / 2, rel=1e-11)
+    for epsilon in (-1.0, 0.0, 0.3, 1.0, 6.0):
+        exact = norm.cdf(0.5 - epsilon) - math.exp(epsilon) * norm.cdf(-0.5 - epsilon)
+        assert hockey(parts, epsilon) == pytest.approx(exact, rel=1e-7)
+    assert ratio(parts, Concentrated(0.5)) == pytest.approx(1, rel=1e-11)
+    one, other = gaussians(Fraction("1.0001"))
+    assert ratio(one.parts(other), Concentrated(0.5)) > 1.0001
+
+
+def test_divergences_of_laplace_laws_are_the_closed_ones():
+    one, other = (dataclasses.replace(step, noise=Laplace()) for step in gaussians(1))
+    parts = one.parts(other)
+    for order, found in zip(ORDERS, renyi(parts, ORDERS), strict=True):
+        lead, rest = order / (2 * order - 1), (order - 1) / (2 * order - 1)
+        exact = math.log(lead * math.exp(order - 1) + rest * math.exp(-order)) / (order - 1)
+        assert found == pytest.approx(exact, rel=1e-11)
+    assert hockey(parts, 0.5) == pytest.approx(1 - math.exp(-0.25), rel=1e-11)
+    # The same two laws as pieces of the line, in closed form.
+    edges, at = np.array([-60.0, 0.0, 1.0, 61.0]), (0.0, 1.0)
+    logs = [[-np.abs(ends - place) - math.log(2) for ends in (edges[:-1], edges[1:])] for place in at]
+    linear = LogLinear(*(tuple(law) for law in logs), np.diff(edges))
+    assert linear.renyi(ORDERS) == pytest.approx(renyi(parts, ORDERS), rel=1e-9)
+    assert linear.stick(0.5) == pytest.approx(1 - math.exp(-0.25), rel=1e-11)
+
+
+def test_a_joint_stick_is_that_of_all_choices_together():
+    """Two Gaussian answers, of which the second does not depend on the first: in closed form, and coarser without."""
+    one, other = gaussians(Fraction(3, 4))
+    parts = one.parts(other)
+
+    class Node:
+        def __init__(self, path):
+            self.parts = parts if len(path) < 2 else None
+
+    far = 0.75 * math.sqrt(2)
+    for epsilon in (0.5, 1.0, 2.0):
+        exact = norm.cdf(far / 2 - epsilon / far) - math.exp(epsilon) * norm.cdf(-far / 2 - epsilon / far)
+        assert joint_stick(Node, epsilon, 1) == pytest.approx(exact, rel=0.02)
+        assert joint_stick(Node, epsilon, -1) == pytest.approx(exact, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -202,3 +227,15 @@ def test_real_draws_follow_the_laws_of_the_replay(statistic):
     gap = float(np.max(np.maximum(seen - below, before - seen)))
     assert gap < 1.95 / math.sqrt(tries)  # once in a thousand
     assert float(np.max(np.abs(seen - 0.7 * below))) > 1.95 / math.sqrt(tries)
+
+
+@pytest.mark.parametrize("rows", [24, 400])
+def test_a_fit_test_is_paid_for_on_both_sides_of_its_threshold(rows):
+    """Few rows at the ends of the range, where to fit costs, and many, where not to fit does."""
+    mean = sd.Mean("x", low=0, high=1000)
+    mechanism = AutoClip(price=Pure(1), rows=1000, low=0, high=1000)
+    half = rows // 2
+    table, other = [0.0] * half + [1000.0] * half, [0.0] * half + [1000.0] * (half - 1) + [500.0]
+    seen = replay(mechanism, mean, {"x": table}, {"x": other}, walks=1)
+    assert seen.problems == []
+    assert seen.step > 0.99

@@ -17,7 +17,6 @@ OWNERS = {
     "additive/geometric.py",
     "clip/fit_test.py",
     "clip/whole_or_interval.py",
-    "blocks/dealing.py",
     "additive/cube_draw.py",
     "discovery/mixed_cut.py",
     "discovery/threshold.py",

@@ -64,11 +64,11 @@ def test_no_answer_leaks_more_than_the_price(relation, upper, price, options):
 
 @pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
 def test_people_with_two_rows_are_protected_and_the_full_slope_would_not_do(upper):
-    """Two rows may move in opposite directions: half the slope is needed, and the whole one is refuted."""
+    """Row by row at half the slope they share one bounded range, and use it; the whole slope is refuted."""
     sets, near = replace_world(SMALL, 4)
     mechanism = Extreme(price=Pure(1), lattice=LATTICE, upper=upper, rows=40)
     statistic = statistic_of(upper)
-    readings = {rows: read(statistic, rows, 8).by(2) for rows in sets}
+    readings = {rows: read(statistic, rows, 8) for rows in sets}
     halved = {rows: mechanism.law(reading, contribution=2) for rows, reading in readings.items()}
     whole = {rows: mechanism.law(reading, contribution=1) for rows, reading in readings.items()}
     pairs = [(one, two) for one in sets for other in near[one] for two in near[other]]
@@ -77,7 +77,7 @@ def test_people_with_two_rows_are_protected_and_the_full_slope_would_not_do(uppe
         for one, two in pairs:
             low, high = loss_range(laws[one], laws[two])
             spread[name] = max(spread[name], high - low, high, -low)
-    assert spread["halved"] <= 1 + 1e-9
+    assert 0.9 < spread["halved"] <= 1 + 1e-9
     assert spread["whole"] > 1.5
 
 
@@ -245,7 +245,7 @@ def test_anchor_and_answer_together_leak_no_more_than_the_price(relation, upper,
 def test_an_anchor_of_two_rows_a_person_needs_the_smaller_slope(upper):
     sets, near = replace_world(SMALL, 5)
     mechanism, statistic = anchored(upper, Pure(1), aim=2), statistic_of(upper)
-    readings = {rows: read(statistic, rows, 10).by(2) for rows in sets}
+    readings = {rows: read(statistic, rows, 10) for rows in sets}
     pairs = [(one, two) for one in sets for other in near[one] for two in near[other]]
     spread = {}
     for contribution in (1, 2):
@@ -328,7 +328,7 @@ def test_where_rows_may_be_dropped_a_replacement_counts_as_two(upper, anchor):
     reading = statistic.read(source.summary(statistic.request(depth=60))[0])
 
     def distance(contribution):
-        law = mechanism.law(reading.by(2), contribution=contribution)
+        law = mechanism.law(reading, contribution=contribution)
         expected = np.exp([law.logpdf(point) for point in range(TOP + 1)]) * len(drawn)
         return float(np.sum((observed - expected) ** 2 / np.maximum(expected, 1e-9)))
 
@@ -342,7 +342,7 @@ def test_every_point_may_be_answered_however_many_rows_there_are(upper):
     lattice = FiniteLattice(Fraction(0), Fraction(1), 1000)
     mechanism = Extreme(price=Pure(1), lattice=lattice, upper=upper, rows=5000)
     for low, high in (
-        mechanism._ends(rows[:, ::-1] if upper else rows),
+        mechanism._ends(rows[:, ::-1] if upper else rows, 1),
         mechanism.plan.search.ends(rows[:, ::-1] if upper else rows, last=1000, upper=upper),
     ):
         assert (low[0, -1], high[0, -1]) == (0, 1000)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from sordino.data.memory import Memory
 from sordino.errors import ParameterError
 from sordino.mechanisms.choose import choose, output_grid
-from sordino.testing.replay import replay
+from sordino.testing.replay import first_parts
 from sordino.testing.tables import TablePair, hostile
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sordino.statistics import Case
 
 Table = Mapping[str, Sequence[Any]]
+ATOMS = 200  # different answers at most that are put together one by one
 LESS = 0.8  # the noise of the mechanism that an audit of this size must refute
 
 
@@ -41,8 +43,10 @@ class Audit:
         lower: Epsilon is at least this, with the stated confidence.
         confidence: Probability that `lower` is a true bound.
         runs: Runs on each of the two tables.
-        power: The bound that the same number of runs would show, about, for Laplace noise 20 % too small.
+        power: The bound that the same number of runs shows for a mechanism with noise 20 % too small: measured where
+            the mechanism is known, else about, for Laplace noise.
         event: The answers that tell the tables apart, in words.
+        weak: What the power is about.
     """
 
     epsilon: float
@@ -52,6 +56,7 @@ class Audit:
     runs: int
     power: float
     event: str
+    weak: str = "Laplace noise that is 20 % too small"
 
     @property
     def refuted(self) -> bool:
@@ -69,7 +74,7 @@ class Audit:
         return (
             f"{verdict}: epsilon is at least {self.lower:.3f} (promised {self.epsilon:g}, delta {self.delta:g}; "
             f"{self.confidence:.0%} confidence, {self.runs} runs on each table; event: {self.event}).\n"
-            f"So many runs {reach} refute Laplace noise that is 20 % too small."
+            f"So many runs {reach} refute {self.weak} (bound {self.power:.3f})."
         )
 
 
@@ -149,8 +154,18 @@ def _events(
             (f"at least {cut:.6g}", partial(np.less_equal, cut)),
         ]
     values, counts = np.unique(both, return_counts=True)
+    if len(values) <= ATOMS:  # answers by how much likelier they are on one table, the likeliest together
+        many, few = (np.array([np.sum(side == value) for value in values]) for side in (one, other))
+        ranked = values[np.argsort(-(many + 1.0) / (few + 1.0))]
+        found += [
+            (f"one of {size} answers", partial(_among, ranked[:size])) for size in range(1, len(ranked))
+        ]
     frequent = values[np.argsort(-counts)][:20]
     return [*found, *((f"exactly {value:.6g}", partial(np.equal, value)) for value in frequent)]
+
+
+def _among(wanted: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.isin(answers, wanted)
 
 
 def _bound(one: NDArray[np.bool_], other: NDArray[np.bool_], delta: float, confidence: float) -> float:
@@ -177,11 +192,25 @@ def _power(epsilon: float, runs: int, confidence: float) -> float:
     )
 
 
-def worst_pair(case: Case, mechanism: Any, rows: int = 20) -> TablePair:
-    """Of the hostile pairs of a world, the one on which a replay of the mechanism uses most of its price."""
+def worst_pair(case: Case, mechanism: Any, rows: int = 20, runs: int = 4000) -> TablePair:
+    """Of the hostile pairs of a world, the one on which so many runs would prove most, by the laws of the replay."""
     found = list(hostile(case, rows))
-    used = [replay(mechanism, case.statistic, pair.table, pair.neighbour, walks=0).worst for pair in found]
-    return found[int(np.argmax(used))]
+    return max(found, key=lambda pair: _provable(mechanism, case.statistic, pair, runs // 2))
+
+
+def _provable(mechanism: Any, statistic: Any, pair: TablePair, runs: int) -> float:
+    """The bound at the expected counts of the best event of the first choice."""
+    parts = first_parts(mechanism, statistic, pair.table, pair.neighbour)
+    if parts is None or parts.here is None or parts.there is None:
+        return 0.0
+    order = np.argsort(-parts.loss)
+    here, there = (np.cumsum(np.exp(law[order])) for law in (parts.here, parts.there))
+    best = 0.0
+    for many, few in ((here, there), (1 - there, 1 - here)):
+        for k in np.unique(np.linspace(0, len(order) - 1, 40).astype(int)):
+            counts = round(runs * min(max(many[k], 0), 1)), round(runs * min(max(few[k], 0), 1))
+            best = max(best, _proved(*counts, runs, 0.0, 0.95))
+    return best
 
 
 def audit_default(
@@ -193,25 +222,31 @@ def audit_default(
     confidence: float = 0.95,
     progress: Callable[[int], None] | None = None,
 ) -> Audit:
-    """Audit what a release would take for a statistic, on the worst pair that the replay finds.
+    """Audit what a release would take for a statistic, on the pair that tells most; and the same with too little noise.
 
     Example:
         >>> from sordino.privacy import Pure
         >>> from sordino.statistics.count import Count
-        >>> audit_default(next(iter(Count.cases())), Pure(1), runs=400).refuted
-        False
+        >>> found = audit_default(next(iter(Count.cases())), Pure(1), runs=2000)
+        >>> found.refuted, found.strong
+        (False, True)
     """
-    mechanism = choose(case.statistic, price, rows=rows)
-    pair, grid = worst_pair(case, mechanism, rows), output_grid(case.statistic)
-
-    def release(table: Table) -> Any:
-        source = Memory({name: np.asarray(column) for name, column in table.items()})
-        return mechanism.answer(case.statistic, lambda request: source.summary(request)[0], grid).value
-
     guessing = price.guessing
     if guessing is None:
         raise ParameterError("audit", "needs a promise of epsilon and delta", got={"price": price})
-    return audit(
-        release, pair.table, pair.neighbour, runs=runs, confidence=confidence, progress=progress,
-        epsilon=float(guessing[0]), delta=float(guessing[1]),
-    )  # fmt: skip
+    mechanism = choose(case.statistic, price, rows=rows)
+    pair, grid = worst_pair(case, mechanism, rows, runs), output_grid(case.statistic)
+    promised = {"epsilon": float(guessing[0]), "delta": float(guessing[1])}
+
+    def audited(one: Any, told: Callable[[int], None] | None) -> Audit:
+        def release(table: Table) -> Any:
+            source = Memory({name: np.asarray(column) for name, column in table.items()})
+            return one.answer(case.statistic, lambda request: source.summary(request)[0], grid).value
+
+        return audit(
+            release, pair.table, pair.neighbour, runs=runs, confidence=confidence, progress=told, **promised
+        )
+
+    found = audited(mechanism, progress)
+    loud = audited(choose(case.statistic, price.scaled(1 / Fraction(str(LESS))), rows=rows), None)
+    return replace(found, power=loud.lower, weak=f"{mechanism.name} with noise that is 20 % too small")

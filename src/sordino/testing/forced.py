@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws, ForcedBits
 from sordino.mechanisms.parts.measure import Measure
-from sordino.testing import joint_steps, noise_steps, steps
+from sordino.testing import cut_steps, joint_steps, noise_steps, steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.exact.scale import ExpScale
     from sordino.lattice import Lattice
+    from sordino.mechanisms.clip.family import Family, Weighed
+    from sordino.mechanisms.clip.whole_or_interval import Chosen, Valued
     from sordino.mechanisms.parts.law import ScoreCell
     from sordino.mechanisms.parts.rings import Rings
     from sordino.noise import Noise
@@ -82,6 +85,15 @@ class ForcedDraws(Draws):
                 )
             )
         )
+
+    def exceeds(self, value: Fraction, threshold: Fraction, *, price: Guarantee, grid: Lattice) -> bool:
+        """As `Draws.exceeds`; what is told is yes or no."""
+        calibration = noise_for(price)
+        step = noise_steps.ThresholdStep(
+            price=price, noise=calibration.noise, value=value, scale=calibration.scale,
+            threshold=threshold + grid.step / 2,
+        )  # fmt: skip
+        return bool(self._force(step))
 
     def geometric(self, value: int, *, scale: Fraction, price: Guarantee) -> int:
         """As `Draws.geometric`."""
@@ -187,6 +199,25 @@ class ForcedDraws(Draws):
     def passes(self, test: Any, count: int, *, prices: Mapping[bool, Guarantee]) -> bool:
         """As `Draws.passes`."""
         return bool(self._force(noise_steps.TestStep(price=prices, test=test, count=count)))
+
+    def whole_or_interval(
+        self, family: Family, weighed: Weighed, whole: Valued | None, *, prices: Mapping[str, Guarantee]
+    ) -> Fraction | Chosen | None:
+        """As `Draws.whole_or_interval`; an interval is charged what this table charges it."""
+        step = cut_steps.WholeOrIntervalStep(price=prices, family=family, weighed=weighed, whole=whole)
+        outcome = self._force(step)
+        if outcome[0] == cut_steps.INTERVAL:
+            return step.chosen(*outcome[1:])
+        return None if whole is None else whole.grid.step * int(outcome[1])
+
+    def flat_topped(self, part: Valued, flat: Fraction, *, price: Guarantee) -> Fraction:
+        """As `Draws.flat_topped`."""
+        return part.grid.step * int(self._force(cut_steps.flat_topped(part, flat, price)))
+
+    def words(self, count: int) -> NDArray[np.int64]:
+        """The same for every person of both tables: the new ones come last."""
+        random = np.random.default_rng((self.seed, 2, next(self._dithers)))
+        return random.integers(-(2**63), 2**63, size=count, dtype=np.int64)
 
     def dither(self, count: int, width: int) -> NDArray[np.int64]:
         """The same for every row of both tables: rows are told apart by their places, and the new ones come last."""

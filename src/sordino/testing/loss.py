@@ -43,6 +43,8 @@ def orders(price: Guarantee) -> tuple[float, ...]:
 
 def renyi(parts: Parts, wanted: Sequence[float]) -> Floats:
     """Renyi divergences of the table from the neighbour; from their range alone where no masses are known."""
+    if parts.exact is not None:
+        return parts.exact.renyi(wanted)
     if parts.here is None or parts.there is None:
         width = float(parts.loss.max() - parts.loss.min())
         if not math.isfinite(width):
@@ -87,6 +89,8 @@ def _parts(outcomes: Sequence[object], here: Floats, there: Floats) -> Parts:
 
 def hockey(parts: Parts, epsilon: float) -> float:
     """Mass of the table beyond ``e^epsilon`` times that of the neighbour."""
+    if parts.exact is not None:
+        return parts.exact.stick(epsilon)
     if parts.here is None or parts.there is None:
         # Of all laws with this range and this largest loss, two points tell most apart.
         most, width = float(parts.loss.max()), float(parts.loss.max() - parts.loss.min())

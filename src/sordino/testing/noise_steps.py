@@ -1,7 +1,7 @@
 """The law of one draw of noise on known data: on the line, on whole numbers, in space, and against a threshold.
 
-Continuous laws are cut into fine cells, which can only make a divergence smaller; losses are read at the points where
-they are extreme. Choices among finitely many are in steps.py.
+Continuous laws are cut into fine cells for the paths that are walked; losses are read at the points where they are
+extreme, and divergences are integrals over the line (densities.py). Choices among finitely many are in steps.py.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sordino.exact.scale import ExpScale
+from sordino.testing.densities import LogLinear, log_masses, shifted
+from sordino.testing.noise_points import far_points, log_cells
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-TAILS = np.concatenate((10.0 ** -np.arange(0.02, 290, 4.0), np.linspace(0.02, 0.98, 33)))
 CUTS = 5  # every gap between two points is cut into so many parts
 
 
@@ -61,8 +62,11 @@ class NoiseStep(Step):
             same = here == there and shift == 0
             both = np.array([0.0 if same else math.inf, 0.0 if same else -math.inf])
             return Parts([self._point(0.0), self._point(shift)], None, None, both)
-        sizes = _points(self.noise)
-        edges = np.unique(np.concatenate([here * sizes, shift + there * sizes, [shift / 2]]))
+        edges = np.unique(
+            np.concatenate(
+                [here * far_points(self.noise), shift + there * far_points(other.noise), [shift / 2]]
+            )
+        )
         # Cuts between the points at which the losses are read; the points themselves stand inside a cell.
         gaps = np.diff(edges)
         inner = edges[:-1, None] + gaps[:, None] * (np.arange(1, CUTS) / CUTS)
@@ -70,17 +74,18 @@ class NoiseStep(Step):
         with np.errstate(all="ignore"):
             loss = (
                 np.asarray(self.noise.logpdf(places / here)) - math.log(here)
-                - np.asarray(self.noise.logpdf((places - shift) / there)) + math.log(there)
+                - np.asarray(other.noise.logpdf((places - shift) / there)) + math.log(there)
             )  # fmt: skip
         kept = np.isfinite(loss)
         places, loss = places[kept], loss[kept]
         cuts = (places[1:] + places[:-1]) / 2
-        own = _cells(self.noise, cuts / here)
-        its = _cells(other.noise, (cuts - shift) / there)
-        return Parts(_Lazy(self._point, places), own, its, loss)
+        own = log_cells(self.noise, cuts / here)
+        its = log_cells(other.noise, (cuts - shift) / there)
+        exact = shifted(self.noise, other.noise, there / here, shift / here)
+        return Parts(LazyPoints(self._point, places), own, its, loss, exact)
 
 
-class _Lazy(Sequence[int]):
+class LazyPoints(Sequence[int]):
     """Lattice points that are worked out when they are asked for."""
 
     def __init__(self, point: Callable[[float], int], places: Floats) -> None:
@@ -91,37 +96,6 @@ class _Lazy(Sequence[int]):
 
     def __getitem__(self, index: Any) -> Any:
         return self._point(float(self._places[index]))
-
-
-def _points(noise: Noise) -> Floats:
-    """Where the log ratio of two such laws is likely to be extreme, at unit scale."""
-    found = _POINTS.get(noise)
-    if found is None:
-        breaks = getattr(noise, "breaks", None)
-        near = np.asarray(breaks(), float) if callable(breaks) else np.array([1.0])
-        for shape in noise.shape.values():  # where families of two branches change over
-            near = np.concatenate([near, [1 / float(shape), 1 + float(shape)]])
-        with np.errstate(all="ignore"):
-            sizes = np.concatenate([np.asarray(noise.isf(TAILS / 2)), near * (1 - 1e-9), near * (1 + 1e-9)])
-        sizes = sizes[np.isfinite(sizes) & (sizes < 1e200)]
-        found = np.unique(np.concatenate([[0.0], sizes, -sizes]))
-        _POINTS[noise] = found
-    return found
-
-
-_POINTS: dict[Any, Floats] = {}
-
-
-def _cells(noise: Noise, cuts: Floats) -> Floats:
-    """Log probabilities of the cells between cuts, from the nearer tail so that nothing cancels."""
-    with np.errstate(all="ignore"):
-        below, above = np.asarray(noise.cdf(cuts)), np.asarray(noise.sf(cuts))
-        lower, upper = np.diff(below, prepend=0.0), -np.diff(above, prepend=1.0)
-        middle = np.concatenate([lower, [0.0]])
-        right = np.concatenate([upper, above[-1:]])
-        positive = np.concatenate([cuts > 0, [True]])
-        mass = np.where(positive, right, middle)
-        return np.log(np.maximum(mass, 0.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +121,30 @@ class GeometricStep(Step):
             one[-1] -= tail
             logs.append(np.array(one))
         return Parts(points, logs[0], logs[1], logs[0] - logs[1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdStep(Step):
+    """Whether a private number with noise exceeds a public threshold."""
+
+    kind: ClassVar[str] = "threshold"
+    noise: Noise
+    value: Fraction
+    scale: Fraction
+    threshold: Fraction
+
+    @property
+    def question(self) -> Any:
+        """The threshold and the noise."""
+        return self.noise, self.scale, self.threshold
+
+    def parts(self, other: ThresholdStep) -> Parts:
+        """No and yes."""
+        logs = []
+        for law in (self, other):
+            away = float((law.threshold - law.value) / law.scale)
+            logs.append(np.log([float(law.noise.cdf(away)), float(law.noise.sf(away))]))
+        return Parts([False, True], logs[0], logs[1], logs[0] - logs[1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,27 +197,24 @@ class LineStep(Step):
         return ends[0], ends[1]
 
     def parts(self, other: LineStep) -> Parts:
-        """Segments on which both scores are linear, each cut in four."""
-        ends = sorted({end for law in (self, other) for p in law.pieces for end in (p.left, p.right)})
-        exact = np.array([float(end) for end in ends])
-        edges = np.unique(exact[:-1, None] + np.diff(exact)[:, None] * (np.arange(4) / 4))
-        edges = np.append(edges, exact[-1])
+        """Segments on which both scores are linear."""
+        ends = {
+            float(end) for law in (self, other) for piece in law.pieces for end in (piece.left, piece.right)
+        }
+        edges = np.array(sorted(ends))
         lefts, rights = edges[:-1], edges[1:]
-        kept = rights > lefts
-        lefts, rights = lefts[kept], rights[kept]
         masses, heights = [], []
         for law in (self, other):
             first, second = law._logs(lefts, rights)
-            drop = np.abs(first - second)
-            share = np.where(drop > 1e-9, -np.expm1(-drop) / np.where(drop > 0, drop, 1.0), 1 - drop / 2)
-            raw = np.maximum(first, second) + np.log(share) + np.log(rights - lefts)
+            raw = log_masses(first, second, rights - lefts)
             total = float(np.logaddexp.reduce(raw))
             masses.append(raw - total)
             heights.append((first - total, second - total))
         left, right = (heights[0][k] - heights[1][k] for k in (0, 1))
         # The outcome of a segment is its middle; the loss is the larger of its ends, which it comes close to.
         loss = np.where(np.abs(left) >= np.abs(right), left, right)
-        return Parts(_Lazy(self._point, (lefts + rights) / 2), masses[0], masses[1], loss)
+        exact = LogLinear(heights[0], heights[1], rights - lefts)
+        return Parts(LazyPoints(self._point, (lefts + rights) / 2), masses[0], masses[1], loss, exact)
 
     def _point(self, place: float) -> int:
         return math.floor(Fraction(place) / self.grid.step + Fraction(1, 2))

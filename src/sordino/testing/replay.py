@@ -25,21 +25,26 @@ from sordino.privacy import (
     Guarantee,
     Pure,
     TruncatedConcentrated,
+    Unit,
 )
+from sordino.reading.traits import Trait
 from sordino.testing.forced import ForcedDraws, Pending
-from sordino.testing.loss import conditioned, hockey, orders, ratio, renyi
+from sordino.testing.joint import joint_stick
+from sordino.testing.loss import conditioned, orders, ratio, renyi
+from sordino.testing.noise_steps import ThresholdStep
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
     from sordino.lattice import Lattice
     from sordino.mechanisms import Answer, Mechanism
-    from sordino.privacy import Unit
+    from sordino.reading.profile import Reading
     from sordino.reading.requests import Ask, Summary
     from sordino.statistics import Statistic
 
 SLACK = 1 + 1e-7  # floats: losses are differences of logarithms of size up to a few hundred
 BRANCHES = 24  # parts of one choice that a complete walk follows, where there are many
-JOINT = 4  # groups of outcomes of one choice that a joint hockey stick follows
+YES_OR_NO = 2
+PERSON = "person"  # the column that says whose a row is
 Table = Mapping[str, Sequence[Any]]
 
 
@@ -95,10 +100,17 @@ class _Node:
 class _Side:
     """One of the two tables, and what it was asked."""
 
-    def __init__(self, table: Table, unit: Unit | None = None) -> None:
+    def __init__(self, table: Table, unit: Unit | None = None, person: int = 0, others: int = 0) -> None:
         columns = {name: np.asarray(column, None if len(column) else float) for name, column in table.items()}
+        if (
+            person and unit is None
+        ):  # the rows after the others are one person's, each of the others is somebody's
+            size = len(next(iter(columns.values())))
+            columns[PERSON] = np.minimum(np.arange(size), others)
+            unit = Unit(PERSON, max_rows=person)
         self.source = Memory(columns, unit=unit)
         self.asked: list[Ask] = []
+        self.reading: Reading | None = None
         self._known: dict[Any, Summary] = {}
 
     def ask(self, request: Ask) -> Summary:
@@ -136,14 +148,22 @@ class _Tree:
 
     def _run(self, side: _Side, path: tuple[Any, ...]) -> tuple[Any, list[Ask]]:
         draws = ForcedDraws(path, self.seed)
-        side.asked = []
         try:
-            found: Any = self.mechanism.answer(
-                self.statistic, side.ask, self.grid, contribution=self.contribution, bits=draws.bits
-            )
+            found: Any = self._answer(side, draws)
         except Pending as pending:
             found = pending.step
         return found, side.asked
+
+    def _answer(self, side: _Side, draws: ForcedDraws) -> Answer:
+        """What `Mechanism.answer` does; where it is one draw from one reading, that is read once."""
+        if self.mechanism.reads_once:
+            if side.reading is None:
+                side.reading = self.mechanism.reading(self.statistic, side.ask, self.contribution)
+            return self.mechanism.draw(side.reading, self.grid, bits=draws.bits)
+        side.asked = []
+        return self.mechanism.answer(
+            self.statistic, side.ask, self.grid, contribution=self.contribution, bits=draws.bits
+        )
 
     def _look(self, path: tuple[Any, ...]) -> _Node:
         (here, asked), (there, asked_there) = (self._run(side, path) for side in self.sides)
@@ -199,7 +219,11 @@ def replay(
         >>> round(seen.worst, 9), seen.problems
         (1.0, [])
     """
-    sides = _Side(table, unit), _Side(neighbour, unit)
+    # A mechanism that is given whole people must know whose a row is; all others are told how many one may move.
+    person = contribution if Trait.BLOCKS in statistic.traits and contribution > 1 else 0
+    rows = [len(next(iter(side.values()))) for side in (table, neighbour)]
+    others = min(rows) if rows[0] != rows[1] else max(rows[0] - person, 0)
+    sides = _Side(table, unit, person, others), _Side(neighbour, unit, person, others)
     lattice = output_grid(statistic) if grid is None else grid
     tree = _Tree(mechanism, statistic, sides, lattice, contribution, seed)
     seen, price, random = Replay(), mechanism.guarantee, np.random.default_rng(seed)
@@ -208,13 +232,24 @@ def replay(
         _everything(tree, price, seen, complete)
     for walk in range(2 + walks):
         _walk(tree, price, seen, walk, random, before)
+    for branch in _branches(tree, several=bool(walks)):  # whatever it costs, each leads to other choices
+        for walk in range(2):
+            _walk(tree, price, seen, walk, random, before, branch)
     if isinstance(price, Approx) and price.delta and seen.worst > SLACK:
-        epsilon = float(price.epsilon)
-        used = max(_joint(tree, (), epsilon, 0.0, sign) for sign in (1, -1)) / float(price.delta)
-        seen.worst = used
+        seen.worst = max(joint_stick(tree.node, float(price.epsilon), sign) for sign in (1, -1)) / float(
+            price.delta
+        )
     if seen.worst > SLACK:
         seen.problems.append(f"a path costs {seen.worst:.6f} of the price {price}")
     return seen
+
+
+def first_parts(
+    mechanism: Mechanism, statistic: Statistic, table: Table, neighbour: Table, contribution: int = 1
+) -> Parts | None:
+    """The two laws of the first choice; None where none is made."""
+    sides = _Side(table), _Side(neighbour)
+    return _Tree(mechanism, statistic, sides, output_grid(statistic), contribution, 0).node(()).parts
 
 
 class _Account:
@@ -254,8 +289,10 @@ class _Account:
         return float(np.max(self.divergences / (float(price.rho) * np.array(self.orders))))
 
 
-def _observe(node: _Node, seen: Replay, path: tuple[Any, ...], known: set[tuple[Any, ...]]) -> None:
-    """Check one choice against its own part of the price, once."""
+def _observe(
+    node: _Node, seen: Replay, path: tuple[Any, ...], known: set[tuple[Any, ...]], tested: bool
+) -> None:
+    """Check one choice against its own part of the price, once; not after a test, whose delta pays where it errs."""
     if path in known:
         return
     known.add(path)
@@ -264,15 +301,17 @@ def _observe(node: _Node, seen: Replay, path: tuple[Any, ...], known: set[tuple[
         return
     seen.choices += 1
     given = node.step.price
+    if isinstance(given, Mapping) and len(set(given.values())) == 1:
+        given = next(iter(given.values()))
     if isinstance(given, Mapping):  # every outcome has its own price
         used = max(
-            abs(float(loss)) / float(given[outcome].bounded_range)
+            abs(float(loss)) / float(node.step.paid(outcome).bounded_range)
             for outcome, loss in zip(node.parts.outcomes, node.parts.loss, strict=True)
         )
     else:
         used = ratio(node.parts, given)
-    seen.step = max(seen.step, used)
-    if used > SLACK:
+    seen.step = max(seen.step, used) if not tested else seen.step
+    if used > SLACK and not tested:
         seen.problems.append(
             f"choice {len(path) + 1} ({node.step.kind}) costs {used:.6f} of its part {given}"
         )
@@ -285,17 +324,21 @@ def _walk(
     walk: int,
     random: np.random.Generator,
     known: set[tuple[Any, ...]],
+    branch: tuple[Any, ...] = (),
 ) -> None:
-    """Follow one path to its end: the largest losses, the smallest, or at random."""
+    """Follow one path to its end: the largest losses, the smallest, or at random; along a branch if one is given."""
     path: tuple[Any, ...] = ()
-    account = _Account(price)
+    account, tested = _Account(price), False
     while True:
         node = tree.node(path)
-        _observe(node, seen, path, known)
+        _observe(node, seen, path, known, tested)
         if node.step is None or node.parts is None:
             break
-        parts = node.parts
-        place = _place(parts, walk, random)
+        tested = node.step.kind == ThresholdStep.kind
+        parts, kept = node.parts, None
+        if branch and not path:
+            kept = [k for k, one in enumerate(parts.outcomes) if node.step.branch(one) == branch[0]]
+        place = _place(parts, walk, random, kept)
         account.add(parts, place)
         path = (*path, parts.outcomes[place])
     seen.paths += 1
@@ -307,7 +350,22 @@ def _walk(
         seen.worst, seen.path = used, path
 
 
-def _place(parts: Parts, walk: int, random: np.random.Generator) -> int:
+def _branches(tree: _Tree, *, several: bool) -> list[tuple[Any, ...]]:
+    """The outcomes of a first choice of yes or no; of others, where they have prices of their own."""
+    node = tree.node(())
+    if node.step is None or node.parts is None:
+        return []
+    if len(node.parts.outcomes) == YES_OR_NO:
+        return [(outcome,) for outcome in node.parts.outcomes]
+    if several and isinstance(node.step.price, Mapping):
+        return [(branch,) for branch in node.step.price]
+    return []
+
+
+def _place(parts: Parts, walk: int, random: np.random.Generator, kept: list[int] | None = None) -> int:
+    if kept:
+        best = np.argmax if walk == 0 else np.argmin
+        return kept[int(best(parts.loss[kept]))]
     if walk < 2:
         return int(np.argmax(parts.loss) if walk == 0 else np.argmin(parts.loss))
     law = parts.here if walk % 2 else parts.there
@@ -324,7 +382,8 @@ def _everything(tree: _Tree, price: Guarantee, seen: Replay, most: int) -> None:
     while pending and seen.paths < most:
         path, taken = pending.pop()
         node = tree.node(path)
-        _observe(node, seen, path, known)
+        before = tree.node(path[:-1]).step if path else None
+        _observe(node, seen, path, known, before is not None and before.kind == ThresholdStep.kind)
         if node.parts is not None:
             pending += [
                 ((*path, node.parts.outcomes[k]), (*taken, (node.parts, k))) for k in _extremes(node.parts)
@@ -347,30 +406,6 @@ def _extremes(parts: Parts) -> list[int]:
     order = np.argsort(parts.loss)
     chosen = {int(order[k]) for k in np.linspace(0, size - 1, BRANCHES).astype(int)}
     return sorted(chosen | set(np.linspace(0, size - 1, BRANCHES).astype(int).tolist()))
-
-
-def _joint(tree: _Tree, path: tuple[Any, ...], epsilon: float, loss: float, sign: int) -> float:
-    """The hockey stick of everything published, given a path that has cost `loss` so far."""
-    node = tree.node(path)
-    if node.parts is None:
-        return max(0.0, -math.expm1(epsilon - loss))
-    parts = node.parts if sign > 0 else node.parts.flipped()
-    size = len(parts.loss)
-    sample = {0, size // 2, size - 1, int(np.argmax(parts.loss)), int(np.argmin(parts.loss))}
-    if parts.here is None or all(tree.node((*path, parts.outcomes[k])).parts is None for k in sample):
-        return hockey(parts, epsilon - loss)  # the last choice: in closed form
-    assert parts.there is not None
-    total = 0.0
-    order = np.argsort(parts.loss)
-    for group in np.array_split(order, min(JOINT, len(order))):
-        here = float(np.logaddexp.reduce(parts.here[group]))
-        there = float(np.logaddexp.reduce(parts.there[group]))
-        if here == -math.inf:
-            continue
-        middle = int(group[np.argmax(parts.here[group])])
-        gained = here - there if there > -math.inf else math.inf
-        total += math.exp(here) * _joint(tree, (*path, parts.outcomes[middle]), epsilon, loss + gained, sign)
-    return total
 
 
 __all__ = ["Replay", "replay"]

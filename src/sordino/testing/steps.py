@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sordino.mechanisms.parts.measure import Measure
     from sordino.privacy import Guarantee
+    from sordino.testing.densities import Densities, LogLinear
 
     Floats = NDArray[np.float64]
 
@@ -36,16 +37,19 @@ class Parts:
         here: Log probability of each part on the table; None where only losses are known.
         there: The same on the neighbour.
         loss: Log ratio of the two laws at each outcome.
+        exact: Both laws as densities, where they have some: divergences are taken of them, not of the parts.
     """
 
     outcomes: Sequence[Any]
     here: Floats | None
     there: Floats | None
     loss: Floats
+    exact: Densities | LogLinear | None = None
 
     def flipped(self) -> Parts:
         """The neighbour held against the table."""
-        return Parts(self.outcomes, self.there, self.here, -self.loss)
+        exact: Any = None if self.exact is None else self.exact.flipped()
+        return Parts(self.outcomes, self.there, self.here, -self.loss, exact)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +71,14 @@ class Step:
     def parts(self, other: Any) -> Parts:
         """Hold this law, of the table, against that of the neighbour."""
         raise NotImplementedError
+
+    def branch(self, outcome: Any) -> Any:
+        """Which of several prices an outcome has."""
+        return outcome
+
+    def paid(self, outcome: Any) -> Guarantee:
+        """The part of the price that an outcome was given."""
+        return self.price[self.branch(outcome)] if isinstance(self.price, Mapping) else self.price
 
 
 def _logs(masses: Sequence[int]) -> Floats:

@@ -17,7 +17,7 @@ from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
 from sordino.session.quote import rehearse
 from sordino.testing.replay import Replay, replay
-from sordino.testing.tables import TablePair, hostile, neighbours
+from sordino.testing.tables import TablePair, filled, hostile, neighbours
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Mechanism
@@ -27,10 +27,12 @@ PEOPLE = (1, 3)
 """Rows per person that are tried."""
 SIZES = (24, 3, 80)
 """Rows of hostile tables, in turn: about as many as were declared, far fewer, far more."""
-LONG = (24, 3, 400)
+LONG = (24, 3, 200)
 """The same for mechanisms that search: some of their choices see nothing of a short table."""
 FEW = 7
 """Rows of hostile tables for what is no default."""
+OTHERS = 400
+"""Pairs of a mechanism that its cases share, where they are no default: at least one each."""
 COMPLETE = 300
 """Paths of one pair in a tiny world that are walked at most."""
 
@@ -68,7 +70,9 @@ def chosen(kind: type[Mechanism], *, thorough: bool = False) -> Iterator[Mechani
         price = case.mechanism.guarantee.kind
         said = () if case.mechanism.reads_once else case.hints  # what was said decides what is searched
         key = statistic.name, statistic.neighbors, price, wide, case.default, type(noise), said
-        aside = wide and not case.default and len(case.hints) == 1  # an alternative: its tiny world will do
+        aside = (
+            wide and not case.default and len(case.hints) == 1 and case.mechanism.reads_once
+        )  # an alternative: its tiny world will do
         if thorough or (key not in seen and not aside):
             seen.add(key)
             yield case
@@ -90,7 +94,7 @@ def people(case: MechanismCase) -> tuple[int, ...]:
 
 
 def survey(
-    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 6, defaults: bool = False
+    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 4, defaults: bool = False
 ) -> Iterator[Seen]:
     """Replay the cases of a mechanism.
 
@@ -106,15 +110,18 @@ def survey(
         >>> max(row.replay.worst for row in rows) <= 1 + 1e-7, sum((row.replay.problems for row in rows), [])
         (True, [])
     """
-    turn = itertools.count()
-    for case in chosen(kind, thorough=thorough):
+    turn, cases = itertools.count(), list(chosen(kind, thorough=thorough))
+    others = max(OTHERS // max(len(cases), 1), 1)
+    for case in cases:
         if defaults and not case.default:
             continue
         for contribution in people(case):
             if not _asked(case, contribution):
                 continue
             total = Replay()
-            for pair, complete in _pairs(case, contribution, next(turn), thorough=thorough, pairs=pairs):
+            for pair, complete in _pairs(
+                case, contribution, next(turn), thorough=thorough, pairs=pairs, others=others
+            ):
                 total.merge(_replayed(case, pair, complete=complete))
             yield Seen(case, contribution, total)
 
@@ -130,22 +137,25 @@ def _asked(case: MechanismCase, contribution: int) -> bool:
 
 
 def _pairs(
-    case: MechanismCase, contribution: int, turn: int, *, thorough: bool, pairs: int
+    case: MechanismCase, contribution: int, turn: int, *, thorough: bool, pairs: int, others: int
 ) -> Iterator[tuple[TablePair, int]]:
-    sizes = SIZES if case.mechanism.reads_once else LONG
-    few = case.mechanism.reads_once and not (case.default or thorough)
-    size = FEW if few else sizes[turn % len(sizes)]
+    alone = case.mechanism.reads_once
+    sizes = SIZES if alone else LONG
+    size = sizes[turn % len(sizes)]
+    if alone and not (case.default or thorough):
+        size = FEW
     found = list(hostile(case.world, size, contribution, seed=turn))
     if thorough:
         yield from ((pair, 0) for pair in found)
         tiny = neighbours(case.world, contribution)
         yield from ((pair, COMPLETE) for pair in itertools.islice(tiny, 400))
         return
-    wanted = pairs if not case.mechanism.reads_once else max(pairs // 3, 1)
-    if not case.default:
-        wanted = 1 if few else max(pairs // 3, 1)
+    wanted = max(pairs // 2 if alone else pairs, others) if case.default else others
     step = max(len(found) // wanted, 1)
     yield from ((found[(turn + k * step) % len(found)], 0) for k in range(min(wanted, len(found))))
+    if case.default and not alone:  # what only a search finds: many rows that fill a part of a wide range
+        long = list(filled(case.world, LONG[-1], contribution))
+        yield from ((pair, 0) for pair in long[turn % 2 :: 2])
 
 
 def _replayed(case: MechanismCase, pair: TablePair, *, complete: int) -> Replay:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sordino.statistics import Case
 
 Row = tuple[Any, ...]
+WIDE = 100
+"""A range at least so long can be filled in part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ def hostile(case: Case, rows: int, contribution: int = 1, seed: int = 0) -> Iter
         [values[k % len(values)] for k in range(size)],
         [middle] * size,
         [values[int(k)] for k in random.integers(0, max(len(values) // 2, 1), size)],
+        *_filled(case, size),
     ]
     for shape in shapes:
         ends = (values[0], values[-1], middle)
@@ -101,6 +104,26 @@ def hostile(case: Case, rows: int, contribution: int = 1, seed: int = 0) -> Iter
                 table, other = shape, [*shape, *([person] * contribution)]
             if table != other:
                 yield TablePair(columns(case, table), columns(case, other), contribution)
+
+
+def _filled(case: Case, size: int) -> list[list[Row]]:
+    """Rows that fill a tenth of a wide range evenly, and nearly all of them: searches find what heaps never show."""
+    low, high = (getattr(case.statistic, name, None) for name in ("low", "high"))
+    if len(case.columns) != 1 or low is None or high is None or high - low < WIDE:
+        return []
+    short = [(float(value),) for value in np.linspace(low, low + (high - low) / 10, size).round(3)]
+    few = max(size // 20, 1)
+    return [short, [*short[few:], *([(float(high),)] * few)]]
+
+
+def filled(case: Case, rows: int, contribution: int = 1) -> Iterator[TablePair]:
+    """Pairs of long tables that fill a part of a wide range, with a person at its far end; none of narrow ones."""
+    for shape in _filled(case, max(rows, 2 * contribution)):
+        person = [(float(getattr(case.statistic, "high", 0)),)] * contribution
+        replaced = case.statistic.neighbors is Neighbors.REPLACE_ONE
+        kept = shape[contribution:] if replaced else shape  # all others keep their places
+        gone = shape[:contribution] if replaced else []
+        yield TablePair(columns(case, kept + gone), columns(case, kept + person), contribution)
 
 
 def distance(norm: float, one: Sequence[float], other: Sequence[float]) -> float:

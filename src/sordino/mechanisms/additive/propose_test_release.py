@@ -111,13 +111,13 @@ class ProposeTestRelease(Mechanism):
         opened, draws = reading.open(), Draws.of(bits)
         # The noisy distance is compared on a lattice of 2^-20 rows; the threshold is rounded up to it.
         fine = Lattice.dyadic(-20)
-        noisy, _ = draws.noisy(
+        believed = draws.exceeds(
             Fraction(self.distance(reading)),
-            sensitivity=Fraction(1),
+            Fraction(self.threshold) + fine.step,
             price=Pure(self.price.epsilon * self.test_share),
             grid=fine,
         )
-        if noisy <= Fraction(self.threshold) + fine.step:
+        if not believed:
             return Answer(None, {"declined": True})
         value, _ = draws.noisy(
             opened.units.real(opened.value),

@@ -6,6 +6,7 @@ promise is that of a centre of k numbers of which one is replaced (docs/proofs/m
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,12 +15,13 @@ from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import Bits
 from sordino.lattice import Lattice
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import PERSONS, Answer, Mechanism
 from sordino.mechanisms.blocks.centre import Centre, located
 from sordino.mechanisms.blocks.dealing import checked, values_and_failures
 from sordino.mechanisms.blocks.pivot import half_width
 from sordino.mechanisms.blocks.plan import FAILURES, BlockPlan
 from sordino.mechanisms.parts.draws import Draws
+from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
 from sordino.running.evaluate import Task
 
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
+
+
+SHOWN = 6  # blocks of the cases: few, so that one of them matters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,22 +105,26 @@ class FunctionBlocks(Mechanism):
 
     @classmethod
     def cases(cls) -> Iterator[MechanismCase]:
-        """Three blocks of a function that is different on every block and fails on some; run in this process."""
+        """A function that fails on some blocks: every aggregate, both relations, every price that it takes."""
         from sordino.mechanisms.parts.cases import PRICES, MechanismCase
-        from sordino.privacy import Neighbors
         from sordino.statistics import Case
-        from sordino.statistics.function import Function
+        from sordino.statistics.function import AGGREGATES, Function
 
-        rows = tuple((float(x),) for x in (0, 1, 3))
-        for relation in (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE):
-            function = Function(
-                uneven, columns=("x",), low=-2, high=2, frame="numpy", isolation="none", neighbors=relation
-            )
-            for price in PRICES[:2]:  # a pure one and a concentrated one
-                for aggregate in ("trimmed", "median", "mean"):
-                    for failures in (False, True):
-                        made = cls(price=price, blocks=3, aggregate=aggregate, failures=failures)
-                        yield MechanismCase(made, Case(function, rows))
+        for relation, aggregate in itertools.product(PERSONS, AGGREGATES):
+            asked = Function(
+                uneven, columns=("x",), low=0, high=7, blocks=SHOWN, block_rows=1, aggregate=aggregate,
+                frame="numpy", isolation="none", neighbors=relation, fixed=relation is Neighbors.REPLACE_ONE,
+            )  # fmt: skip
+            world = Case(asked, ((0.0,), (3.0,), (7.0,)))
+            for price in PRICES[:-1]:  # centres have no theorem for a bare bounded range
+                for failures in (False, True):
+                    mechanism = cls(
+                        price=price, blocks=SHOWN, aggregate=aggregate, spread=1.0, failures=failures
+                    )
+                    said = (("aggregate", aggregate), ("failures", failures))
+                    yield MechanismCase(
+                        mechanism, world, said, default=aggregate == "trimmed" and not failures
+                    )
 
     @property
     def bar_covers(self) -> str:
@@ -193,7 +202,7 @@ class FunctionBlocks(Mechanism):
         words = Bits() if bits is None else bits
         table = ask(statistic.request(depth=0)).table
         assert table is not None
-        values, failed = values_and_failures(statistic, table, self.blocks, self.debias, words)
+        values, failed = values_and_failures(statistic, table, self.blocks, self.debias, Draws.of(words))
         left = 1 - FAILURES if self.failures else Fraction(1)
         each = self.price.share(left / len(values))
         found = [

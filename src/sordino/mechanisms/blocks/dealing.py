@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sordino.exact.bits import Bits
+    from sordino.mechanisms.parts.draws import Draws
     from sordino.running.block import Rows
     from sordino.running.worker import ProcessLimits
     from sordino.statistics.function import Function
@@ -41,19 +41,19 @@ class Dealt:
         return self.order[self.starts[block] : self.starts[block + 1]]
 
 
-def deal(rows: int, units: NDArray[np.int64] | None, blocks: int, bits: Bits, *, fixed: bool) -> Dealt:
+def deal(rows: int, units: NDArray[np.int64] | None, blocks: int, draws: Draws, *, fixed: bool) -> Dealt:
     """Deal rows into blocks.
 
     Args:
         rows: How many rows.
         units: To whom each belongs; None where a row is a person.
         blocks: How many blocks.
-        bits: Fresh secret words.
+        draws: Gives fresh secret words.
         fixed: The number of rows is public: a random order is cut into parts of one size. Otherwise every person's
             block is drawn by itself, and sizes vary.
     """
     people = rows if units is None else int(units.max(initial=-1)) + 1
-    words, order = _different(people, bits)
+    words, order = _different(people, draws)
     if units is not None:
         order = np.argsort(_ranks(order)[units], kind="stable")  # rows of one person stay together
     keys = words if units is None else words[units]
@@ -66,10 +66,10 @@ def deal(rows: int, units: NDArray[np.int64] | None, blocks: int, bits: Bits, *,
     return Dealt(order, starts.astype(np.intp))
 
 
-def _different(count: int, bits: Bits) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+def _different(count: int, draws: Draws) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
     """So many different words and their order: all are drawn again where two are alike, so no order is likelier."""
     while True:
-        words = bits.words(count).astype(np.int64).view(np.uint64)
+        words = draws.words(count).astype(np.int64).view(np.uint64)
         order = np.argsort(words)
         ordered = words[order]
         if not (ordered[1:] == ordered[:-1]).any():
@@ -83,14 +83,14 @@ def _ranks(order: NDArray[np.intp]) -> NDArray[np.int64]:
 
 
 def block_values(
-    statistic: Function, table: Rows | FarRows, blocks: int, debias: int, bits: Bits
+    statistic: Function, table: Rows | FarRows, blocks: int, debias: int, draws: Draws
 ) -> NDArray[np.float64]:
     """The values of all blocks, one row per output, cut to the bounds; private."""
-    return values_and_failures(statistic, table, blocks, debias, bits)[0]
+    return values_and_failures(statistic, table, blocks, debias, draws)[0]
 
 
 def values_and_failures(
-    statistic: Function, table: Rows | FarRows, blocks: int, debias: int, bits: Bits
+    statistic: Function, table: Rows | FarRows, blocks: int, debias: int, draws: Draws
 ) -> tuple[NDArray[np.float64], int]:
     """The values of all blocks, and how many blocks gave no number; private."""
     task = Task(statistic.frame, statistic.outputs, debias)
@@ -102,7 +102,7 @@ def values_and_failures(
     if statistic.otherwise is not None:
         values[:] = statistic.otherwise
     done = good = 0
-    for done, (place, found) in enumerate(_answered(statistic, table, blocks, task, bits), start=1):
+    for done, (place, found) in enumerate(_answered(statistic, table, blocks, task, draws), start=1):
         if found is not None:
             values[:, place] = found
             good += 1
@@ -114,17 +114,17 @@ def values_and_failures(
 
 
 def _answered(
-    statistic: Function, table: Rows | FarRows, blocks: int, task: Task, bits: Bits
+    statistic: Function, table: Rows | FarRows, blocks: int, task: Task, draws: Draws
 ) -> Iterator[tuple[int, tuple[float, ...] | None]]:
     """The numbers of every block that has a row, in the order in which they end."""
     if isinstance(table, FarRows):
-        key = bits.words(4).astype(np.int64).tobytes()
+        key = draws.words(4).astype(np.int64).tobytes()
         yield from table.values(
             statistic.pickled, task, statistic.limits, blocks=blocks, key=key, fixed=statistic.fixed
         )
         return
-    dealt = deal(len(table), table.units, blocks, bits, fixed=statistic.fixed)
-    seeds = bits.words(blocks).astype(np.int64).view(np.uint64).tolist()
+    dealt = deal(len(table), table.units, blocks, draws, fixed=statistic.fixed)
+    seeds = draws.words(blocks).astype(np.int64).view(np.uint64).tolist()
     filled = [place for place in range(blocks) if dealt.starts[place] < dealt.starts[place + 1]]
     jobs = ((lambda place=place: table.block(dealt.rows(place)), seeds[place]) for place in filled)
     for place, numbers in run(statistic.pickled, jobs, task, statistic.limits):

@@ -146,7 +146,9 @@ def _classes(
             if not plan.guarded:  # anybody may be charged little: the prior of the level stands for them
                 classes.append((level, False, _Class(weight + math.log(total), 1, part, 0.0)))
                 continue
-            many, remote = _clusters(weight + math.log(total), lead + margin, REMOTE * (1 - NEXT) * part * miss)
+            many, remote = _clusters(
+                weight + math.log(total), lead + margin, REMOTE * (1 - NEXT) * part * miss
+            )
             classes.append((level, False, _Class(weight + prior, many, part, remote)))
     size = math.fsum(each.part for _, _, each in classes)
     shared = [(level, one, replace(each, part=each.part / size)) for level, one, each in classes]

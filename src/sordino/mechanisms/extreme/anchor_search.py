@@ -8,7 +8,7 @@ Proof: docs/proofs/mechanism_extreme.md. The plan is data-free (extreme_plan.py)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -48,10 +48,13 @@ class AnchorSearch:
     measure: Measure
     nats: float
 
+    def by(self, contribution: int) -> AnchorSearch:
+        """The same search where a person has up to so many rows: so many times the rows beyond the anchor."""
+        return replace(self, aim=self.aim * contribution)
+
     def slope(self, price: Guarantee, contribution: int = 1) -> Fraction:
-        """Nats per level. Rows of one person may move in both directions: then the larger slope counts twice."""
-        once = price.share(self.share).bounded_range
-        return once / (1 + LEAN if contribution == 1 else 2 * LEAN)
+        """Nats per level; rows of one person share the bounded range of the search."""
+        return price.share(self.share).bounded_range / ((1 + LEAN) * contribution)
 
     def depth(self, price: Guarantee) -> int:
         """Rows to look at; public. Farther inside all points count alike, which costs accuracy and no privacy."""

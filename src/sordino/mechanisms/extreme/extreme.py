@@ -152,14 +152,14 @@ class Extreme(Mechanism):
         return math.ceil((NATS + self.plan.nats) / self.slope(1))
 
     def slope(self, contribution: int) -> Fraction:
-        """Nats per row, or per person with several rows: these may move in both directions, which costs twice."""
+        """Nats per row: those of one person together move all weights by one bounded range."""
         search = self.plan.search
         once = (self.price if search is None else self.price.share(1 - search.share)).bounded_range
-        return once if contribution == 1 else once / 2
+        return once / contribution
 
     # Private: the rows from the outermost inwards ------------------------------------------------------
 
-    def _outermost(self, low: Codes, high: Codes, rows: Codes, contribution: int) -> Codes:
+    def _outermost(self, low: Codes, high: Codes, rows: Codes) -> Codes:
         """Per group the codes of the rows, the outermost first, closed by the inner end of the range.
 
         The largest row once l rows are gone is the lower end of what a maximum can reach in l steps. No row is left
@@ -168,21 +168,20 @@ class Extreme(Mechanism):
         """
         if self.upper:
             return low
-        if contribution == 1:
-            high = np.where(np.arange(high.shape[1]) >= rows[:, None], self.lattice.last, high)
-        return high
+        return np.where(np.arange(high.shape[1]) >= rows[:, None], self.lattice.last, high)
 
-    def _of(self, reading: Reading, contribution: int) -> Codes:
+    def _of(self, reading: Reading) -> Codes:
         opened = reading.open()
         family = intervals_of(opened)
         first = math.ceil(family.first)
         low, high = (np.array([[int(end) - first for end in side]]) for side in (family.low, family.high))
-        return self._outermost(low, high, np.array([opened.rows]), contribution)
+        return self._outermost(low, high, np.array([opened.rows]))
 
-    def _ends(self, outermost: Codes) -> tuple[Codes, Codes]:
+    def _ends(self, outermost: Codes, contribution: int) -> tuple[Codes, Codes]:
         """First and last points of level at most l: those with l rows beyond them, the spared ones not counted."""
-        spared = min(self.plan.spared, outermost.shape[1] - 1)
-        inner, bound = outermost[:, spared : spared + self._levels + 1].copy(), self.lattice.last
+        spared = min(self.plan.spared * contribution, outermost.shape[1] - 1)
+        levels, bound = self._levels * contribution, self.lattice.last
+        inner = outermost[:, spared : spared + levels + 1].copy()
         inner[:, -1] = 0 if self.upper else bound
         return (inner, np.full_like(inner, bound)) if self.upper else (np.zeros_like(inner), inner)
 
@@ -207,12 +206,12 @@ class Extreme(Mechanism):
         search = self.plan.search
         if search is None:
             return None
-        ends = search.ends(self._of(reading, contribution), last=self.lattice.last, upper=self.upper)
+        ends = search.by(contribution).ends(self._of(reading), last=self.lattice.last, upper=self.upper)
         return self._law(ends, search.measure, search.slope(self.price, contribution))
 
     def law_at(self, reading: Reading, *, anchor: int | None = None, contribution: int = 1) -> LatticeLaw:
         """The exact law of the answer once an anchor has been released, or without one."""
-        ends = self._ends(self._of(reading, contribution))
+        ends = self._ends(self._of(reading), contribution)
         return self._law(ends, self._measure(anchor), self.slope(contribution))
 
     def law(self, reading: Reading, *, contribution: int = 1) -> LatticeLaw | MixtureLaw:
@@ -237,11 +236,12 @@ class Extreme(Mechanism):
         """One answer per group: the anchors of all groups at once, then each answer."""
         search, slope, value = self.plan.search, self.slope(contribution), self.lattice.real
         draws = Draws.of(bits)
-        rings = Rings.between(*self._ends(outermost), _NESTED)
+        rings = Rings.between(*self._ends(outermost, contribution), _NESTED)
         if search is None:
             points = draws.lattice(rings, self._measure(None), slope, price=self.price)
             return [Answer(value(point)) for point in points]
-        around = Rings.between(*search.ends(outermost, last=self.lattice.last, upper=self.upper), _NESTED)
+        ends = search.by(contribution).ends(outermost, last=self.lattice.last, upper=self.upper)
+        around = Rings.between(*ends, _NESTED)
         first, rest = self.price.share(search.share), self.price.share(1 - search.share)
         anchors = draws.lattice(around, search.measure, search.slope(self.price, contribution), price=first)
         answers = []
@@ -259,8 +259,8 @@ class Extreme(Mechanism):
         contribution: int = 1,
         bits: Bits | None = None,
     ) -> Answer:
-        """Draw a lattice point; the lattice of the data is the grid."""
-        (answer,) = self._draw(self._of(reading, contribution), contribution, bits)
+        """Draw a lattice point; the lattice of the data is the grid, and the reading is of rows, not of people."""
+        (answer,) = self._draw(self._of(reading), contribution, bits)
         return answer
 
     def answer(
@@ -290,7 +290,7 @@ class Extreme(Mechanism):
         request, found = statistic.request(depth=depth), []
         size = max(1, CELLS // (depth + 2))
         for start in range(0, len(asks), size):
-            reaches = statistic.reaches([ask(request) for ask in asks[start : start + size]]).by(contribution)
-            outermost = self._outermost(reaches.low, reaches.high, reaches.rows, contribution)
+            reaches = statistic.reaches([ask(request) for ask in asks[start : start + size]])
+            outermost = self._outermost(reaches.low, reaches.high, reaches.rows)
             found += self._draw(outermost, contribution, bits)
         return found

@@ -115,7 +115,7 @@ def offered(kind: type[Mechanism], *, shows: bool = True) -> Iterator[MechanismC
         statistic = world.statistic
         for price in PRICES:
             for hints in HINTS:
-                said, shown = Hints(**hints), shows and hints is HINTS[0]
+                said, shown = Hints.given(hints), shows and hints is HINTS[0]
                 first = hints in HINTS[:2]
                 for mechanism in _built(kind, known, statistic, price, said, shown=shown):
                     default, first = first, False

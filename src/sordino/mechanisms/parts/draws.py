@@ -136,6 +136,11 @@ class Draws:
         noise = two_sided_each(scale, len(values), bits=self.bits)
         return [value + more for value, more in zip(values, noise, strict=True)]
 
+    def exceeds(self, value: Fraction, threshold: Fraction, *, price: Guarantee, grid: Lattice) -> bool:
+        """Whether a private number of sensitivity 1 with the best noise exceeds a public threshold; only that."""
+        noisy, _ = self.noisy(value, sensitivity=Fraction(1), price=price, grid=grid)
+        return noisy > threshold
+
     def geometric(self, value: int, *, scale: Fraction, price: Guarantee) -> int:
         """A whole number k with probability ``~ exp(-|k - value| / scale)``."""
         from sordino.mechanisms.additive.geometric import two_sided
@@ -285,6 +290,10 @@ class Draws:
         return draw_flat_topped(part, flat, bits=self._words)
 
     # Independent of the data ---------------------------------------------------------------------------
+
+    def words(self, count: int) -> NDArray[np.int64]:
+        """So many words of 64 bits, one per person or block, that do not depend on the rows: they cost nothing."""
+        return self._words.words(count)
 
     def dither(self, count: int, width: int) -> NDArray[np.int64] | Any:
         """Whole numbers below ``2^width``, one per row, that do not depend on the rows: they cost nothing."""

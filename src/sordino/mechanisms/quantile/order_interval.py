@@ -6,15 +6,16 @@ quantile of the sample with at least the stated probability. Proof: docs/proofs/
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
-from sordino.errors import Unsupported
+from sordino.errors import SordinoError, Unsupported
 from sordino.lattice import Lattice
-from sordino.mechanisms import Answer, Mechanism, other_lattice
+from sordino.mechanisms import Answer, Mechanism, lacking, other_lattice
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw
@@ -22,12 +23,13 @@ from sordino.mechanisms.parts.measure import Measure
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sordino.exact.bits import Bits
     from sordino.lattice import FiniteLattice
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.column import ClippableColumn
+    from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
     from sordino.privacy import Guarantee
@@ -91,6 +93,26 @@ class OrderInterval(Mechanism):
     def __post_init__(self) -> None:
         checks.between(self.name, 0, 1, level=self.level)
         object.__setattr__(self, "radius", checks.non_negative(self.name, radius=self.radius))
+
+    @classmethod
+    def cases(cls) -> Iterator[MechanismCase]:
+        """Around single rows of every column, alone and with a point; nothing offers it by itself."""
+        from sordino.mechanisms.parts.cases import PRICES, ROWS, MechanismCase, worlds
+        from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+
+        for world in worlds():
+            statistic: Any = world.statistic
+            if lacking(statistic, *cls.asks) is not None or not hasattr(statistic, "grid"):
+                continue
+            lattice = statistic.grid
+            for price in PRICES:
+                with contextlib.suppress(SordinoError):  # two draws do not compose to a bounded range
+                    alone = cls(price=price, lattice=lattice, rows=ROWS)
+                    yield MechanismCase(alone, world, (("rows", ROWS),))
+                    half = price.share(Fraction(1, 2))
+                    point = PrivateQuantile(price=half, lattice=lattice, rows=ROWS)
+                    both = cls(price=half, lattice=lattice, rows=ROWS, point=point)
+                    yield MechanismCase(both, world, (("rows", ROWS), ("point", True)))
 
     def refusal(self, statistic: Statistic) -> str | None:
         """One row of a column on its own lattice, and whatever the point needs."""

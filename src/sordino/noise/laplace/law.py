@@ -90,8 +90,8 @@ class Laplace(Noise):
             raise too_smooth(cls.name, smoothing, _limit(price), price, "PolyPlace needs no delta")
 
         def shift() -> Any:
-            # The largest shift with (1-e^-g) exp(-(eps+g)/(e^g-1)) cosh(shift/(e^g-1)) <= delta, and the two
-            # bounds of the pairs with t <= 0. See docs/proofs/laplace.md.
+            # The largest shift with (1-e^-g) exp(-(eps+g)/(e^g-1)) cosh(shift/(e^g-1)) <= delta, up to epsilon: the
+            # pairs with t <= 0 never cost more (docs/proofs/laplace.md, Lemma).
             g, e = ball(smoothing), ball(epsilon)
             grown = g.expm1()
             log_y = ball(delta).log() + (e + g) / grown - (-(-g).expm1()).log()
@@ -99,7 +99,7 @@ class Laplace(Noise):
                 return ball(Fraction(-1))
             # arcosh(e^L) = L + log(1 + sqrt(1 - e^{-2L})): no overflow for small smoothing.
             arcosh = log_y + (1 + (1 - (-2 * log_y).exp()).sqrt()).log()
-            return e.min(g.exp() * (e - g)).min(grown * arcosh)
+            return e.min(grown * arcosh)
 
         eta = lower(evaluate(shift))
         if eta <= 0:
@@ -131,11 +131,7 @@ class Laplace(Noise):
 
             return Approx(wanted, upper(evaluate(shift_only)))
 
-        def negative_side() -> Any:
-            g = ball(smoothing)
-            return ball(wanted) - ball(eta).max(g + ball(eta) * (-g).exp())
-
-        if not evaluate(negative_side) >= 0 or wanted < eta - smoothing:
+        if wanted < eta or wanted <= smoothing:
             raise too_smooth(
                 self.name,
                 smoothing,
