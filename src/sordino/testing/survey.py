@@ -94,7 +94,7 @@ def people(case: MechanismCase) -> tuple[int, ...]:
 
 
 def survey(
-    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 4, defaults: bool = False
+    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 4, defaults: bool = False, every: int = 1
 ) -> Iterator[Seen]:
     """Replay the cases of a mechanism.
 
@@ -103,6 +103,7 @@ def survey(
         thorough: All cases, all hostile pairs, and every pair of every tiny world; long.
         pairs: Hostile pairs per case otherwise: defaults see so many, other cases one.
         defaults: Only what a release takes by default.
+        every: One case in so many, where all of them take minutes.
 
     Example:
         >>> from sordino.mechanisms.selection.selection import Selection
@@ -112,7 +113,7 @@ def survey(
     """
     turn, cases = itertools.count(), list(chosen(kind, thorough=thorough))
     others = max(OTHERS // max(len(cases), 1), 1)
-    for case in cases:
+    for case in cases[::every]:
         if defaults and not case.default:
             continue
         for contribution in people(case):

@@ -8,6 +8,7 @@ Proof: docs/proofs/mean_bars.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -100,8 +101,9 @@ class MeanInterval(Mechanism):
         for world, price, mode in product(worlds(), PRICES, ({}, {"tight": True})):
             if Trait.MEAN in world.statistic.traits:
                 hints: dict[str, Any] = {"rows": ROWS, "interval": Population(0.9), **mode}
-                for found in cls.offers(world.statistic, price, Hints(**hints)):
-                    yield MechanismCase(found, world, tuple(hints.items()))
+                with suppress(Unsupported):  # a price for a single draw
+                    for found in cls.offers(world.statistic, price, Hints(**hints)):
+                        yield MechanismCase(found, world, tuple(hints.items()))
 
     @property
     def bar_covers(self) -> str:
