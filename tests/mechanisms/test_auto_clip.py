@@ -11,13 +11,14 @@ from hypothesis import strategies as some
 from scipy import stats
 
 from sordino.exact.bits import SeededBits
-from sordino.mechanisms.clip.auto_clip import SAFETY, AutoClip
+from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.clip.auto_clip_plan import Strength, fit_rule, plan_auto_clip, radius_rule
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.fit_test import FitTest, end_cuts
-from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, ClipInterval, count_part
+from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.clip.search import outside_and_ends, radius_search
 from sordino.mechanisms.clip.tail_search import TailSearch
+from sordino.mechanisms.tuned import ForLoose
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.reading.row_lattice import RowLattice as Rows
 from tests.support.mechanism_worlds import add_remove_world, replace_world
@@ -237,7 +238,7 @@ def test_every_path_spends_the_price_and_no_more():
         if found.public["fits"]:
             spent = plan.fit_share
         else:
-            votes = float(found.public["rows_away"]) - SAFETY / float(plan.count_share)
+            votes = float(found.public["rows_away"]) - ForLoose.SAFETY / float(plan.count_share)
             spent = plan.search_share + mechanism._adapt(plan, votes)[0]
         assert found.rest.epsilon + spent == 1
     assert paths == {True, False}
@@ -288,10 +289,10 @@ def test_private_numbers_of_rows_are_counted_about_a_point_near_the_mean():
     skewed = column(np.random.default_rng(2).exponential(1, 1001), 0, 1e5)
     asked = AutoClip(price=Pure(1), rows=1000, low=0, high=1e5, neighbors=Neighbors.ADD_REMOVE_ONE)
     found = asked.find_interval(skewed, bits=SeededBits(3))
-    assert found.count_part == NEAR_PART
+    assert found.count_part == ForLoose.NEAR_PART
     assert skewed.grid.endless.real(found.about) == found.public["centre"]
     few = replace(asked, rows=100).find_interval(column(np.full(100, 5.0), 0, 1e5), bits=SeededBits(4))
-    assert few.count_part == HALFWAY_PART
+    assert few.count_part == ForLoose.HALFWAY_PART
     assert few.about == few.high // 4
     assert count_part(20, Pure(1)) > count_part(40, Pure(1)) > count_part(1000, Pure(1)) == Fraction(1, 5)
 

@@ -239,7 +239,7 @@ def test_cases_cover_both_relations_and_run_without_processes():
         ask = lambda request: Summary(request, 4, table=table)  # noqa: E731
         grid = Lattice.dyadic(-20)
         answer = case.mechanism.answer(case.world.statistic, ask, grid, bits=SeededBits(2))
-        assert -2 <= answer.value <= 2
+        assert 0 <= answer.value <= 7
         assert ("failed_blocks" in answer.public) is case.mechanism.failures
 
 

@@ -12,12 +12,13 @@ from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.lattice import FiniteLattice, Lattice
 from sordino.mechanisms.choose import choose
-from sordino.mechanisms.extreme.anchor_search import LEAN, AnchorSearch
+from sordino.mechanisms.extreme.anchor_search import AnchorSearch
 from sordino.mechanisms.extreme.extreme import Extreme
 from sordino.mechanisms.extreme.plan import anchored_measure, plan_extreme, plan_search
 from sordino.mechanisms.parts.loss import loss_range
 from sordino.mechanisms.parts.measure import Measure
 from sordino.mechanisms.quantile.leaning import leaning
+from sordino.mechanisms.tuned import ForExtreme
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.minimum import Minimum
@@ -222,7 +223,7 @@ def test_anchor_and_answer_together_leak_no_more_than_the_price(relation, upper,
         for rows in sets
         for at in range(TOP + 1)
     }
-    for_anchor = LEAN * float(search.slope(price)) + float(search.slope(price))
+    for_anchor = ForExtreme.LEAN * float(search.slope(price)) + float(search.slope(price))
     for_answer = float(mechanism.slope(1))
     if isinstance(price, Pure):
         assert for_anchor + for_answer == pytest.approx(1)
@@ -270,7 +271,7 @@ def test_levels_of_an_anchor_count_missing_and_superfluous_rows(upper, aim):
             beyond = sum(row > point if upper else row < point for row in rows)
             here = sum(row >= point if upper else row <= point for row in rows)
             missing = 0 if point == inner else max(aim - here, 0)  # behind the last row there are always more
-            assert law.level(point) == max(LEAN * missing, beyond - aim, 0)
+            assert law.level(point) == max(ForExtreme.LEAN * missing, beyond - aim, 0)
 
 
 @pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
@@ -370,7 +371,7 @@ def test_the_search_is_planned_from_public_numbers_and_gives_way_to_few_rows():
         search = plan_search(lattice, strength=Fraction(strength), rows=rows)
         assert search.aim <= rows // 6 + 1
         assert Fraction(1, 20) <= search.share <= Fraction(1, 5)
-        outward = LEAN * search.slope(Pure(strength))
+        outward = ForExtreme.LEAN * search.slope(Pure(strength))
         assert float(outward) * search.aim >= search.nats * (1 - 1e-9)
     assert plan_search(lattice, strength=Fraction(1), rows=201) is None
 

@@ -17,10 +17,10 @@ from sordino.lattice import FiniteLattice, Lattice
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.parts import measure as measures
 from sordino.mechanisms.parts.measure import Measure, decimals, in_whole_numbers, mixture
-from sordino.mechanisms.quantile import plan as quantile_plan
 from sordino.mechanisms.quantile.leaning import leaning
 from sordino.mechanisms.quantile.plan import plan_quantile
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
+from sordino.mechanisms.tuned import ForQuantile
 from sordino.privacy import Pure
 from sordino.reading.profile import Reading
 from sordino.reading.row_lattice import BITS, FINE_BITS
@@ -82,7 +82,7 @@ def test_heaps_are_found_as_on_a_coarse_lattice(hints, monkeypatch):
     coarse = error(Quantile("x", q=0.1, low=0, high=100, bits=BITS), heap, **hints)
     assert error(Quantile("x", q=0.1, low=0, high=100), heap, **hints) < 1.5 * coarse
     plan_quantile.cache_clear()
-    monkeypatch.setattr(quantile_plan, "FOUND", Fraction(0))
+    monkeypatch.setattr(ForQuantile, "FOUND", Fraction(0))
     assert error(Quantile("x", q=0.1, low=0, high=100), heap, **hints) > 20 * coarse
     plan_quantile.cache_clear()
 
@@ -94,10 +94,10 @@ def test_that_mass_does_not_draw_answers_to_round_numbers(monkeypatch):
     statistic = Median("x", low=-50, high=1050)
     given = error(statistic, rows)
     plan_quantile.cache_clear()
-    monkeypatch.setattr(quantile_plan, "FOUND", Fraction(0))
+    monkeypatch.setattr(ForQuantile, "FOUND", Fraction(0))
     free = error(statistic, rows)
     plan_quantile.cache_clear()
-    monkeypatch.setattr(quantile_plan, "FOUND", Fraction(1, 1000))
+    monkeypatch.setattr(ForQuantile, "FOUND", Fraction(1, 1000))
     drawn = error(statistic, rows)
     plan_quantile.cache_clear()
     assert given < 1.03 * free
@@ -107,9 +107,9 @@ def test_that_mass_does_not_draw_answers_to_round_numbers(monkeypatch):
 def test_nor_does_its_trace_in_tight_bounds(monkeypatch):
     """Few rows, bounds called tight that are not: all small round numbers together weigh less than the gap there."""
     found = {}
-    for share in (quantile_plan.FOUND, Fraction(0), 16 * quantile_plan.FOUND):
+    for share in (ForQuantile.FOUND, Fraction(0), 16 * ForQuantile.FOUND):
         plan_quantile.cache_clear()
-        monkeypatch.setattr(quantile_plan, "FOUND", share)
+        monkeypatch.setattr(ForQuantile, "FOUND", share)
         found[share] = error(Quantile("x", q=0.1, **WIDE), PARETO[:201], tight=True)
     plan_quantile.cache_clear()
     given, free, drawn = found.values()

@@ -26,6 +26,7 @@ FOLLOWED = (6, 2, 1)  # representatives of the first choice, of the second, of l
 MOST = 60  # places of the tree that are looked at; beyond them one representative of each choice is followed
 FEW_PARTS = 6  # so many outcomes are followed one by one
 FINE = 240  # masses of one choice that are kept apart
+LARGEST = 700.0  # nats: no probability is further from another and not zero
 RARE = 1e-9  # probability of losses so extreme that they need not be told apart
 GRID = 256  # values of epsilon at which a later stick is worked out; it is convex, so chords lie above it
 FEW = 6  # values of epsilon at which densities are integrated one by one
@@ -70,7 +71,8 @@ def _sticks(node: Node, path: tuple[Any, ...], epsilons: Floats, sign: int, widt
     apart = len(order) <= FEW_PARTS  # each leads to choices of its own
     mass = np.cumsum(np.exp(parts.here[order]) + np.exp(parts.there[order]))
     ends = np.searchsorted(mass, [RARE, mass[-1] - RARE])  # beyond these nothing need be told apart
-    lowest, highest = parts.loss[order[np.minimum(ends, len(order) - 1)]]
+    # What only one of the two can say has an infinite loss, and is counted apart below.
+    lowest, highest = np.clip(parts.loss[order[np.minimum(ends, len(order) - 1)]], -LARGEST, LARGEST)
     edges = np.linspace(0.0, mass[-1], groups + 1)[1:-1]
     for group in np.split(order, np.arange(1, len(order))) if apart else _split(order, mass, edges):
         leader = int(group[np.argmax(parts.here[group])])

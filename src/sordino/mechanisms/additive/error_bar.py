@@ -19,6 +19,7 @@ from sordino.coverage import Sample
 from sordino.errors import ParameterError, Unsupported
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.draws import Draws
+from sordino.mechanisms.tuned import ForScaleBar
 from sordino.privacy import Pure, Purse
 
 if TYPE_CHECKING:
@@ -71,9 +72,6 @@ def pivot_quantile(noise: Noise, ratio: float, level: float) -> float:
     return high
 
 
-ANSWER_SHARE = Fraction(4, 5)  # of the price, for the answer; the rest is for its scale
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithErrorBar(Mechanism):
     """An additive answer with an interval that covers the statistic with a stated probability.
@@ -109,7 +107,7 @@ class WithErrorBar(Mechanism):
         assert asked is not None
         assert isinstance(price, Pure)
         purse = Purse(price)
-        answer = build(purse.take(ANSWER_SHARE))
+        answer = build(purse.take(ForScaleBar.ANSWER_SHARE))
         return cls(mechanism=answer, price=purse.rest(), level=asked.level)
 
     @property

@@ -18,6 +18,7 @@ from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.measure import shells
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.mechanisms.tuned import ForBlocks
 from sordino.reading.row_lattice import FINE_BITS
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
@@ -35,12 +36,7 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
     from sordino.reading.requests import Ask, Summary
 
-CLIP = Fraction(5, 2)  # spreads at which block values are clipped
-MIDDLE = Fraction(3, 5)  # the share of distances below the spread's point
 NORMAL = Fraction(8416, 10_000)  # the standard normal's own point: P(|Z| < 0.8416) = 0.6
-OCTAVES = 24  # below the range, in which a spread is looked for
-KEPT = Fraction(2, 5)  # at most so much of the blocks is trimmed on each side
-TRIMMED = 18  # over the strength of the price: blocks trimmed on each side for nested intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,7 @@ class Centre:
             )
         mechanism: Mechanism
         if self.price.gaussian:
-            trimmed = min(int(KEPT * self.blocks), round(TRIMMED / self.price.strength))
+            trimmed = min(int(ForBlocks.KEPT * self.blocks), round(ForBlocks.TRIMMED / self.price.strength))
             mechanism = PiecewiseLaplace(price=self.price, look=2 * self.blocks + 64)
         else:
             planned = SymmetricMean.planned(
@@ -108,16 +104,16 @@ def located(
         centre.price.share(first), centre.blocks, low, high, spread=centre.spread
     ).release(values, grid, bits)  # fmt: skip
     away = np.abs(values - float(middle))
-    point = Quantile("value", q=MIDDLE, low=0, high=high - low, bits=FINE_BITS)
+    point = Quantile("value", q=ForBlocks.MIDDLE, low=0, high=high - low, bits=FINE_BITS)
     lattice = point.grid.answers
     finder = PrivateQuantile(
         price=centre.price.share(second),
         lattice=lattice,
         rows=centre.blocks,
-        measure=shells(last=lattice.last, centre=0, core=max(1, lattice.last >> OCTAVES)),
+        measure=shells(last=lattice.last, centre=0, core=max(1, lattice.last >> ForBlocks.OCTAVES)),
     )
     spread = max(_released(finder, point, away, grid, bits), lattice.step) / NORMAL
-    reach = float(CLIP * spread)
+    reach = float(ForBlocks.CLIP * spread)
     mean = Mean("value", low=-reach, high=reach)
     noise = Additive(calibration=noise_for(centre.price.share(third)))
     moved = _released(noise, mean, values - float(middle), grid, bits)

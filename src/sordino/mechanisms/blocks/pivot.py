@@ -16,6 +16,7 @@ import numpy as np
 from sordino.exact.bits import SeededBits
 from sordino.lattice import Lattice
 from sordino.mechanisms.blocks.centre import Centre, located
+from sordino.mechanisms.tuned import ForBlocks
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
 RUNS = 1000  # simulated releases
-HEAVY = 1.07  # block values have slightly heavier tails than normal ones; measured on fresh samples
 MOST = 13  # powers of four: ranges beyond 2^26 spreads count as so wide
 
 
@@ -47,7 +47,7 @@ def half_width(
     # One standard error of the simulation on the safe side: as much as two of four times as many runs.
     above = level + math.sqrt(level * (1 - level) / RUNS)
     place = min(math.ceil(above * RUNS), RUNS) - 1
-    return HEAVY * float(ratios[place])
+    return ForBlocks.HEAVY * float(ratios[place])
 
 
 @lru_cache(maxsize=64)

@@ -12,17 +12,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sordino.errors import ParameterError
+from sordino.mechanisms.tuned import ForBlocks
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
     from sordino.statistics.function import Function
 
-SPREADS = 1000  # how many spreads the range is taken to be wide when nothing is said
-LEAST, NATS = 40, 14.4  # blocks times the price: without a range to search, and per nat of it
-JACKKNIFE = 5  # parts
-DEBIASED = 60  # rows of a block from which the jackknife pays
 FAILURES = Fraction(1, 20)  # of the price buys the number of blocks without a number
-SETTLED = 60  # rows of a block below which an interval would not cover, for want of knowing the bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +54,7 @@ class BlockPlan:
         each = price.share(output_share(statistic))
         strength = each.strength
         needed = blocks_needed(statistic, each, interval=interval)
-        least = max(statistic.block_rows, SETTLED if interval and not statistic.unbiased else 1)
+        least = max(statistic.block_rows, ForBlocks.SETTLED if interval and not statistic.unbiased else 1)
         if statistic.blocks is not None:
             blocks = statistic.blocks
         else:
@@ -70,7 +66,7 @@ class BlockPlan:
             raise _too_few(statistic, price, rows, blocks, least, interval=interval)
         debias = statistic.debias
         if debias is None:
-            debias = JACKKNIFE if size >= DEBIASED else 0
+            debias = ForBlocks.JACKKNIFE if size >= ForBlocks.DEBIASED else 0
         return cls(blocks, needed, rows, debias)
 
 
@@ -99,8 +95,8 @@ def blocks_needed(statistic: Function, each: Guarantee, *, interval: bool) -> in
     nats = 0.0
     for grid in statistic.grids:
         width = grid.high - grid.low
-        nats = max(nats, math.log(width / (statistic.spread or width / SPREADS)))
-    effort = max(LEAST, NATS * nats) * (2 if interval and not each.gaussian else 1)
+        nats = max(nats, math.log(width / (statistic.spread or width / ForBlocks.SPREADS)))
+    effort = max(ForBlocks.LEAST, ForBlocks.NATS * nats) * (2 if interval and not each.gaussian else 1)
     return math.ceil(effort / each.strength)
 
 

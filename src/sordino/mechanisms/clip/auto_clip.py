@@ -19,7 +19,6 @@ from sordino.errors import Unsupported
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
 from sordino.mechanisms.clip.auto_clip_plan import (
-    OUTER_EXPONENT,
     AutoClipPlan,
     Strength,
     plan_auto_clip,
@@ -28,8 +27,9 @@ from sordino.mechanisms.clip.auto_clip_plan import (
     search_margin,
 )
 from sordino.mechanisms.clip.clipped_bar import ClippedBar
-from sordino.mechanisms.clip.interval import HALFWAY_PART, NEAR_PART, ClipInterval, count_part
+from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.parts.draws import Draws
+from sordino.mechanisms.tuned import ForLoose
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.traits import Trait
 
@@ -45,9 +45,6 @@ if TYPE_CHECKING:
     from sordino.mechanisms.parts.law import Law
     from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
-
-SAFETY = 4  # scales of its noise by which a count of rows is taken to be too large
-GAUSSIAN_SAFETY = Fraction(5, 2)  # the same for Gaussian noise, whose tails are thin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +226,7 @@ class AutoClip(Mechanism):
         spacing, fine = (max(math.ceil(size / units.step), 1) for size in (plan.smallest, plan.fine))
         centre, far = anchor, max(top - anchor, anchor)
         outer = radius_search(
-            smallest=spacing, largest=far, exponent=Fraction(OUTER_EXPONENT),
+            smallest=spacing, largest=far, exponent=Fraction(ForLoose.OUTER_EXPONENT),
             price=self.price.share(plan.outer_share or plan.radius_share), contribution=contribution,
         )  # fmt: skip
         public: dict[str, Any] = {}
@@ -260,7 +257,7 @@ class AutoClip(Mechanism):
             price = self.price.share(plan.count_share)
             count, noise = noisy_count(away, price=price, contribution=contribution, bits=bits)
             public["rows_away"] = count
-            safety = GAUSSIAN_SAFETY if self.price.gaussian else SAFETY
+            safety = ForLoose.GAUSSIAN_SAFETY if self.price.gaussian else ForLoose.SAFETY
             part, exponent, floor = self._adapt(plan, float(count - safety * noise))
         inner = search(exponent=exponent, price=self.price.share(part))
         if plan.count_share > 0:
@@ -269,12 +266,16 @@ class AutoClip(Mechanism):
         rest = self.price.share(1 - plan.search_share - part)
         low, high = max(centre - radius, 0), min(centre + radius, top)
         if plan.outer_share > 0:  # the mean lies near the released centre, whatever the radius
-            return ClipInterval(low, high, rest, public, centre, count_part(self.rows, rest, NEAR_PART))
+            return ClipInterval(
+                low, high, rest, public, centre, count_part(self.rows, rest, ForLoose.NEAR_PART)
+            )
         if (low, high) == (0, top) or 2 * centre == low + high:
             return ClipInterval(low, high, rest, public, None, count_part(self.rows, rest))
         # The mean may lie near the anchor or in the middle: half-way, a private number of rows costs either alike.
         halfway = (2 * centre + low + high) // 4
-        return ClipInterval(low, high, rest, public, halfway, count_part(self.rows, rest, HALFWAY_PART))
+        return ClipInterval(
+            low, high, rest, public, halfway, count_part(self.rows, rest, ForLoose.HALFWAY_PART)
+        )
 
     def _whole(self, top: int, rest: Guarantee, public: dict[str, Any]) -> ClipInterval:
         """The declared bounds."""

@@ -12,19 +12,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sordino import checks
+from sordino.mechanisms.tuned import ForLoose
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
-
-OUTER_EXPONENT = 2  # prior of the outer radius, radius^-2
-GUARDED = 350  # rows times strength from which the count of rows away from the centre is worth its price
-CHEAP = 0.06  # of the price: what finding the centre may cost at most
-RESOLUTION = 2.0**-20  # the smallest radius, as a share of the largest
-FINER = 4  # the lattice of the centre, and what counts as away from it, as a part of the smallest radius
-NARROW = 1.5  # logarithm of largest over smallest radius below which a search has nothing to find
-LOOSENESS = 3  # nats, beyond what the width costs, by which bounds taken wrongly must be unlikely
-STEEPEST = 4.5  # prior exponent of the radius for pure prices; steeper ones cut off clusters of far rows
-SPARSE = 0.25  # share of rows away from the centre below which the column counts as mostly one value
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +112,8 @@ def radius_rule(strength: Strength, *, votes: float, octaves: float, rows: int) 
                 return needed, exponent
         return 0.5, 2.5
     share = max(strength.base(bid), min((3.5 * octaves + margin) / bid, 3.6 / math.sqrt(bid), 0.4))
-    exponent = min(max((share * bid - margin) / 12, 2.0), STEEPEST)
-    if votes < SPARSE * rows:
+    exponent = min(max((share * bid - margin) / 12, 2.0), ForLoose.STEEPEST)
+    if votes < ForLoose.SPARSE * rows:
         return max(share, 0.35), min(exponent, 2.5)
     return share, exponent
 
@@ -141,7 +132,7 @@ def fit_rule(strength: Strength, *, rows: int, octaves: float) -> tuple[float, f
     """
     bid = rows * strength.nats
     fit = 0.15 if bid < 2000 else max(300 / bid, 0.04)
-    threshold = (2 * octaves + LOOSENESS) / fit
+    threshold = (2 * octaves + ForLoose.LOOSENESS) / fit
     room = bid / 3 - threshold
     if room < 20:
         return 0.0, 0.0, 0.0
@@ -185,7 +176,7 @@ def plan_auto_clip(
     bottom, top = Fraction(low), Fraction(high)
     anchor = min(max(Fraction(0) if centre is None else Fraction(centre), bottom), top)
     reach = max(top - anchor, anchor - bottom)
-    smallest = reach * Fraction(RESOLUTION)
+    smallest = reach * Fraction(ForLoose.RESOLUTION)
     if step is not None:
         smallest = max(smallest, Fraction(step))
     smallest = min(smallest, reach)
@@ -194,14 +185,14 @@ def plan_auto_clip(
     bid = count * strength.nats
     margin = search_margin(count, strength)
     lam = math.log(max(float(reach / smallest), 1.0))
-    outer = max(share((OUTER_EXPONENT * lam + 12) / count), 0.005)
+    outer = max(share((ForLoose.OUTER_EXPONENT * lam + 12) / count), 0.005)
     middle = max(share(48 / count), min(share(72 / count), 0.03), 0.005)
     radius_share, exponent = radius_rule(strength, votes=count, octaves=lam, rows=count)
     # Hints are for few rows: where a search is cheap it beats a guess that is off by a factor of three.
     plenty = (
-        exponent == (4.0 if strength.concentrated else STEEPEST)
+        exponent == (4.0 if strength.concentrated else ForLoose.STEEPEST)
         and radius_share <= 0.22
-        and max(outer, middle) <= CHEAP
+        and max(outer, middle) <= ForLoose.CHEAP
     )
     wide, hinted = reach, False
     if spread is not None:
@@ -225,9 +216,9 @@ def plan_auto_clip(
         trusted = affordable(strength, rows=count, octaves=lam, share=radius_share)
     searched = trusted or hinted or occupied is not None
     if (
-        not searched or lam < NARROW
+        not searched or lam < ForLoose.NARROW
     ):  # no scale can be found, or there is none to find: the bounds as they are
-        none, whole = Fraction(0), trusted or lam < NARROW
+        none, whole = Fraction(0), trusted or lam < ForLoose.NARROW
         return AutoClipPlan(
             none, none, none, none, Fraction(exponent), anchor, reach, smallest, reach, whole, smallest
         )
@@ -240,12 +231,12 @@ def plan_auto_clip(
     if not hinted and occupied is None:
         if strength.concentrated and bid >= 400:
             counted = min(max((20 / bid) ** 2, 0.005), 0.04)
-        elif not strength.concentrated and bid >= GUARDED:
+        elif not strength.concentrated and bid >= ForLoose.GUARDED:
             counted = 0.04 if bid < 600 else 0.025 if bid < 5000 else 0.015
     fit = loose = at_ends = 0.0
     if price.pointwise and not hinted and occupied is None:
         fit, loose, at_ends = fit_rule(strength, rows=count, octaves=lam)
-    fine = smallest / FINER if step is None else max(smallest / FINER, Fraction(step))
+    fine = smallest / ForLoose.FINER if step is None else max(smallest / ForLoose.FINER, Fraction(step))
     return AutoClipPlan(
         _short(outer), _short(middle), _short(counted), _short(radius_share), Fraction(exponent), anchor, reach,
         smallest, min(floor, reach), trusted, fine, _short(fit), _short(loose), math.ceil(at_ends),

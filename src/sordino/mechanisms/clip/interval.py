@@ -9,20 +9,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sordino.mechanisms.tuned import ForLoose
+
 if TYPE_CHECKING:
     from sordino.mechanisms.clip.column import Clipped
     from sordino.privacy import Guarantee
 
-COUNT_PART = Fraction(1, 5)  # of the noise, for the number of rows when it is private and many
-NEAR_PART = Fraction(
-    1, 10
-)  # the same when rows are counted about a released centre, from which the mean is not far
-HALFWAY_PART = Fraction(3, 10)  # the same about a point between the anchor and the middle of the interval
 
-MOST_COUNT = Fraction(7, 20)  # the largest share for a private number of rows
-
-
-def count_part(rows: int, rest: Guarantee, part: Fraction = COUNT_PART) -> Fraction:
+def count_part(rows: int, rest: Guarantee, part: Fraction = ForLoose.COUNT_PART) -> Fraction:
     """Share of the rest for a private number of rows; more where they are few, since a count near zero ruins a mean.
 
     Example:
@@ -31,7 +25,7 @@ def count_part(rows: int, rest: Guarantee, part: Fraction = COUNT_PART) -> Fract
         (Fraction(1, 5), Fraction(1, 4))
     """
     few = Fraction(round(10 / max(rows * rest.nats, 10), 4))
-    return max(part, min(few.limit_denominator(1000), MOST_COUNT))
+    return max(part, min(few.limit_denominator(1000), ForLoose.MOST_COUNT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +46,7 @@ class ClipInterval:
     rest: Guarantee
     public: dict[str, Any]
     about: int | None = None
-    count_part: Fraction = COUNT_PART
+    count_part: Fraction = ForLoose.COUNT_PART
 
     def origin(self, sums: Clipped) -> Fraction:
         """The released point about which rows are summed when their number is private."""

@@ -24,6 +24,7 @@ from sordino.mechanisms.clip.population_bar import PopulationBar
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.public_noise import PublicNoise
+from sordino.mechanisms.tuned import ForCut
 from sordino.privacy import Guarantee, Neighbors, Purse
 from sordino.reading.traits import Trait
 
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
-ANSWER = Fraction(
-    4, 5
-)  # of the price: between 3/4 and 6/7 the width of the interval changes by less than 3 %
 LEAST_ROWS = 100  # with fewer a mean is not close to normal
 SPREAD_MISS = 0.1  # two-sided: the limit of the spread is too small in one of twenty releases
 POINTS = ("plain-or-cut", "auto-clip", "additive")  # whose answers are clipped means with a bar
@@ -85,7 +83,7 @@ class MeanInterval(Mechanism):
         if statistic.grid.last == 1 and statistic.neighbors is Neighbors.REPLACE_ONE:
             return  # a share has an exact interval
         purse, alone = Purse(price), replace(hints, interval=None)
-        cost = purse.take(ANSWER)
+        cost = purse.take(ForCut.ANSWER)
         for name in statistic.suited:
             for point in kinds()[name].offers(statistic, cost, alone) if name != cls.name else ():
                 if point.name in POINTS and point.smooth_noise is None:

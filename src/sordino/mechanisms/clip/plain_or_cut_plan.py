@@ -12,55 +12,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sordino.mechanisms.clip.interval import MOST_COUNT
+from sordino.mechanisms.tuned import ForCut, ForLoose
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
-TILT = 2.5
-"""s for a mean: an overshoot by a factor r costs r^2 in squared error, so s > 2; overlooked rows grow with s."""
-SQUARES_TILT = 4.5
-"""s for squares, whose noise goes with the square of the length: s > 4; with 5 more far rows are overlooked."""
 WHOLE_PART = Fraction(1, 5)
 """p0: the whole range costs this part of a slope and keeps at least 1 - p0 of its chance; with 1/8, x10 is missed."""
 STEEPEST = Fraction(9, 10)
 """c0 = .8928 rounded up: the steepest slope of ln P(cut) on the plateau when p0 = 1/5."""
-HEAD_START = Fraction(7, 2)
-"""B: nats by which a cut must win; with 3/2, zeros and top codes within fitting bounds cost 1.5 times plain noise."""
-SQUARES_START = Fraction(2)
-"""Further nats for squares: their longest cut gains 64, and with 0 zeros and top codes cost 1.5 to 1.9 times plain."""
-APART = (Fraction(5, 2), 3.0)
-"""B, and what M has less, where the interval is drawn apart from its value (concentrated): no flat top weighs 1 + x."""
-LONGEST = 3
-"""The longest cut is a 2^-3 of the range: up to there no theorem forbids 1.15 times plain noise inside the bounds."""
-MARGIN = (2.0, 6.0, 19.0)
-"""M = min(2 ln(rows price) + 6, 19): nats by which unfilled intervals lose; 3 less cost 1.9 on two values."""
-DISTANT = 8.0
-"""Intervals that miss so many rows that they lose by 2 ln(rows price) + 8 nats count alike."""
-NATS = 400.0
-"""Rows times slope: so many nats see a few per cent of the rows far outside; beyond, the noise comes first."""
-LEAST, MOST = 0.25, 0.5
-"""Of the price, for the slope: with less, more rows are overlooked; a joint draw cannot use more than half."""
-LOOSE_NATS, LOOSE_LEAST = 100.0, 0.2
-"""The same two where the caller calls the bounds far too wide: less for the search, more for the noise."""
-LOOSE_MARGIN = 1.0
-"""M - 2 ln(rows price) there: it only keeps the prior from outbidding all rows, and a heap of equal rows may win."""
-MEAN_FIRST = 1000.0
-"""Rows times price from which squares within the whole range are taken about a mean that is released first."""
-MEAN_SHARE = 10.0
-"""Of a pure price it gets the root of this over rows times price: its squared noise is then a third of plain noise."""
-MEAN_SHARE_GAUSSIAN = (60.0, 6.0)
-"""The same for concentrated prices, where a mean is cheap: from when on, and this over rows times price."""
-MOST_MEAN = 0.3
-"""No more than this for a mean; within bounds that are known to fit it is always released."""
-SHARE = Fraction(1, 10)
-"""Of a concentrated price, for the search: whole then costs 1.054."""
 STEPS = 2
 """Lengths per halving: a ladder of ratio 1.41 instead of 2 overshoots less, for .7 nats more of head start."""
-DEEPEST = 24
-"""The shortest interval is a 2^-24 of the range: beyond it codes of 31 bits have no cells left."""
-SPREADS = 6
-"""No interval is shorter than a hinted spread divided by this: half a spread if the hint is three times too large."""
 
 SIGNIFICANT = 20  # binary digits of the slope: weights stay short
 PLACES = 10  # binary places of tilts and margins
@@ -106,7 +68,7 @@ class CutPlan:
     whole: Guarantee
     cut: Guarantee
     joint: bool
-    head_start: Fraction = HEAD_START
+    head_start: Fraction = ForCut.HEAD_START
     search: Guarantee | None = None
     guarded: bool = True
 
@@ -163,11 +125,11 @@ def mean_part(rows: int, price: Guarantee, *, contribution: int = 1, tight: bool
         0.006
     """
     bid = max(rows, 1) * price.strength / contribution
-    least = MEAN_SHARE_GAUSSIAN[0] if price.gaussian else MEAN_FIRST
+    least = ForCut.MEAN_SHARE_GAUSSIAN[0] if price.gaussian else ForCut.MEAN_FIRST
     if bid < least and not tight:
         return Fraction(0)
-    part = MEAN_SHARE_GAUSSIAN[1] / bid if price.gaussian else math.sqrt(MEAN_SHARE / bid)
-    return Fraction(round(1000 * min(part, MOST_MEAN)) or 1, 1000)
+    part = ForCut.MEAN_SHARE_GAUSSIAN[1] / bid if price.gaussian else math.sqrt(ForCut.MEAN_SHARE / bid)
+    return Fraction(round(1000 * min(part, ForCut.MOST_MEAN)) or 1, 1000)
 
 
 def plan_cut(
@@ -204,32 +166,36 @@ def plan_cut(
     strength = price.strength / contribution
     bid = max(rows, 1) * strength
     if price.gaussian:
-        slope = _short(price.share(SHARE).slope / contribution)
-        whole = cut = price.share(1 - SHARE)
+        slope = _short(price.share(ForCut.SHARE).slope / contribution)
+        whole = cut = price.share(1 - ForCut.SHARE)
     else:
         epsilon = Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
         # The value of a joint draw must have a rate of at least the slope: (1 - count)(1 - part) >= part.
-        largest = (1 - MOST_COUNT) / (2 - MOST_COUNT) if counted else Fraction(MOST)
-        wanted, least = (LOOSE_NATS, LOOSE_LEAST) if loose else (NATS, LEAST)
+        largest = (1 - ForLoose.MOST_COUNT) / (2 - ForLoose.MOST_COUNT) if counted else Fraction(ForCut.MOST)
+        wanted, least = (ForCut.LOOSE_NATS, ForCut.LOOSE_LEAST) if loose else (ForCut.NATS, ForCut.LEAST)
         part = min(Fraction(max(wanted / bid, least)), largest)
         slope = _short(epsilon * part / contribution)
         spent = slope * contribution / epsilon
         whole, cut = price.share(1 - WHOLE_PART * spent), price.share(1 - spent)
-    factor, plus, most = MARGIN
+    factor, plus, most = ForCut.MARGIN
     size = factor * math.log(max(bid, 1.0))
-    less = APART[1] if price.gaussian else 0.0
-    margin = size + LOOSE_MARGIN if loose else min(size + plus, most) - less
-    tilt = _up((SQUARES_TILT if squares else TILT) * math.log(2))
-    deepest = STEPS * min(DEEPEST, cells.bit_length() - 1)
+    less = ForCut.APART[1] if price.gaussian else 0.0
+    margin = size + ForCut.LOOSE_MARGIN if loose else min(size + plus, most) - less
+    tilt = _up((ForCut.SQUARES_TILT if squares else ForCut.TILT) * math.log(2))
+    deepest = STEPS * min(ForCut.DEEPEST, cells.bit_length() - 1)
     if spread is not None and spread > 0:
-        deepest = min(deepest, math.floor(STEPS * math.log2(max(float(cells * SPREADS / spread), 1.0))))
+        deepest = min(
+            deepest, math.floor(STEPS * math.log2(max(float(cells * ForCut.SPREADS / spread), 1.0)))
+        )
     nats = rows * float(slope)  # what all rows together bid
-    first = STEPS * (1 if loose else LONGEST)
+    first = STEPS * (1 if loose else ForCut.LONGEST)
     levels = tuple(l for l in range(first, deepest + 1) if float(tilt) * l / STEPS + margin <= nats)
-    head_start = (APART[0] if price.gaussian else HEAD_START) + (SQUARES_START if squares else 0)
+    head_start = (ForCut.APART[0] if price.gaussian else ForCut.HEAD_START) + (
+        ForCut.SQUARES_START if squares else 0
+    )
     return CutPlan(
         slope=slope, contribution=contribution, levels=levels, tilt=tilt, margin=_up(margin),
-        distant=_up(max(size + DISTANT, margin)), whole=whole if levels else price, cut=cut,
+        distant=_up(max(size + ForCut.DISTANT, margin)), whole=whole if levels else price, cut=cut,
         joint=not price.gaussian, head_start=Fraction(0) if loose else head_start,
-        search=price.share(SHARE) if price.gaussian else None, guarded=not loose,
+        search=price.share(ForCut.SHARE) if price.gaussian else None, guarded=not loose,
     )  # fmt: skip

@@ -19,6 +19,7 @@ from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.mechanisms.parts.rings import Rings
+from sordino.mechanisms.tuned import ForLoose
 from sordino.reading.requests import Rank
 
 if TYPE_CHECKING:
@@ -28,10 +29,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.column import ClippableColumn
     from sordino.privacy import Guarantee
 
-GROWTH = Fraction(33, 20)  # about e^(1/2): no loss was seen against a continuous radius
-ROOT_GROWTH = Fraction(9, 7)  # about e^(1/4): the same table for squares of radii
 MIDDLE = Rank(1, 2)
-CENTRE_STEP = Fraction(1, 2)  # where the staircase of the centre steps inside a gap
 
 
 def radius_search(
@@ -41,7 +39,7 @@ def radius_search(
     exponent: Fraction,
     price: Guarantee,
     contribution: int = 1,
-    growth: Fraction = GROWTH,
+    growth: Fraction = ForLoose.GROWTH,
 ) -> TailSearch:
     """The public table of radii, in codes."""
     slope = price.bounded_range / contribution
@@ -92,7 +90,7 @@ def centre_law(
     low_ends, high_ends, last = _centre_ends(column, low, high, spacing, reach=_reach(slope, rows))
     family = Intervals.of(low_ends.tolist(), high_ends.tolist(), first=0, last=last)
     return LatticeLaw(
-        lattice_cells(family, CENTRE_STEP),
+        lattice_cells(family, ForLoose.CENTRE_STEP),
         Measure.uniform(last),
         slope,
         low=Fraction(low),
@@ -130,7 +128,7 @@ def search_centre(
     slope = price.slope / contribution
     lower, upper, last = _centre_ends(column, low, high, spacing, reach=_reach(slope, rows))
     ends = (np.append(lower, 0)[None], np.append(upper, last)[None])
-    rings = Rings.between(*ends, CENTRE_STEP)
+    rings = Rings.between(*ends, ForLoose.CENTRE_STEP)
     (point,) = Draws.of(bits).lattice(rings, Measure.uniform(last), slope, price=price)
     return min(max(low + spacing * point, low), high)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.additive.smoothing import noise_at
+from sordino.mechanisms.tuned import ForSymmetric
 from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
 from sordino.statistics.smoothing_rule import public_smoothing
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
-
-
-LEAST_EFFORT = 60  # rows times the strength of the price, below which trimming costs more than it saves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +77,7 @@ class SymmetricMean(Mechanism):
         """Where the caller vouches for symmetry, and rows times the price suffice to trim."""
         rows = hints.rows or 0
         replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
-        if hints.symmetric and replace_one and rows * price.strength >= LEAST_EFFORT:
+        if hints.symmetric and replace_one and rows * price.strength >= ForSymmetric.LEAST_EFFORT:
             yield cls.planned(
                 price=price, rows=rows, low=statistic.low, high=statistic.high, spread=hints.spread
             )

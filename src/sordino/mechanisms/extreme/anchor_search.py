@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sordino.mechanisms.tuned import ForExtreme
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
     Codes = NDArray[np.int64]
-
-LEAN = 4  # levels per missing row for one per row too many: outside the data nothing else holds the anchor
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class AnchorSearch:
 
     def slope(self, price: Guarantee, contribution: int = 1) -> Fraction:
         """Nats per level; rows of one person share the bounded range of the search."""
-        return price.share(self.share).bounded_range / ((1 + LEAN) * contribution)
+        return price.share(self.share).bounded_range / ((1 + ForExtreme.LEAN) * contribution)
 
     def depth(self, price: Guarantee) -> int:
         """Rows to look at; public. Farther inside all points count alike, which costs accuracy and no privacy."""
@@ -69,8 +69,8 @@ class AnchorSearch:
             upper: The outermost rows are the largest.
         """
         size = outermost.shape[1]
-        levels = np.arange(max(LEAN * self.aim, size - 1 - self.aim, 0) + 1)
-        beyond = self.aim - 1 - levels // LEAN
+        levels = np.arange(max(ForExtreme.LEAN * self.aim, size - 1 - self.aim, 0) + 1)
+        beyond = self.aim - 1 - levels // ForExtreme.LEAN
         inner = outermost[:, np.minimum(self.aim + levels, size - 1)]
         outer = outermost[:, np.clip(beyond, 0, size - 1)]
         outer[:, beyond < 0] = last if upper else 0

@@ -13,31 +13,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sordino import checks
-from sordino.mechanisms.extreme.anchor_search import LEAN, AnchorSearch
+from sordino.mechanisms.extreme.anchor_search import AnchorSearch
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture
 from sordino.mechanisms.quantile.leaning import leaning
-from sordino.mechanisms.quantile.plan import FOUND, OCTAVES
+from sordino.mechanisms.tuned import ForExtreme, ForQuantile
 
 if TYPE_CHECKING:
     from sordino.lattice import FiniteLattice
-
-FALL = Fraction(
-    4
-)  # tail of the answers beyond the data: with 3 or less the overshoot would dominate the error
-RISE = Fraction(2)  # how fast answers gain towards the data on the side where the range ends
-ENDS = Fraction(1, 4096)  # mass on the bound itself when the caller says that the bounds fit
-FEW = 64  # rows times the bounded range below which no scale can be found
-FITTED = Fraction(
-    9, 8
-)  # power of the rise from a bound that fits: a little less mass next to it than everywhere
-SIXTH = 6  # the anchor is a sixth of the rows inside, or less where a smaller share of the price will do
-CHEAPEST, DEAREST = Fraction(1, 20), Fraction(1, 5)  # of the price, for the anchor
-NEEDED = 12.0  # nats beside ln(rows) by which the anchor must outbid the range beyond the data
-FINEST = 36  # octaves of the range within which an anchor is told apart from its surroundings
-OUTER = 8  # octaves over which mass falls when an anchor is looked for
-PILE = Fraction(1, 64)  # mass on the bound itself, of the quarter next to it
-WEAK = Fraction(1, 4)  # nats per row below which the fall would pull the answer many rows inwards
-BENT = Fraction(-1)  # how fast mass falls in the outer part of the range, where an overshoot cannot go far
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +78,21 @@ def plan_extreme(
     if tight:  # bounds that fit are often attained
         bound = lattice.last if upper else 0
         rising = leaning(
-            last=lattice.last, anchor=bound, core=max(lattice.last >> OCTAVES, 1), below=FITTED, above=FITTED
+            last=lattice.last,
+            anchor=bound,
+            core=max(lattice.last >> ForQuantile.OCTAVES, 1),
+            below=ForExtreme.FITTED,
+            above=ForExtreme.FITTED,
         )
         ends = Measure.at({bound: 1}, last=lattice.last)
-        fitted = mixture([(1 - ENDS, rising), (ENDS, ends)])
+        fitted = mixture([(1 - ForExtreme.ENDS, rising), (ForExtreme.ENDS, ends)])
         return ExtremePlan(fitted, math.ceil(1 / (2 * strength)), math.log(lattice.last + 1.0))
     search = plan_search(lattice, strength=strength, rows=rows, centre=centre)
     if search is not None:
-        nats = float(FALL) * math.log(lattice.last + 1.0)
+        nats = float(ForExtreme.FALL) * math.log(lattice.last + 1.0)
         return ExtremePlan(search.measure, 0, nats, search=search)
     anchor = lattice.anchor if centre is None else lattice.index(centre)
-    core = max(lattice.last >> OCTAVES, 1)
+    core = max(lattice.last >> ForQuantile.OCTAVES, 1)
     hinted = centre is not None and spread is not None
     if spread is not None:
         wide = max(math.ceil(checks.positive("extreme", spread=spread) / lattice.step), 1)
@@ -114,24 +100,26 @@ def plan_extreme(
     away, towards = (lattice.last - anchor, anchor) if upper else (anchor, lattice.last - anchor)
     bid = rows * float(strength)
     spare = bid - min(2 * math.log(max(bid, 10.0)) + 4, 0.4 * bid)
-    if away and towards and bid >= FEW / 2:  # the anchor may lie in the middle of the rows: half of them pay
+    if (
+        away and towards and bid >= ForExtreme.FEW / 2
+    ):  # the anchor may lie in the middle of the rows: half of them pay
         spare = min(spare, 0.4 * bid - 2)
 
     def climb(distance: int) -> float:
         return math.log(max(distance / core, 1.0))
 
-    if not hinted and float(FALL) * climb(away) > spare:
-        core = max(math.ceil(away * math.exp(-spare / float(FALL))), 1)
+    if not hinted and float(ForExtreme.FALL) * climb(away) > spare:
+        core = max(math.ceil(away * math.exp(-spare / float(ForExtreme.FALL))), 1)
     left = (
-        max(spare - float(FALL) * climb(away), 0.0) / 2
+        max(spare - float(ForExtreme.FALL) * climb(away), 0.0) / 2
     )  # the far end of the rise is where an error is largest
-    rise = RISE
-    if float(RISE) * climb(towards) > left:
+    rise = ForExtreme.RISE
+    if float(ForExtreme.RISE) * climb(towards) > left:
         rise = Fraction(math.floor(16 * left / climb(towards)), 16)
-    below, above = (rise, -FALL) if upper else (-FALL, rise)
+    below, above = (rise, -ForExtreme.FALL) if upper else (-ForExtreme.FALL, rise)
     measure = leaning(last=lattice.last, anchor=anchor, core=core, below=below, above=above)
-    nats = float(FALL) * climb(away) + float(rise) * climb(towards) + math.log(lattice.last + 1.0)
-    return ExtremePlan(measure, 0, nats, trusted=hinted or bid >= FEW)
+    nats = float(ForExtreme.FALL) * climb(away) + float(rise) * climb(towards) + math.log(lattice.last + 1.0)
+    return ExtremePlan(measure, 0, nats, trusted=hinted or bid >= ForExtreme.FEW)
 
 
 def plan_search(
@@ -158,18 +146,20 @@ def plan_search(
         >>> plan_search(lattice, strength=Fraction(1, 10), rows=1001) is None
         True
     """
-    nats = NEEDED + math.log(max(rows, 1))
-    outward = LEAN * float(strength) / (1 + LEAN)  # nats per missing row, for the whole price
-    least = Fraction(math.ceil(SIXTH * nats / (outward * max(rows, 1)) * 1024), 1024)
-    if least > DEAREST:
+    nats = ForExtreme.NEEDED + math.log(max(rows, 1))
+    outward = (
+        ForExtreme.LEAN * float(strength) / (1 + ForExtreme.LEAN)
+    )  # nats per missing row, for the whole price
+    least = Fraction(math.ceil(ForExtreme.SIXTH * nats / (outward * max(rows, 1)) * 1024), 1024)
+    if least > ForExtreme.DEAREST:
         return None
-    share = max(least, CHEAPEST)
-    inward = float(strength * share) * rows / (1 + LEAN)
-    power = Fraction(min(math.floor(16 * inward / 6 / (OUTER * math.log(2))), 32), 16)
+    share = max(least, ForExtreme.CHEAPEST)
+    inward = float(strength * share) * rows / (1 + ForExtreme.LEAN)
+    power = Fraction(min(math.floor(16 * inward / 6 / (ForExtreme.OUTER * math.log(2))), 32), 16)
 
     def around(anchor: int) -> Measure:
-        nothing, core = Fraction(0), max(lattice.last >> OCTAVES, 1)
-        bend = max(lattice.last >> OUTER, core)
+        nothing, core = Fraction(0), max(lattice.last >> ForQuantile.OCTAVES, 1)
+        bend = max(lattice.last >> ForExtreme.OUTER, core)
         return leaning(
             last=lattice.last,
             anchor=anchor,
@@ -182,8 +172,8 @@ def plan_search(
 
     anchors = [lattice.anchor] if centre is None else [lattice.anchor, lattice.index(centre)]
     heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
-    equal = (1 - FOUND) / len(anchors)
-    measure = mixture([*((equal, around(anchor)) for anchor in anchors), (FOUND, heaps)])
+    equal = (1 - ForQuantile.FOUND) / len(anchors)
+    measure = mixture([*((equal, around(anchor)) for anchor in anchors), (ForQuantile.FOUND, heaps)])
     return AnchorSearch(math.ceil(nats / (outward * float(share))), share, measure, nats)
 
 
@@ -205,13 +195,23 @@ def anchored_measure(
         slope: Nats per row beyond the answer.
     """
     bid = float(slope) * search.aim * (1 - 6 / search.nats)
-    core = max(math.ceil((lattice.last + 1) * math.exp(-bid / float(FALL))), lattice.last >> FINEST, 1)
+    core = max(
+        math.ceil((lattice.last + 1) * math.exp(-bid / float(ForExtreme.FALL))),
+        lattice.last >> ForExtreme.FINEST,
+        1,
+    )
     away = lattice.last - anchor if upper else anchor
-    bend = max(away // (6 if slope < WEAK else 2), core)
+    bend = max(away // (6 if slope < ForExtreme.WEAK else 2), core)
     falling = leaning(
-        last=lattice.last, anchor=anchor, core=core, below=-FALL, above=-FALL, bend=bend, beyond=BENT
+        last=lattice.last,
+        anchor=anchor,
+        core=core,
+        below=-ForExtreme.FALL,
+        above=-ForExtreme.FALL,
+        bend=bend,
+        beyond=ForExtreme.BENT,
     )
     # Columns that were cut pile up on the bound, which has next to no mass as one point of many.
     bound, quarter = (lattice.last, lattice.last - away // 4) if upper else (0, away // 4)
-    pile = falling.mass(min(bound, quarter), max(bound, quarter)) * PILE
+    pile = falling.mass(min(bound, quarter), max(bound, quarter)) * ForExtreme.PILE
     return falling + Measure.at({bound: math.ceil(pile)}, last=lattice.last)

@@ -12,23 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.coverage import Population
 from sordino.mechanisms.quantile.ladder import nats_needed, on_target_lattice, population_rows
+from sordino.mechanisms.tuned import ForQuantileBar
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.coverage import Coverage
     from sordino.privacy import Guarantee
-
-ANSWER = Fraction(9, 16)  # of the price, for the answer: it errs about 1.6 times as far as without a bar
-SCALES = (Fraction(1, 20), Fraction(1, 10))  # of the rest, for what a rank is worth: less where rows are many
-FEW = (4, 2)  # how many times the rows that are then sought there must be
-GROWTH = Fraction(
-    1
-)  # nats by which a rung is favoured over the one inside it; with 11/10 wide bars are a third wider
-RATIO = Fraction(5, 4)  # of the radii among which the worth of a rank is sought
-MASS = 8  # nats that the rows within the sought radius weigh
-FIRST = Fraction(3, 2)  # the first rung, in targets and usual errors of the answer
-MOST = 40  # rungs
-FINE = 24  # without a scale, the innermost rung is so many octaves inside the range
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +79,22 @@ def plan_ladder(
     slope = (price.share(1 - spent) if mass is not None else price).slope / contribution
     if mass is not None and sides is not None:
         nats = float(slope / unit) * max(min(sides), 1)
-        growth, rungs = GROWTH, max(min(MOST, math.floor(nats / 2 / float(GROWTH))), 2)
+        growth, rungs = (
+            ForQuantileBar.GROWTH,
+            max(min(ForQuantileBar.MOST, math.floor(nats / 2 / float(ForQuantileBar.GROWTH))), 2),
+        )
     else:
-        rungs = min(FINE, last.bit_length()) + 2
+        rungs = min(ForQuantileBar.FINE, last.bit_length()) + 2
         growth = Fraction(1, 2)
         if sides is not None:
             nats = float(slope / unit) * max(sides)
-            growth = min(GROWTH, Fraction(max(math.floor(128 * 0.4 * nats / rungs), 8), 128))
+            growth = min(ForQuantileBar.GROWTH, Fraction(max(math.floor(128 * 0.4 * nats / rungs), 8), 128))
     options: dict[str, Any] = {"growth": float(growth), "rungs": rungs, "flip": price.pointwise}
     target = least = _sample_target(statistic, coverage, slope, options)
     if isinstance(coverage, Population):
         target = _population_target(statistic, coverage, rows, slope, options)
     usual = contribution / answered.slope
-    first = (FIRST * (least + usual) + target - least) * unit
+    first = (ForQuantileBar.FIRST * (least + usual) + target - least) * unit
     beyond = target + 2 / slope
     opened = (False, False) if sides is None else tuple(side / unit < beyond for side in sides)
     if all(opened):  # then nothing but everything is left: keep both ends, and let the rows decide
@@ -114,9 +106,9 @@ def _worth(
     price: Guarantee, rows: int | None, sides: tuple[int, int] | None, contribution: int
 ) -> tuple[Fraction, int | None, Fraction]:
     """Share, rows and slope of the question what a rank is worth; no rows where there are too few to ask it."""
-    for share, times in zip(SCALES, FEW, strict=True):
+    for share, times in zip(ForQuantileBar.SCALES, ForQuantileBar.FEW, strict=True):
         weight = price.share(share).slope / contribution
-        mass = math.ceil(MASS / weight)
+        mass = math.ceil(ForQuantileBar.MASS / weight)
         if rows is not None and sides is not None and times * mass <= rows and mass <= 2 * min(sides):
             return share, mass, weight
     return Fraction(0), None, Fraction(0)

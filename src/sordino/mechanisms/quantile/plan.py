@@ -15,33 +15,19 @@ from typing import TYPE_CHECKING
 from sordino import checks
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
 from sordino.mechanisms.quantile.leaning import leaning
+from sordino.mechanisms.tuned import ForQuantile
 
 if TYPE_CHECKING:
     from sordino.lattice import FiniteLattice
     from sordino.privacy import Guarantee
 
-WEAK = 20  # nats that hold an answer from one side, below which the base measure decides how far it errs
-STEEPEST = 3.0  # power of the fall beyond a weak side
-FLATTEST = 2.25  # with less than this the squared error of an overshoot would not converge
-SPREAD = Fraction(1, 64)  # share of the spread measure beside a rise, for columns far below their bounds
-OCTAVES = 20  # the magnitude step resolves the range down to 2^-20 of its length
 HINTED = Fraction(3)  # power of the fall about a hinted centre
 BESIDE = Fraction(1, 20)  # what is planned without a hint keeps this beside it: heaps and far answers
 ZERO = Fraction(1, 50)  # share of the anchor itself: columns that are mostly zeros
 LEANT = Fraction(1, 4)  # the same where it falls as steeply as the hint
 UNTRUSTED = Fraction(1, 100)  # the same where it cannot find the scale
 CENTRED = Fraction(1, 10)  # share of the mass about a centre whose spread is not hinted
-FALLBACK = Fraction(1, 10_000)  # a hint that is wrong a thousandfold costs nine nats, not the answer
-SHORT = 1024  # lattices up to this size are short lists
 TINY = 64  # and on those up to this size no lean matters
-FITTED = 4  # decades of round numbers where the bounds fit
-LONG = 2**32  # beyond this size permute-and-flip gains nothing, and a heap on one point needs mass
-HEAPS = Fraction(
-    1, 20
-)  # share of the decimals: half a per cent of accuracy for a dozen nats on heaped columns
-FOUND = Fraction(
-    1, 2**20
-)  # the same where rows decide: too little to draw an answer, enough for a heap to be found
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +57,11 @@ class QuantilePlan:
 
 def spread_measure(lattice: FiniteLattice, *, anchor: int, flat: Fraction = Fraction(1, 3)) -> Measure:
     """The measure for quantiles without much data: uniform, logarithmic around the anchor, and round numbers."""
-    logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> OCTAVES, 1))
+    logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> ForQuantile.OCTAVES, 1))
     heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
-    rest = 1 - HEAPS
+    rest = 1 - ForQuantile.HEAPS
     uniform = Measure.uniform(lattice.last)
-    return mixture([(rest * flat, uniform), (rest * (1 - flat), logarithmic), (HEAPS, heaps)])
+    return mixture([(rest * flat, uniform), (rest * (1 - flat), logarithmic), (ForQuantile.HEAPS, heaps)])
 
 
 @lru_cache(maxsize=256)
@@ -124,9 +110,9 @@ def plan_quantile(
     anchor = lattice.anchor
     uniform = Measure.uniform(lattice.last)
     nothing = Fraction(0)
-    if tight and flip is not True and lattice.last >= LONG:
-        heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last, decades=FITTED)
-        fitted = mixture([(1 - FOUND / 16, uniform), (FOUND / 16, heaps)])
+    if tight and flip is not True and lattice.last >= ForQuantile.LONG:
+        heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last, decades=ForQuantile.FITTED)
+        fitted = mixture([(1 - ForQuantile.FOUND / 16, uniform), (ForQuantile.FOUND / 16, heaps)])
         return QuantilePlan(fitted, nothing, nothing, anchor)
     if flip is None:
         flip = _lists(lattice, epsilon=epsilon, rows=rows, rank=rank, tight=tight)
@@ -148,15 +134,21 @@ def plan_quantile(
     if support >= 40:
         logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> 12, 1))
         heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
-        half = mixture([(Fraction(1, 2) - FOUND, uniform), (Fraction(1, 2), logarithmic), (FOUND, heaps)])
+        half = mixture(
+            [
+                (Fraction(1, 2) - ForQuantile.FOUND, uniform),
+                (Fraction(1, 2), logarithmic),
+                (ForQuantile.FOUND, heaps),
+            ]
+        )
         return QuantilePlan(half, nothing, nothing, anchor)
     tilted = _tilted(lattice, anchor=anchor, below=below, above=above, strength=strength)
     if tilted is not None:
         measure, nats = tilted
         return QuantilePlan(measure, nothing, nothing, anchor, trusted=strength >= 64, nats=nats)
-    if support >= WEAK:  # both sides hold: what is left of the error is the mass far away
-        wide = spread_measure(lattice, anchor=anchor, flat=SPREAD)
-    if runaway >= WEAK or strength < 64:
+    if support >= ForQuantile.WEAK:  # both sides hold: what is left of the error is the mass far away
+        wide = spread_measure(lattice, anchor=anchor, flat=ForQuantile.SPREAD)
+    if runaway >= ForQuantile.WEAK or strength < 64:
         return QuantilePlan(wide, nothing, nothing, anchor, trusted=strength >= 64)
     spent = min(max(60 / strength, 0.01), 0.2)
     fallback = min(max(math.exp(-strength * spent / 4), 1e-6), 0.3)
@@ -173,10 +165,10 @@ def _lists(
     """
     if tight:
         return True
-    if lattice.last >= SHORT or rows is None:
-        return lattice.last < SHORT
+    if lattice.last >= ForQuantile.SHORT or rows is None:
+        return lattice.last < ForQuantile.SHORT
     place = (rows + 1) // 2 if rank is None else rank
-    return float(epsilon) / 2 * min(place, rows - place + 1) >= WEAK
+    return float(epsilon) / 2 * min(place, rows - place + 1) >= ForQuantile.WEAK
 
 
 def _hinted(
@@ -199,7 +191,7 @@ def _hinted(
     if spread is None:
         if found.magnitude_share or found.nats:  # without a scale it would only add a heavier tail
             return found
-        about = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> OCTAVES, 1))
+        about = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> ForQuantile.OCTAVES, 1))
         return replace(found, measure=mixture([(1 - CENTRED, found.measure), (CENTRED, about)]))
     core = max(math.ceil(checks.positive("quantile", spread=spread) / lattice.step), 1)
     near = leaning(last=lattice.last, anchor=anchor, core=core, below=-HINTED, above=-HINTED)
@@ -208,7 +200,10 @@ def _hinted(
     if found.magnitude_share:
         nothing = Fraction(0)
         return QuantilePlan(
-            mixture([(1 - FALLBACK, near), (FALLBACK, found.measure)]), nothing, nothing, anchor
+            mixture([(1 - ForQuantile.FALLBACK, near), (ForQuantile.FALLBACK, found.measure)]),
+            nothing,
+            nothing,
+            anchor,
         )
     beside = LEANT if found.nats else BESIDE if found.trusted else UNTRUSTED
     return replace(found, measure=mixture([(1 - beside, near), (beside, found.measure)]))
@@ -236,15 +231,15 @@ def _tilted(
     """
     upwards = above < below
     weak, strong = min(above, below), max(above, below)
-    if weak >= WEAK or lattice.last < TINY:
+    if weak >= ForQuantile.WEAK or lattice.last < TINY:
         return None
-    core = max(lattice.last >> OCTAVES, 1)
+    core = max(lattice.last >> ForQuantile.OCTAVES, 1)
     far, near = (lattice.last - anchor, anchor) if upwards else (anchor, lattice.last - anchor)
     spare = strong - 2 * math.log(max(strength, 10.0)) - 4
     if far and near:
         between = (strong - weak) / 2
         spare = min(spare, 0.75 * between - 3)
-        core = max(core, math.ceil(far * math.exp(-max(0.6 * between - 2, 0) / STEEPEST)))
+        core = max(core, math.ceil(far * math.exp(-max(0.6 * between - 2, 0) / ForQuantile.STEEPEST)))
     away, towards = (math.log(max(side / core, 1.0)) for side in (far, near))
 
     def lean(outward: float, inward: float) -> tuple[Measure, float]:
@@ -256,11 +251,11 @@ def _tilted(
     if not far:
         rising, nats = lean(0, min(strong / 2 / max(towards, 1.0), 1.0))
         wide = spread_measure(lattice, anchor=anchor)
-        return mixture([(1 - SPREAD, rising), (SPREAD, wide)]), nats
+        return mixture([(1 - ForQuantile.SPREAD, rising), (ForQuantile.SPREAD, wide)]), nats
     if away < 1:  # hardly anything to lean over
         return None
-    fall = min(spare / away, STEEPEST)
-    if fall < FLATTEST:
+    fall = min(spare / away, ForQuantile.STEEPEST)
+    if fall < ForQuantile.FLATTEST:
         return None
     return lean(-fall, min((spare - fall * away) / towards, 2.0) if towards else 0.0)
 

@@ -22,14 +22,9 @@ from sordino.mechanisms.nested.inverse_sensitivity import lattice_law
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
-from sordino.mechanisms.quantile.plan import (
-    OCTAVES,
-    QuantilePlan,
-    extreme_shift,
-    magnitude_measure,
-    plan_quantile,
-)
+from sordino.mechanisms.quantile.plan import QuantilePlan, extreme_shift, magnitude_measure, plan_quantile
 from sordino.mechanisms.selection.permute_and_flip import FlipLaw, probabilities
+from sordino.mechanisms.tuned import ForQuantile
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.traits import Trait
 from sordino.statistics.quantile import Quantile
@@ -236,7 +231,7 @@ class PrivateQuantile(Mechanism):
     def classes(self) -> range:
         """Public classes of magnitude: rows within ``2^j`` of the anchor."""
         top = self.lattice.last.bit_length()
-        return range(max(top - OCTAVES, 0), top + 1)
+        return range(max(top - ForQuantile.OCTAVES, 0), top + 1)
 
     @property
     def cuts(self) -> tuple[int, ...]:

@@ -18,16 +18,9 @@ from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism, other_lattice
 from sordino.mechanisms.clip.column import AskedColumn
 from sordino.mechanisms.quantile.ladder import Rungs, draw_rung, exponents, scores, spares
-from sordino.mechanisms.quantile.ladder_plan import (
-    ANSWER,
-    FINE,
-    RATIO,
-    LadderPlan,
-    margins,
-    plan_ladder,
-    row_unit,
-)
+from sordino.mechanisms.quantile.ladder_plan import LadderPlan, margins, plan_ladder, row_unit
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.mechanisms.tuned import ForQuantileBar
 from sordino.privacy import Guarantee, Neighbors, Purse
 from sordino.reading.traits import Trait
 
@@ -79,7 +72,7 @@ class QuantileInterval(Mechanism):
         if asked is None or not cls.sold(statistic, asked, hints):
             return
         purse = Purse(price)
-        point = PrivateQuantile.point(statistic, purse.take(ANSWER), hints)
+        point = PrivateQuantile.point(statistic, purse.take(ForQuantileBar.ANSWER), hints)
         yield cls(point=point, price=purse.rest(), coverage=asked)
 
     @classmethod
@@ -168,7 +161,7 @@ class QuantileInterval(Mechanism):
         """The intervals around a released code, given the released radius; public."""
         last, anchor = self.lattice.last, self.point.plan.anchor
         if plan.mass is None or radius is None:
-            inner = Fraction(max(abs(centre - anchor) >> 12, last >> FINE, 1))
+            inner = Fraction(max(abs(centre - anchor) >> 12, last >> ForQuantileBar.FINE, 1))
         else:
             inner = max(radius * 2 * plan.first / plan.mass, Fraction(1))
         radii = {0, last}
@@ -182,7 +175,7 @@ class QuantileInterval(Mechanism):
         found, size, last = {0, self.lattice.last}, Fraction(1), self.lattice.last
         while size < last:
             found.add(math.ceil(size))
-            size = Fraction(math.ceil(size * RATIO * 16), 16)
+            size = Fraction(math.ceil(size * ForQuantileBar.RATIO * 16), 16)
         return tuple(sorted(found))
 
     # The closed room ----------------------------------------------------------------------------------------

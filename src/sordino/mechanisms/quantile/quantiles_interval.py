@@ -24,8 +24,9 @@ from sordino.mechanisms.quantile.ladder import (
     scores,
     spares,
 )
-from sordino.mechanisms.quantile.ladder_plan import ANSWER, FIRST, GROWTH, MOST, LadderPlan, margins
+from sordino.mechanisms.quantile.ladder_plan import LadderPlan, margins
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
+from sordino.mechanisms.tuned import ForQuantileBar
 from sordino.privacy import Guarantee, Neighbors, Purse
 from sordino.reading.traits import Trait
 
@@ -77,7 +78,7 @@ class QuantilesInterval(Mechanism):
         if not isinstance(hints.interval, Sample) or hints.rows is None:
             return
         purse = Purse(price)
-        for point in RecursiveQuantiles.offers(statistic, purse.take(ANSWER), hints):
+        for point in RecursiveQuantiles.offers(statistic, purse.take(ForQuantileBar.ANSWER), hints):
             assert isinstance(point, RecursiveQuantiles)
             yield cls(point=point, price=purse.rest(), coverage=hints.interval)
 
@@ -139,20 +140,20 @@ class QuantilesInterval(Mechanism):
         unit = self.unit(statistic)
         slope = self.price.slope / contribution
         nats = float(slope / unit) * rows / 2
-        rungs = max(min(MOST, math.floor(nats / 2 / float(GROWTH))), 2)
-        needed = nats_needed(self.coverage.miss, growth=float(GROWTH), rungs=rungs, flip=self.flip) / float(
-            slope
-        )
+        rungs = max(min(ForQuantileBar.MOST, math.floor(nats / 2 / float(ForQuantileBar.GROWTH))), 2)
+        needed = nats_needed(
+            self.coverage.miss, growth=float(ForQuantileBar.GROWTH), rungs=rungs, flip=self.flip
+        ) / float(slope)
         one = 1 if statistic.neighbors is Neighbors.REPLACE_ONE else 0
         target = on_target_lattice(max(needed - one, 0.0))
         usual = self.point.levels * contribution / self.point.price.slope
-        first = FIRST * (target + usual) * unit
+        first = ForQuantileBar.FIRST * (target + usual) * unit
         return LadderPlan(
             Fraction(0),
             None,
             Fraction(0),
             slope,
-            GROWTH,
+            ForQuantileBar.GROWTH,
             rungs,
             target,
             first,

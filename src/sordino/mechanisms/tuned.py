@@ -1,0 +1,259 @@
+"""Every tuned constant of the mechanisms, why it has its value, and the experiment that set it.
+
+Public numbers all: no constant here is private or is needed for privacy; a wrong one costs accuracy. They were chosen
+on generated shapes, never on the columns by which accuracy is judged. Each class names the experiment that set its
+constants: it moves them one by one, both ways, and prints what becomes of the error.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar
+
+
+class ForQuantile:
+    """One quantile: the base measure of its answers, and when a magnitude is looked for first."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_quantile"
+
+    WEAK = 20
+    """Nats that hold an answer from one side, below which the base measure decides how far it errs."""
+    STEEPEST = 3.0
+    """Power of the fall beyond a weak side."""
+    FLATTEST = 2.25
+    """With less than this the squared error of an overshoot would not converge."""
+    SPREAD = Fraction(1, 64)
+    """Share of the spread measure beside a rise, for columns far below their bounds."""
+    OCTAVES = 20
+    """The magnitude step resolves the range down to 2^-20 of its length."""
+    FALLBACK = Fraction(1, 10_000)
+    """A hint that is wrong a thousandfold costs nine nats, not the answer."""
+    SHORT = 1024
+    """Lattices up to this size are short lists."""
+    FITTED = 4
+    """Decades of round numbers where the bounds fit."""
+    LONG = 2**32
+    """Beyond this size permute-and-flip gains nothing, and a heap on one point needs mass."""
+    HEAPS = Fraction(1, 20)
+    """Share of the decimals: half a per cent of accuracy for a dozen nats on heaped columns."""
+    FOUND = Fraction(1, 2**20)
+    """The same where rows decide: too little to draw an answer, enough for a heap to be found."""
+
+
+class ForExtreme:
+    """Minima and maxima: how answers fall beyond the data, and the anchor that is looked for first."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_extreme"
+
+    FALL = Fraction(4)
+    """Tail of the answers beyond the data: with 3 or less the overshoot would dominate the error."""
+    RISE = Fraction(2)
+    """How fast answers gain towards the data on the side where the range ends."""
+    ENDS = Fraction(1, 4096)
+    """Mass on the bound itself when the caller says that the bounds fit."""
+    FEW = 64
+    """Rows times the bounded range below which no scale can be found."""
+    FITTED = Fraction(9, 8)
+    """Power of the rise from a bound that fits: a little less mass next to it than everywhere."""
+    SIXTH = 6
+    """The anchor is a sixth of the rows inside, or less where a smaller share of the price will do."""
+    CHEAPEST = Fraction(1, 20)
+    """Of the price, for the anchor."""
+    DEAREST = Fraction(1, 5)
+    """Of the price, for the anchor."""
+    NEEDED = 12.0
+    """Nats beside ln(rows) by which the anchor must outbid the range beyond the data."""
+    FINEST = 36
+    """Octaves of the range within which an anchor is told apart from its surroundings."""
+    OUTER = 8
+    """Octaves over which mass falls when an anchor is looked for."""
+    PILE = Fraction(1, 64)
+    """Mass on the bound itself, of the quarter next to it."""
+    WEAK = Fraction(1, 4)
+    """Nats per row below which the fall would pull the answer many rows inwards."""
+    BENT = Fraction(-1)
+    """How fast mass falls in the outer part of the range, where an overshoot cannot go far."""
+    LEAN = 4
+    """Levels per missing row for one per row too many: outside the data nothing else holds the anchor."""
+
+
+class ForQuantileBar:
+    """Error bars of quantiles: what the answer keeps of the price, and the rungs among which a bar is drawn."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_quantile_bar"
+
+    ANSWER = Fraction(9, 16)
+    """Of the price, for the answer: it errs about 1.6 times as far as without a bar."""
+    SCALES = (Fraction(1, 20), Fraction(1, 10))
+    """Of the rest, for what a rank is worth: less where rows are many."""
+    FEW = (4, 2)
+    """How many times the rows that are then sought there must be."""
+    GROWTH = Fraction(1)
+    """Nats by which a rung is favoured over the one inside it; with 11/10 wide bars are a third wider."""
+    RATIO = Fraction(5, 4)
+    """Of the radii among which the worth of a rank is sought."""
+    MASS = 8
+    """Nats that the rows within the sought radius weigh."""
+    FIRST = Fraction(3, 2)
+    """The first rung, in targets and usual errors of the answer."""
+    MOST = 40
+    """At most so many rungs."""
+    FINE = 24
+    """Without a scale, the innermost rung is so many octaves inside the range."""
+
+
+class ForScaleBar:
+    """Error bars of smooth noise: what the answer keeps of the price."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_scale_bar"
+
+    ANSWER_SHARE = Fraction(4, 5)
+    """Of the price, for the answer; the rest is for its scale."""
+
+
+class ForCut:
+    """Means, sums and variances within bounds that may be far too wide: plain noise, or a cut to an interval."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_cut"
+
+    TILT = 2.5
+    """S for a mean: an overshoot by a factor r costs r^2 in squared error, so s > 2; overlooked rows grow with s."""
+    SQUARES_TILT = 4.5
+    """S for squares, whose noise goes with the square of the length: s > 4; with 5 more far rows are overlooked."""
+    HEAD_START = Fraction(7, 2)
+    """B: nats by which a cut must win; with 3/2, zeros and top codes within fitting bounds cost 1.5 times plain
+    noise.
+    """
+    SQUARES_START = Fraction(2)
+    """Further nats for squares: their longest cut gains 64, and with 0 zeros and top codes cost 1.5 to 1.9 times
+    plain.
+    """
+    APART = (Fraction(5, 2), 3.0)
+    """B, and what M has less, where the interval is drawn apart from its value (concentrated): no flat top
+    weighs 1 + x.
+    """
+    LONGEST = 3
+    """The longest cut is a 2^-3 of the range: up to there no theorem forbids 1.15 times plain noise inside the
+    bounds.
+    """
+    MARGIN = (2.0, 6.0, 19.0)
+    """M = min(2 ln(rows price) + 6, 19): nats by which unfilled intervals lose; 3 less cost 1.9 on two values."""
+    DISTANT = 8.0
+    """Intervals that miss so many rows that they lose by 2 ln(rows price) + 8 nats count alike."""
+    NATS = 400.0
+    """Rows times slope: so many nats see a few per cent of the rows far outside; beyond, the noise comes first."""
+    LEAST = 0.25
+    """Of the price, for the slope: with less, more rows are overlooked; a joint draw cannot use more than half."""
+    MOST = 0.5
+    """Of the price, for the slope: with less, more rows are overlooked; a joint draw cannot use more than half."""
+    LOOSE_NATS = 100.0
+    """The same two where the caller calls the bounds far too wide: less for the search, more for the noise."""
+    LOOSE_LEAST = 0.2
+    """The same two where the caller calls the bounds far too wide: less for the search, more for the noise."""
+    LOOSE_MARGIN = 1.0
+    """M - 2 ln(rows price) there: it only keeps the prior from outbidding all rows, and a heap of equal rows may
+    win.
+    """
+    MEAN_FIRST = 1000.0
+    """Rows times price from which squares within the whole range are taken about a mean that is released first."""
+    MEAN_SHARE = 10.0
+    """Of a pure price it gets the root of this over rows times price: its squared noise is then a third of plain
+    noise.
+    """
+    MEAN_SHARE_GAUSSIAN = (60.0, 6.0)
+    """The same for concentrated prices, where a mean is cheap: from when on, and this over rows times price."""
+    MOST_MEAN = 0.3
+    """No more than this for a mean; within bounds that are known to fit it is always released."""
+    SHARE = Fraction(1, 10)
+    """Of a concentrated price, for the search: whole then costs 1.054."""
+    DEEPEST = 24
+    """The shortest interval is a 2^-24 of the range: beyond it codes of 31 bits have no cells left."""
+    SPREADS = 6
+    """No interval is shorter than a hinted spread divided by this: half a spread if the hint is three times too
+    large.
+    """
+    ANSWER = Fraction(4, 5)
+    """Of the price: between 3/4 and 6/7 the width of the interval changes by less than 3 %."""
+
+
+class ForLoose:
+    """Means within bounds that the caller calls far too wide: the search for a centre and a radius."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_loose"
+
+    OUTER_EXPONENT = 2
+    """Prior of the outer radius, radius^-2."""
+    GUARDED = 350
+    """Rows times strength from which the count of rows away from the centre is worth its price."""
+    CHEAP = 0.06
+    """Of the price: what finding the centre may cost at most."""
+    RESOLUTION = 2.0**-20
+    """The smallest radius, as a share of the largest."""
+    FINER = 4
+    """The lattice of the centre, and what counts as away from it, as a part of the smallest radius."""
+    NARROW = 1.5
+    """Logarithm of largest over smallest radius below which a search has nothing to find."""
+    LOOSENESS = 3
+    """Nats, beyond what the width costs, by which bounds taken wrongly must be unlikely."""
+    STEEPEST = 4.5
+    """Prior exponent of the radius for pure prices; steeper ones cut off clusters of far rows."""
+    SPARSE = 0.25
+    """Share of rows away from the centre below which the column counts as mostly one value."""
+    GROWTH = Fraction(33, 20)
+    """About e^(1/2): no loss was seen against a continuous radius."""
+    ROOT_GROWTH = Fraction(9, 7)
+    """About e^(1/4): the same table for squares of radii."""
+    CENTRE_STEP = Fraction(1, 2)
+    """Where the staircase of the centre steps inside a gap."""
+    COUNT_PART = Fraction(1, 5)
+    """Of the noise, for the number of rows when it is private and many."""
+    NEAR_PART = Fraction(1, 10)
+    """The same when rows are counted about a released centre, from which the mean is not far."""
+    HALFWAY_PART = Fraction(3, 10)
+    """The same about a point between the anchor and the middle of the interval."""
+    MOST_COUNT = Fraction(7, 20)
+    """The largest share for a private number of rows."""
+    SAFETY = 4
+    """Scales of its noise by which a count of rows is taken to be too large."""
+    GAUSSIAN_SAFETY = Fraction(5, 2)
+    """The same for Gaussian noise, whose tails are thin."""
+
+
+class ForSymmetric:
+    """Means of columns that are said to be symmetric."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_symmetric"
+
+    LEAST_EFFORT = 60
+    """Rows times the strength of the price, below which trimming costs more than it saves."""
+
+
+class ForBlocks:
+    """Functions of a table: how many blocks, and the centre of their values."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_blocks"
+
+    CLIP = Fraction(5, 2)
+    """Spreads at which block values are clipped."""
+    MIDDLE = Fraction(3, 5)
+    """The share of distances below the spread's point."""
+    OCTAVES = 24
+    """Below the range, in which a spread is looked for."""
+    KEPT = Fraction(2, 5)
+    """At most so much of the blocks is trimmed on each side."""
+    TRIMMED = 18
+    """Over the strength of the price: blocks trimmed on each side for nested intervals."""
+    SPREADS = 1000
+    """How many spreads the range is taken to be wide when nothing is said."""
+    LEAST = 40
+    """Blocks times the price: without a range to search, and per nat of it."""
+    NATS = 14.4
+    """Blocks times the price: without a range to search, and per nat of it."""
+    JACKKNIFE = 5
+    """Parts of a block that are left out in turn."""
+    DEBIASED = 60
+    """Rows of a block from which the jackknife pays."""
+    SETTLED = 60
+    """Rows of a block below which an interval would not cover, for want of knowing the bias."""
+    HEAVY = 1.07
+    """Block values have slightly heavier tails than normal ones; measured on fresh samples."""
