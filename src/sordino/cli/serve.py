@@ -19,7 +19,7 @@ PORT = 8443
 @click.argument("folder", type=click.Path(file_okay=False, exists=True))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The public name, as browsers say it.")
 @click.option("--bind", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=int, default=PORT, show_default=True)
+@click.option("--port", type=int, default=PORT, show_default=True, help="Where it listens.")
 @click.option("--tls-cert", type=click.Path(dir_okay=False), help="Certificate; with --tls-key.")
 @click.option("--tls-key", type=click.Path(dir_okay=False), help="Its key.")
 @click.option(

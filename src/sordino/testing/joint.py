@@ -106,6 +106,7 @@ def last_sticks(parts: Parts, epsilons: Floats) -> Floats:
     """The sticks of one choice: by integrals for a few values of epsilon, by its fine cells for many.
 
     Example:
+        >>> import math
         >>> from sordino.testing.steps import Parts
         >>> here, there = np.log([0.75, 0.25]), np.log([0.25, 0.75])
         >>> parts = Parts([0, 1], here, there, here - there)

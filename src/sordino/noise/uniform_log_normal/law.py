@@ -32,7 +32,7 @@ class UniformLogNormal(SigmaShaped):
 
     name = "uniform-log-normal"
     summary = "uniform times log-normal; concentrated under a smooth bound, best at large smoothing"
-    reach = 0.8  # beyond it a search runs for half a minute and mostly finds nothing
+    reach = 0.82  # beyond it a search runs for half a minute and mostly finds nothing
 
     @classmethod
     def cases(cls) -> Iterator[UniformLogNormal]:
