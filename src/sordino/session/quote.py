@@ -13,35 +13,25 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.coverage import Coverage, Population, Sample
-from sordino.errors import ParameterError, SordinoError, Unsupported
-from sordino.labels import shown
+from sordino.errors import ParameterError, Unsupported
 from sordino.made import changed_by_interval
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
-from sordino.reading.requests import (
-    Blocks,
-    Bundle,
-    Cells,
-    Columns,
-    Combinations,
-    Condition,
-    Links,
-    Request,
-    Summary,
-)
 from sordino.reading.split import Split
-from sordino.reading.traits import Trait
+from sordino.session.assumptions import assumptions_of, large_delta
 from sordino.session.bars import Bar
+from sordino.session.form import Form, form_of
+from sordino.session.rehearsal import rehearse
 from sordino.session.release import Event
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
     from sordino.lattice import Lattice
-    from sordino.mechanisms import Answer
-    from sordino.reading.requests import Ask
-
-PERSONS = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
+    from sordino.reading.requests import (
+        Ask,
+        Condition,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +145,7 @@ def prepare(
         )
     coverage = Coverage.of(interval)
     forms = [
-        _form(statistic, neighbors, unit, filtered=bool(where), split=by is not None) for statistic in asked
+        form_of(statistic, neighbors, unit, filtered=bool(where), split=by is not None) for statistic in asked
     ]
 
     def made(each: Coverage | None) -> list[Part]:
@@ -181,7 +171,7 @@ def prepare(
         for part, form, cost, known in zip(parts, forms, prices, plain, strict=True):
             paid = cost if by is None else cost.per_row(form.moved)
             changes.append(changed_by_interval(form.statistic, paid, part.mechanism, known))
-    changes += [_large_delta(part, rows) for part in parts]
+    changes += [large_delta(part, rows) for part in parts]
     moved = max(form.moved for form in forms)
     total = compose([part.mechanism.guarantee for part in parts])
     event = Event(
@@ -194,7 +184,7 @@ def prepare(
         by=None if by is None else by.record,
         contribution=moved,
     )
-    told = dict.fromkeys([*_assumptions(parts, event, forms), *filter(None, changes)])
+    told = dict.fromkeys([*assumptions_of(parts, event, forms), *filter(None, changes)])
     return Question(tuple(parts), event, tuple(told), single)
 
 
@@ -267,114 +257,6 @@ def _covered(statistic: Statistic, mechanism: Mechanism) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """How a statistic is read: under which relation, and how many rows one person moves in it."""
-
-    statistic: Statistic
-    moved: int
-    private_rows: bool
-
-
-def _form(statistic: Statistic, neighbors: Neighbors, unit: Unit, *, filtered: bool, split: bool) -> _Form:
-    """Fix the relation. Under replace-one, whatever makes the number of rows private is read as removals and additions.
-
-    A filter, a split, dropped rows, and people with several rows each (a person with one row may be replaced by one
-    with three) all do so: a replacement is then at most ``max_rows`` removals and as many additions.
-    """
-    if not isinstance(statistic, Statistic):
-        raise ParameterError(
-            "release",
-            "the first argument is a statistic",
-            got={"statistic": type(statistic).__name__},
-            hint='sd.Median("income", low=0, high=500_000)',
-        )
-    if neighbors not in PERSONS:
-        if filtered or split or unit.column is not None:
-            raise Unsupported("release", f"{neighbors.value} privacy has no filters, groups or units of rows")
-        return _Form(_under(statistic, neighbors), 1, private_rows=False)
-    if Trait.KEYS in statistic.traits:
-        return _people(statistic, neighbors, unit, split=split)
-    if Trait.BLOCKS in statistic.traits:
-        return _whole(statistic, neighbors, unit, filtered=filtered, split=split)
-    dropped = any(getattr(part, "missing", None) == "drop" for part in _leaves(statistic))
-    private = neighbors is Neighbors.REPLACE_ONE and (filtered or split or dropped or unit.max_rows > 1)
-    if not private:
-        return _Form(_under(statistic, neighbors), unit.max_rows, neighbors is Neighbors.ADD_REMOVE_ONE)
-    if Neighbors.ADD_REMOVE_ONE not in statistic.relations:
-        reasons = {"a filter": filtered, "groups": split, 'missing="drop"': dropped}
-        named = [reason for reason, given in reasons.items() if given] or ["several rows per person"]
-        raise Unsupported(
-            statistic.name,
-            f"cannot be asked with {' and '.join(named)} under replace-one",
-            why="The number of rows is then private, and this statistic has no add/remove form.",
-            hint="missing=<a number> instead of missing='drop'; no filter and no groups for this statistic",
-        )
-    return _Form(_under(statistic, Neighbors.ADD_REMOVE_ONE), 2 * unit.max_rows, private_rows=True)
-
-
-def _whole(statistic: Statistic, neighbors: Neighbors, unit: Unit, *, filtered: bool, split: bool) -> _Form:
-    """A function by blocks: each person is in one block, however many rows, and whatever a filter leaves of them.
-
-    In a split a person has a block in every group where there are rows of them: at most ``max_rows``, and a replaced
-    person leaves so many and enters so many (docs/proofs/mechanism_blocks.md).
-    """
-    replaced = neighbors is Neighbors.REPLACE_ONE
-    moved = unit.max_rows * (2 if replaced else 1) if split else 1
-    fixed = replaced and unit.column is None and not filtered and not split
-    asked = dataclasses.replace(statistic, split=split, fixed=fixed)  # type: ignore[type-var]
-    return _Form(_under(asked, neighbors), moved, private_rows=not fixed)
-
-
-def _people(statistic: Any, neighbors: Neighbors, unit: Unit, *, split: bool) -> _Form:
-    """Keys count people, not rows: one person moves as many of them as count, whatever a filter leaves."""
-    if split:
-        raise Unsupported(
-            statistic.name, "has no groups", hint='several columns at once: sd.Keys(("region", "town"))'
-        )
-    most = 1 if unit.column is None else min(unit.max_rows, statistic.max_keys)
-    return _Form(_under(dataclasses.replace(statistic, max_keys=most), neighbors), most, private_rows=False)
-
-
-def _large_delta(part: Part, rows: int | None) -> str | None:
-    """A warning where keys are to be found and delta is so large that somebody's own may well be shown."""
-    delta = getattr(part.mechanism.guarantee, "delta", Fraction(0))
-    if Trait.KEYS not in part.statistic.traits or rows is None or delta * rows <= 1:
-        return None
-    return (
-        f"A delta of {float(delta):g} with about {rows:,} rows is large: if all of them had keys of their own, one or "
-        "more would be shown on average. One far below one in the number of people is safer."
-    )
-
-
-def _leaves(statistic: Any) -> list[Statistic]:
-    return [leaf for part in statistic.parts for leaf in _leaves(part)] if _nests(statistic) else [statistic]
-
-
-def _nests(statistic: Any) -> bool:
-    """Whether a statistic is made of others."""
-    return any(field.name == "parts" for field in dataclasses.fields(statistic))
-
-
-def _under(statistic: Any, neighbors: Neighbors) -> Statistic:
-    """The same statistic for the neighbours of the session."""
-    if _nests(statistic):
-        parts = tuple(_under(part, neighbors) for part in statistic.parts)
-        moved: Statistic = dataclasses.replace(statistic, parts=parts)
-    elif statistic.neighbors is neighbors:
-        moved = statistic
-    elif neighbors not in statistic.relations:
-        raise Unsupported(
-            statistic.name,
-            "has no envelopes for the neighbours of this session",
-            got={"neighbors": neighbors.value},
-            hint="open the data with neighbors=" + " or ".join(f"sd.{one}" for one in statistic.relations),
-        )
-    else:
-        moved = dataclasses.replace(statistic, neighbors=neighbors)
-    return moved
-
-
 def _prices(price: Guarantee | Sequence[Guarantee], asked: tuple[Statistic, ...]) -> tuple[Guarantee, ...]:
     if not asked:
         raise ParameterError("release", "at least one statistic must be asked")
@@ -405,7 +287,7 @@ def _prices(price: Guarantee | Sequence[Guarantee], asked: tuple[Statistic, ...]
 
 
 def _hints(
-    form: _Form,
+    form: Form,
     rows: int | None,
     by: Split | None,
     hints: dict[str, Any],
@@ -424,122 +306,5 @@ def _hints(
     return known
 
 
-def rehearse(
-    statistic: Statistic, mechanism: Mechanism, grid: Lattice, contribution: int
-) -> tuple[Ask, Answer]:
-    """Hold the whole conversation on an empty table: find the first request, and let every refusal come now.
-
-    The answer is about nobody; its form tells whether a bar follows from what is published.
-    """
-    from sordino.data.memory import Memory
-
-    asked: list[Ask] = []
-
-    def ask(request: Ask) -> Summary:
-        asked.append(request)
-        nothing: dict[str, list[Any]] = {name: [] for name in columns(request)}  # may hold numbers and keys
-        return Memory(nothing).summary(request)[0]
-
-    try:
-        answer = mechanism.answer(statistic, ask, grid, contribution=contribution)
-    except SordinoError:
-        raise
-    except Exception as problem:
-        raise Unsupported(
-            statistic.name,
-            f"cannot be answered by {mechanism.name}",
-            why="The rehearsal on an empty table failed; nothing was spent.",
-            hint="another price, such as sd.Pure(0.5), or another mechanism",
-        ) from problem
-    return asked[0], answer
-
-
-def columns(request: Ask) -> tuple[str, ...]:
-    """The columns that a request names."""
-    if isinstance(request, Bundle):
-        return tuple(dict.fromkeys(name for part in request.parts for name in columns(part)))
-    if isinstance(request, Columns | Blocks):
-        return request.columns
-    if isinstance(request, Combinations):
-        return tuple(dict.fromkeys((*request.columns, *request.present)))
-    if isinstance(request, Links):
-        return tuple(name for name in (request.left, request.right, request.weight) if name)
-    assert isinstance(request, Request | Cells)
-    return (request.column,)
-
-
 def _together(described: list[dict[str, Any]], *, single: bool) -> dict[str, Any]:
     return described[0] if single else {"kind": "batch", "parts": described}
-
-
-def _assumptions(parts: list[Part], event: Event, forms: list[_Form]) -> tuple[str, ...]:
-    """What the promise rests on, in sentences."""
-    said: list[str] = []
-    for part in parts:
-        said += part.mechanism.rests_on(part.statistic)
-        for leaf in _leaves(part.statistic):
-            said += _about(leaf)
-    if event.neighbors in PERSONS:
-        if event.unit.column is None:
-            said.append("One row is one person: nobody has more than one row.")
-        else:
-            kept = event.unit.max_rows
-            whole = event.by is None and all(Trait.BLOCKS in part.statistic.traits for part in parts)
-            said.append(
-                f"Rows of one {event.unit.column} belong to one person; all of them were in one block."
-                if whole
-                else f"Rows of one {event.unit.column} belong to one person; of each person at most {kept} "
-                f"{'row was' if kept == 1 else 'rows were'} used, chosen by a rule that does not look at values."
-            )
-    if event.by is not None:
-        each = parts[0].mechanism.guarantee if len(parts) == 1 else None
-        said.append(
-            f"The keys of {Split.from_record(event.by).name} came with the question, not from the data; other rows are "
-            "left out."
-        )
-        said.append(
-            f"One person's data can move {event.contribution} row{'s' if event.contribution > 1 else ''} over all "
-            "groups together, so the groups do not cost more than one"
-            + (f": each has {each!r} per row." if each is not None else ".")
-        )
-    elif (
-        event.contribution > 1
-        and any(form.private_rows for form in forms)
-        and event.neighbors is Neighbors.REPLACE_ONE
-    ):
-        said.append(
-            "The number of rows in this question is private (a filter, dropped rows or several rows per person), so it "
-            f"was answered for {event.contribution} added or removed rows per person."
-        )
-    for part in parts:
-        if part.bar is not None and part.statistic.name == "function" and isinstance(part.bar.asked, Sample):
-            said.append(
-                "The interval of a function is for the population that the people were drawn from, although one for "
-                "the rows was asked for: no other is known."
-            )
-        if part.no_bar is not None:
-            said.append(f"The {part.statistic.name} has no error bar of the kind asked for: {part.no_bar}")
-        if not part.mechanism.trusted:
-            said.append("By public numbers alone this answer may be too noisy to be of use at this price.")
-        if part.mechanism.proof:
-            said.append(f"The proof is in docs/proofs/{part.mechanism.proof}.md.")
-    return tuple(dict.fromkeys(said))
-
-
-def _about(statistic: Any) -> list[str]:
-    """What is assumed of a column."""
-    low, high = getattr(statistic, "low", None), getattr(statistic, "high", None)
-    column = getattr(statistic, "column", None)
-    if column is None or low is None or high is None:
-        return []
-    missing = getattr(statistic, "grid", statistic).missing
-    bounds = (
-        f"{column} was clamped to between {shown(low)} and {shown(high)}: values outside were set to the nearer bound. "
-        "The bounds are public and were not taken from the data."
-    )
-    said = [bounds]
-    if missing == "drop":
-        said.append(f"Rows whose {column} is not a number were left out.")
-    elif missing is not None:
-        said.append(f"Rows whose {column} is not a number count as {shown(missing)}.")
-    return said

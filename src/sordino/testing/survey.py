@@ -15,7 +15,7 @@ from sordino.errors import SordinoError, Unsupported
 from sordino.mechanisms.choose import output_grid
 from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
-from sordino.session.quote import rehearse
+from sordino.session.rehearsal import rehearse
 from sordino.testing.replay import Replay, replay
 from sordino.testing.tables import TablePair, filled, hostile, neighbours
 
