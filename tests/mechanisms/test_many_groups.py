@@ -127,7 +127,13 @@ ASKED = [
     sd.Histogram("x", edges=(0, 5, 10, 1e6)), sd.Maximum("x", low=0, high=1e6), sd.Categories("h", keys=(0, 1)),
 ]  # fmt: skip
 BARRED = [one for one in ASKED if one.name != "maximum"]
-"""An extreme has no error bar; tests/mechanisms/test_free_bars.py says so."""
+
+
+def test_an_extreme_has_no_error_bar_by_group():
+    people = sd.open({"x": [1.0, 2.0], "g": [0, 1]}, budget=sd.Pure(9), neighbors="add-remove-one", rows=2)
+    with pytest.raises(sd.Unsupported, match="maximum"):
+        people.release_by("g", [0, 1], sd.Maximum("x", low=0, high=9), sd.Pure(1), interval=0.9)
+    assert people.remaining == sd.Pure(9)
 
 
 @pytest.mark.parametrize(
