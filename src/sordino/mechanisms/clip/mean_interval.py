@@ -7,20 +7,20 @@ Proof: docs/proofs/mean_bars.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino.coverage import Coverage, Population
+from sordino.coverage import Population
 from sordino.errors import Unsupported
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism, kinds
 from sordino.mechanisms.clip.clipped_bar import ClippedBar
 from sordino.mechanisms.clip.column import AskedColumn
 from sordino.mechanisms.clip.population_bar import PopulationBar
+from sordino.mechanisms.parts.beside import BarBeside
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.public_noise import PublicNoise
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from sordino.hints import Hints
     from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.cases import MechanismCase
-    from sordino.mechanisms.parts.error_law import Errors
-    from sordino.mechanisms.parts.law import Law
-    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
 LEAST_ROWS = 100  # with fewer a mean is not close to normal
@@ -46,7 +43,7 @@ POINTS = ("plain-or-cut", "auto-clip", "additive")  # whose answers are clipped 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeanInterval(Mechanism):
+class MeanInterval(BarBeside):
     """A mean and an interval for the mean of the population, of values cut to a published interval.
 
     Args:
@@ -65,8 +62,6 @@ class MeanInterval(Mechanism):
     """
 
     point: Mechanism
-    price: Guarantee
-    coverage: Coverage
 
     name: ClassVar[str] = "mean-interval"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.MEAN,)
@@ -109,29 +104,9 @@ class MeanInterval(Mechanism):
         return self.coverage.target
 
     @property
-    def barred(self) -> bool:
-        """An interval around the answer."""
-        return True
-
-    @property
     def label(self) -> str:
         """That of the answer."""
         return f"{self.point.label} + interval for the population"
-
-    @property
-    def adaptive(self) -> bool:
-        """As the answer is."""
-        return self.point.adaptive
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The answer and the spread compose."""
-        return self.point.guarantee + self.price
-
-    @property
-    def trusted(self) -> bool:
-        """As the answer is."""
-        return self.point.trusted
 
     def refusal(self, statistic: Statistic) -> str | None:
         """The mean of a column that the mechanism inside answers."""
@@ -186,24 +161,3 @@ class MeanInterval(Mechanism):
             rows=sums.rows,
             ends=bounds,
         )
-
-    def error_laws(
-        self,
-        statistic: Any,
-        ask: Asking,
-        grid: Lattice,
-        truth: Any,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Sequence[Errors] | None:
-        """Those of the answer."""
-        return self.point.error_laws(statistic, ask, grid, truth, contribution=contribution, bits=bits)
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
-        """Not from one reading: squares are taken about the answer."""
-        raise Unsupported(self.name, "asks several times", hint="call answer(statistic, ask, grid)")
-
-    def law(self, reading: Reading) -> Law:  # noqa: ARG002
-        """Of the answer: ask `point`."""
-        raise Unsupported(self.name, "has the law of its point", hint="mechanism.point.law(reading)")

@@ -14,9 +14,9 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.coverage import Coverage, Population
-from sordino.errors import Unsupported
 from sordino.mechanisms import Answer, Mechanism, other_lattice
 from sordino.mechanisms.clip.column import AskedColumn
+from sordino.mechanisms.parts.beside import BarBeside
 from sordino.mechanisms.quantile.ladder import Rungs, draw_rung, exponents, scores, spares
 from sordino.mechanisms.quantile.ladder_plan import LadderPlan, margins, plan_ladder, row_unit
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
@@ -31,14 +31,11 @@ if TYPE_CHECKING:
     from sordino.hints import Hints
     from sordino.lattice import FiniteLattice, Lattice
     from sordino.mechanisms import Asking
-    from sordino.mechanisms.parts.error_law import Errors
-    from sordino.mechanisms.parts.law import Law
-    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuantileInterval(Mechanism):
+class QuantileInterval(BarBeside):
     """A quantile and an interval that covers it, or that of the population, with a stated probability.
 
     Args:
@@ -57,8 +54,6 @@ class QuantileInterval(Mechanism):
     """
 
     point: PrivateQuantile
-    price: Guarantee
-    coverage: Coverage
 
     name: ClassVar[str] = "quantile-interval"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILE,)
@@ -86,24 +81,9 @@ class QuantileInterval(Mechanism):
         return fixed and asked.inclusion is None
 
     @property
-    def barred(self) -> bool:
-        """An interval around the answer."""
-        return True
-
-    @property
     def bar_covers(self) -> str:
         """As asked."""
         return self.coverage.target
-
-    @property
-    def label(self) -> str:
-        """That of the answer."""
-        return f"{self.point.label} + error bar"
-
-    @property
-    def adaptive(self) -> bool:
-        """As the answer is."""
-        return self.point.adaptive
 
     def __post_init__(self) -> None:
         self.price.slope  # noqa: B018 - refuses prices that no theorem covers
@@ -112,16 +92,6 @@ class QuantileInterval(Mechanism):
     def lattice(self) -> FiniteLattice:
         """The public answers."""
         return self.point.lattice
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The answer and its interval compose."""
-        return self.point.guarantee + self.price
-
-    @property
-    def trusted(self) -> bool:
-        """As the answer is."""
-        return self.point.trusted
 
     @property
     def flip(self) -> bool:
@@ -274,24 +244,3 @@ class QuantileInterval(Mechanism):
         best = max(values)
         short = [plan.weight * (best - value) for value in values]
         return radii[draw_rung(short, price=self.price.share(plan.spent), bits=bits)]
-
-    def error_laws(
-        self,
-        statistic: Any,
-        ask: Asking,
-        grid: Lattice,
-        truth: Any,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Sequence[Errors] | None:
-        """The bar stands beside the answer."""
-        return self.point.error_laws(statistic, ask, grid, truth, contribution=contribution, bits=bits)
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
-        """Not from one reading: rows are counted around the answer."""
-        raise Unsupported(self.name, "asks several times", hint="call answer(statistic, ask, grid)")
-
-    def law(self, reading: Reading) -> Law:  # noqa: ARG002
-        """Of the answer: ask `point`."""
-        raise Unsupported(self.name, "has the law of its point", hint="mechanism.point.law(reading)")

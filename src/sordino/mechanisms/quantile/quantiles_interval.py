@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.coverage import Sample
-from sordino.errors import ParameterError, Unsupported
+from sordino.errors import ParameterError
 from sordino.mechanisms import Answer, Mechanism, other_lattice
 from sordino.mechanisms.clip.column import AskedColumn
+from sordino.mechanisms.parts.beside import BarBeside
 from sordino.mechanisms.quantile.ladder import (
     Rungs,
     draw_rung,
@@ -33,18 +34,15 @@ from sordino.reading.traits import Trait
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sordino.coverage import Coverage
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import Lattice
     from sordino.mechanisms import Asking
-    from sordino.mechanisms.parts.law import Law
-    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuantilesInterval(Mechanism):
+class QuantilesInterval(BarBeside):
     """Several quantiles and a band that covers all of them at once.
 
     Args:
@@ -63,8 +61,6 @@ class QuantilesInterval(Mechanism):
     """
 
     point: RecursiveQuantiles
-    price: Guarantee
-    coverage: Coverage
 
     name: ClassVar[str] = "quantiles-interval"
     answers_tried: ClassVar[int] = 30
@@ -82,35 +78,10 @@ class QuantilesInterval(Mechanism):
             assert isinstance(point, RecursiveQuantiles)
             yield cls(point=point, price=purse.rest(), coverage=hints.interval)
 
-    @property
-    def barred(self) -> bool:
-        """A band around the answers."""
-        return True
-
-    @property
-    def label(self) -> str:
-        """That of the answers."""
-        return f"{self.point.label} + error bar"
-
-    @property
-    def adaptive(self) -> bool:
-        """As the answers are."""
-        return self.point.adaptive
-
     def __post_init__(self) -> None:
         self.price.slope  # noqa: B018 - refuses prices that no theorem covers
         if self.point.rows is None:
             raise ParameterError(self.name, "needs a rough number of rows", hint="rows=1000")
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The answers and their band compose."""
-        return self.point.guarantee + self.price
-
-    @property
-    def trusted(self) -> bool:
-        """As the answers are."""
-        return self.point.trusted
 
     @property
     def flip(self) -> bool:
@@ -220,11 +191,3 @@ class QuantilesInterval(Mechanism):
             "simultaneous": True,
         }
         return replace(answer, public={**answer.public, **bar})
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
-        """Not from one reading: rows are counted around the answers."""
-        raise Unsupported(self.name, "asks several times", hint="call answer(statistic, ask, grid)")
-
-    def law(self, reading: Reading) -> Law:  # noqa: ARG002
-        """Of the answers: ask `point`."""
-        raise Unsupported(self.name, "has the law of its point", hint="mechanism.point.joint_law(codes)")
