@@ -63,3 +63,8 @@ class Hints:
     def look(self) -> int | None:
         """How many changed rows can matter: beyond twice the rows there is nothing to see."""
         return None if self.rows is None else 2 * self.rows + 64
+
+    @property
+    def level(self) -> float | None:
+        """How surely an error bar is to cover; None where none is asked for."""
+        return None if self.interval is None else self.interval.level

@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
+from sordino.reading.requests import Rank
 from sordino.reading.traits import Trait
 from sordino.statistics import Case
+from sordino.statistics.ordered import Weights
 from sordino.statistics.quantile import Quantile
 
 if TYPE_CHECKING:
@@ -38,6 +40,15 @@ class OutermostRow(Quantile):
         checks.between(self.name, self.end, self.end, closed=True, q=self.q)
         checks.one_of(self.name, ("lower",), rule=self.rule)
         checks.whole(self.name, shift=self.shift)
+
+    def weights(self, rows: int) -> Weights:
+        """The row so many places inside, or the one at the other end."""
+        rank = max(rows - self.shift, 1) if self.end else min(1 + self.shift, rows)
+        return Weights(((rank, rank, 1),), 1)
+
+    def ranks(self) -> tuple[Rank, ...]:
+        """One rank: counted from the last row, or one that does not depend on the number of rows."""
+        return (Rank(1, 1, offset=-self.shift) if self.end else Rank(0, 1, offset=1 + self.shift),)
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

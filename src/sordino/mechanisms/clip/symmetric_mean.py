@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import Lattice
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Words
     from sordino.mechanisms.additive.additive import AdditiveLaw
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
@@ -56,21 +56,6 @@ class SymmetricMean(Mechanism):
     asks: ClassVar[tuple[Trait, ...]] = (Trait.MEAN,)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_additive"
-
-    def error_laws(
-        self,
-        statistic: Any,
-        ask: Asking,
-        grid: Lattice,
-        truth: Any,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Sequence[Errors] | None:
-        """That of the trimmed mean about the mean."""
-        del bits
-        reading = self.inner.reading(self.substitute(statistic), ask, contribution)
-        return self.inner._error_laws(reading, grid, truth)
 
     @classmethod
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
@@ -121,6 +106,21 @@ class SymmetricMean(Mechanism):
         fields = {name: getattr(statistic, name) for name in shared}
         return TrimmedMean(**fields, trim=Fraction(self.trimmed, max(self.rows, 2 * self.trimmed + 1)))
 
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Lattice,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """That of the trimmed mean about the mean."""
+        del bits
+        reading = self.inner.reading(self.substitute(statistic), ask, contribution)
+        return self.inner._error_laws(reading, grid, truth)
+
     def law(self, reading: Reading) -> AdditiveLaw:
         """The law on a reading of the trimmed mean."""
         return self.inner.law(reading)
@@ -130,13 +130,7 @@ class SymmetricMean(Mechanism):
         return Answer(self.inner.draw(reading, grid, bits=bits).value, {"estimand": "centre of symmetry"})
 
     def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Read the trimmed mean in place of the mean."""
         return Mechanism.answer(

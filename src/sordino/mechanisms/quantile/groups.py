@@ -6,7 +6,6 @@ worked out once. The amount of work depends on public numbers: groups, levels, l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ from sordino.mechanisms.parts.rings import CELLS, Rings
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -68,13 +68,12 @@ def _answers(
     reaches = reaches.by(contribution)
     rings = Rings.between(reaches.low, reaches.high, plan.threshold)
     slope, rest = mechanism.release_slope(plan), mechanism.price.share(1 - plan.magnitude_share)
-    private = draws.private
     if plan.flip:
         points = draws.flip_lattice(rings, slope, price=rest)
-        return [Answer(lattice.real(point), {}, private) for point in points]
+        return [Answer(lattice.real(point)) for point in points]
     if plan.magnitude_share == 0:
         points = draws.lattice(rings, plan.measure, slope, price=rest)
-        return [Answer(lattice.real(point), {}, private) for point in points]
+        return [Answer(lattice.real(point)) for point in points]
     below = np.array([summary.below for summary in summaries], np.int64)
     classes = _classes(mechanism, reaches.rows, below, contribution, draws)
     drawn = np.zeros(len(rings), np.int64)
@@ -85,7 +84,7 @@ def _answers(
         drawn[chosen] = draws.lattice(part, measure, slope, price=rest)
     magnitudes = [lattice.step * 2**j for j in mechanism.classes]
     return [
-        Answer(lattice.real(point), {"magnitude": magnitudes[place]}, private)
+        Answer(lattice.real(point), {"magnitude": magnitudes[place]})
         for point, place in zip(drawn.tolist(), classes.tolist(), strict=True)
     ]
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import FiniteLattice
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Asks, Words
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.measure import Measure
@@ -83,31 +83,8 @@ class PrivateQuantile(Mechanism):
     name: ClassVar[str] = "quantile"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILE,)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
+    together: ClassVar[bool] = True
     proof: ClassVar[str] = "mechanism_quantile"
-
-    def error_laws(
-        self,
-        statistic: Any,
-        ask: Asking,
-        grid: Lattice,
-        truth: Any,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Sequence[Errors] | None:
-        """From the reading with its counts at the cuts."""
-        from sordino.reading.profile import Reading
-
-        del bits
-        if self.shift is not None:
-            statistic = replace(statistic, shift=self.shift)
-        mechanism = matched(self, statistic)
-        request = replace(statistic.request(depth=mechanism.depth * contribution), cuts=mechanism.cuts)
-        summary = ask(request)
-        reading = statistic.read(summary).by(contribution)
-        if mechanism.cuts:
-            reading = Reading(replace(reading.open(), below=summary.below))
-        return mechanism._error_laws(reading, grid, truth, contribution=contribution)
 
     @classmethod
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
@@ -174,11 +151,6 @@ class PrivateQuantile(Mechanism):
     def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """The answer is a point of the lattice, the magnitude a number of its steps."""
         return {"value": self.lattice.endless, "magnitude": Lattice(Fraction(0), self.lattice.step)}
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The two steps compose to the price."""
-        return self.price
 
     @property
     def plan(self) -> QuantilePlan:
@@ -281,6 +253,30 @@ class PrivateQuantile(Mechanism):
 
     # The contract -------------------------------------------------------------------------------------
 
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Lattice,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """From the reading with its counts at the cuts."""
+        from sordino.reading.profile import Reading
+
+        del bits
+        if self.shift is not None:
+            statistic = replace(statistic, shift=self.shift)
+        mechanism = matched(self, statistic)
+        request = replace(statistic.request(depth=mechanism.depth * contribution), cuts=mechanism.cuts)
+        summary = ask(request)
+        reading = statistic.read(summary).by(contribution)
+        if mechanism.cuts:
+            reading = Reading(replace(reading.open(), below=summary.below))
+        return mechanism._error_laws(reading, grid, truth, contribution=contribution)
+
     def law(self, reading: Reading, *, contribution: int = 1) -> LatticeLaw | MixtureLaw:
         """The exact law of the answer; a mixture over magnitudes when they come first."""
         opened, plan = reading.open(), self.plan
@@ -295,15 +291,9 @@ class PrivateQuantile(Mechanism):
             ]
         )
 
-    def draw(
-        self,
-        reading: Reading,
-        grid: Lattice,  # noqa: ARG002
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, contribution: int = 1, bits: Words = None) -> Answer:
         """Release the magnitude where planned, then one lattice point; the lattice of the data is the grid."""
+        del grid
         from sordino.mechanisms.parts.rings import Rings
 
         opened, plan, draws = reading.open(), self.plan, Draws.of(bits)
@@ -325,27 +315,8 @@ class PrivateQuantile(Mechanism):
             (point,) = draws.lattice(rings, measure, slope, price=rest)
         return Answer(self.lattice.real(point), public)
 
-    def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Answer:
-        """Ask for the rank window and the counts at the cuts in one request, then draw."""
-        (answer,) = self.answers(statistic, [ask], grid, contribution=contribution, bits=bits)
-        return answer
-
     def answers(
-        self,
-        statistic: Statistic,
-        asks: Sequence[Asking],
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> list[Answer]:
         """The same for many groups at once."""
         from sordino.mechanisms.quantile.groups import draw_groups
@@ -353,7 +324,7 @@ class PrivateQuantile(Mechanism):
         from sordino.reading.requests import Request
 
         if self.shift is not None:
-            statistic = replace(statistic, shift=self.shift)  # type: ignore[type-var]
+            statistic = replace(statistic, shift=self.shift)
         mechanism = matched(self, statistic)
         request = statistic.request(depth=mechanism.depth * contribution)
         assert isinstance(request, Request)
