@@ -11,12 +11,13 @@ import os
 import pytest
 
 
-def pytest_addoption(parser):
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The way back to keys that nobody can repeat."""
     parser.addoption("--fresh-keys", action="store_true", help="draw with keys of the operating system")
 
 
 @pytest.fixture(autouse=True)
-def _keys_of_the_test(request, monkeypatch):
+def _keys_of_the_test(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys from the test's name; a forked child still takes the system's."""
     if request.config.getoption("--fresh-keys"):
         return
@@ -24,7 +25,7 @@ def _keys_of_the_test(request, monkeypatch):
 
     system, here, numbers = bits.fresh_key, os.getpid(), itertools.count()
 
-    def key():
+    def key() -> bytes:
         if os.getpid() != here:
             return system()
         return hashlib.sha256(f"{request.node.nodeid} {next(numbers)}".encode()).digest()
