@@ -30,7 +30,7 @@ from sordino.session.release import Interval, Release
 if TYPE_CHECKING:
     from sordino.coverage import Coverage
     from sordino.ledger import Entry, Ledger
-    from sordino.ledger.declared import Stamp
+    from sordino.ledger.entry import Stamp
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
     from sordino.reading.formula import Formula

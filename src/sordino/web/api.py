@@ -26,7 +26,7 @@ from sordino.errors import (
 from sordino.explain import asked as in_words
 from sordino.explain import whom
 from sordino.ledger import account
-from sordino.ledger.declared import Stamp
+from sordino.ledger.entry import Stamp
 from sordino.web import ask, requests
 from sordino.web.ledger import visible
 from sordino.web.openapi import document

@@ -17,8 +17,8 @@ from sordino.explain import asked as in_words
 from sordino.explain import odds, whom
 from sordino.labels import parts
 from sordino.ledger import account
-from sordino.ledger.declared import Stamp
-from sordino.ledger.share import data_of
+from sordino.ledger.account import data_of
+from sordino.ledger.entry import Stamp
 from sordino.made import drawn_by
 from sordino.session import Session
 from sordino.web import charts, forms, plan
