@@ -7,8 +7,8 @@ import pytest
 
 from sordino.data import open_source
 from sordino.data.memory import Memory
+from sordino.lattice import RowLattice
 from sordino.reading.requests import Request
-from sordino.reading.row_lattice import RowLattice
 
 
 @pytest.mark.parametrize("missing", ["drop", 0, 7])

@@ -10,6 +10,7 @@ import sordino as sd
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.lattice import Lattice
+from sordino.lattice import RowLattice as Codes
 from sordino.mechanisms.clip.column import AskedColumn, SortedColumn
 from sordino.mechanisms.clip.family import ONE, Ends, Family, exact_chances
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
@@ -23,7 +24,6 @@ from sordino.mechanisms.clip.whole_or_interval import (
     flatness,
 )
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
-from sordino.reading.row_lattice import RowLattice as Codes
 from tests.support.plain_or_cut_worlds import check_errors
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE

@@ -10,13 +10,13 @@ import sordino as sd
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.lattice import Lattice
+from sordino.lattice import RowLattice as Codes
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, mean_part
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
-from sordino.reading.row_lattice import RowLattice as Codes
 from sordino.statistics.second_moment import SecondMoment
 from sordino.statistics.standard_deviation import StandardDeviation
 from sordino.statistics.variance import Variance

@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 
 from sordino.exact.bits import SeededBits
+from sordino.lattice import RowLattice
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import Ends, exact_chances
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, CutPlan
 from sordino.mechanisms.clip.whole_or_interval import flatness
 from sordino.privacy import Neighbors, Pure
-from sordino.reading.row_lattice import RowLattice
 
 PLACES = np.linspace(-9, 15, 97)  # where densities of the whole range's value are compared, in sensitivities
 

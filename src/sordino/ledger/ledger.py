@@ -7,9 +7,7 @@ Where rows are stored is in `sqlite` and `postgres`, what a price costs in `acco
 from __future__ import annotations
 
 import json
-import os
 import secrets
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from sordino.errors import Frozen, LedgerError, ParameterError, TokenUsed
@@ -31,9 +29,12 @@ from sordino.ledger.entry import (
 from sordino.ledger.export import FORMAT, VERSION
 from sordino.ledger.rules import LedgerRules
 from sordino.privacy import Approx, Guarantee, Neighbors, Unit
-from sordino.privacy.unit import relations_by_name
+from sordino.privacy.guarantee import relations_by_name
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
     from sordino.ledger.store import Page
     from sordino.session.release import Event, Release
 

@@ -87,6 +87,7 @@ class Mechanism(ABC):
         relations: The neighbours for which its theorem holds.
         fixed_noise: Whether the noise is for a global bound, whatever the data.
         together: Whether `answers` draws for many groups at once, and a single answer is one of them.
+        for_bars: Whether it is offered only where an error bar is asked for.
         needs: Which parts of a reading it opens: ``"profile"``, ``"reach"``, ``"counts"``, or ``"rows"`` for
             mechanisms that ask the source several times.
         proof: Page in docs/proofs that states its theorem.
@@ -101,6 +102,7 @@ class Mechanism(ABC):
     relations: ClassVar[tuple[Neighbors, ...]] = (*PERSONS, Neighbors.EDGE)
     fixed_noise: ClassVar[bool] = False
     together: ClassVar[bool] = False
+    for_bars: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
     proof: ClassVar[str] = ""
 

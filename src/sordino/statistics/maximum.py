@@ -20,7 +20,7 @@ class Maximum(OutermostRow):
     """
 
     name: ClassVar[str] = "maximum"
-    end: ClassVar[int] = 1
+    only: ClassVar[Fraction] = Fraction(1)
     outermost: ClassVar[Trait] = Trait.LARGEST
 
-    q: Fraction = Fraction(1)
+    q: Fraction = only

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
+    from sordino.lattice import RowLattice
     from sordino.reading.profile import Opened
     from sordino.reading.requests import Bundle, Summary
-    from sordino.reading.row_lattice import RowLattice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ class Minimum(OutermostRow):
     """
 
     name: ClassVar[str] = "minimum"
-    end: ClassVar[int] = 0
+    only: ClassVar[Fraction] = Fraction(0)
     outermost: ClassVar[Trait] = Trait.SMALLEST
 
-    q: Fraction = Fraction(0)
+    q: Fraction = only

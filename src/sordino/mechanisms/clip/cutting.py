@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from sordino.exact.bits import Bits
     from sordino.lattice import Lattice
+    from sordino.lattice import RowLattice as Codes
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.clipped_bar import NoiseReach
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
     from sordino.mechanisms.clip.family import Family
     from sordino.mechanisms.clip.noisy_mean import Settled, Summand
     from sordino.mechanisms.parts.error_law import Errors
-    from sordino.reading.row_lattice import RowLattice as Codes
 
 FAILURE = 0.05  # the published bound on rows outside the interval fails at most so often
 

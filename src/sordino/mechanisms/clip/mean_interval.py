@@ -54,7 +54,7 @@ class MeanInterval(BarBeside):
         >>> from sordino.hints import Hints
         >>> from sordino.privacy import Pure
         >>> from sordino.statistics.mean import Mean
-        >>> asked = Hints.given({"interval": Population(0.95), "rows": 20_000})
+        >>> asked = Hints(interval=Population(0.95), rows=20_000)
         >>> (found,) = MeanInterval.offers(Mean("income", low=0, high=500_000), Pure(1), asked)
         >>> found.point.name, found.point.guarantee, found.guarantee
         ('plain-or-cut', Pure(epsilon=0.8), Pure(epsilon=1))

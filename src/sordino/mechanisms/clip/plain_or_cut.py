@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.lattice import Lattice
+from sordino.lattice import RowLattice as Codes
 from sordino.mechanisms.clip.clipping import ClippingMean
 from sordino.mechanisms.clip.cutting import Cutting
 from sordino.mechanisms.clip.family import Family
@@ -19,7 +20,6 @@ from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.clip.noisy_mean import Summand
 from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, plan_cut
 from sordino.privacy import Guarantee, Neighbors
-from sordino.reading.row_lattice import RowLattice as Codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

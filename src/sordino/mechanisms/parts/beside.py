@@ -28,6 +28,7 @@ class BarBeside(Conversation):
         coverage: What it covers, and how surely.
     """
 
+    for_bars: ClassVar[bool] = True
     law_is: ClassVar[str] = "mechanism.point.law(reading)"
 
     point: Mechanism

@@ -43,11 +43,12 @@ class QuantileInterval(BarBeside):
         coverage: What it covers, and how surely.
 
     Example:
+        >>> from sordino.coverage import Sample
         >>> from sordino.hints import Hints
         >>> from sordino.privacy import Pure
         >>> from sordino.statistics.median import Median
         >>> median = Median("income", low=0, high=500_000)
-        >>> (found,) = QuantileInterval.offers(median, Pure(1), Hints.given({"interval": 0.95, "rows": 20_000}))
+        >>> (found,) = QuantileInterval.offers(median, Pure(1), Hints(interval=Sample(0.95), rows=20_000))
         >>> found.point.price, found.guarantee
         (Pure(epsilon=0.5625), Pure(epsilon=1))
     """

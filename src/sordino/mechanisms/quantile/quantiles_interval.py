@@ -50,11 +50,12 @@ class QuantilesInterval(BarBeside):
         coverage: How surely it covers.
 
     Example:
+        >>> from sordino.coverage import Sample
         >>> from sordino.hints import Hints
         >>> from sordino.privacy import Pure
         >>> from sordino.statistics.quantiles import Quantiles
         >>> asked = Quantiles("income", qs=(0.25, 0.5, 0.75), low=0, high=500_000)
-        >>> (found,) = QuantilesInterval.offers(asked, Pure(1), Hints.given({"interval": 0.95, "rows": 20_000}))
+        >>> (found,) = QuantilesInterval.offers(asked, Pure(1), Hints(interval=Sample(0.95), rows=20_000))
         >>> found.guarantee
         Pure(epsilon=1)
     """
