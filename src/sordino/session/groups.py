@@ -10,7 +10,7 @@ import itertools
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sordino.reading.requests import Bundle, Request
-from sordino.session.quote import Asked, converse
+from sordino.session.quote import FirstAnswered, converse
 from sordino.session.rounds import in_step
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _in_step(
         mechanism = part.mechanism
         if not mechanism.asks_again:
             asks = [
-                Asked(part.first, first, functools.partial(_one, many, start + at))
+                FirstAnswered(part.first, first, functools.partial(_one, many, start + at))
                 for at, first in enumerate(firsts)
             ]
             answers.append(mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution))
@@ -111,7 +111,7 @@ def _shifted(many: Callable[..., list[Summary]], first: int, asked: list[tuple[i
 
 def _work(part: Part, first: Summary, ask: Callable[[Ask], Summary]) -> Answer:
     """One mechanism's whole conversation about one group."""
-    asked = Asked(part.first, first, ask)
+    asked = FirstAnswered(part.first, first, ask)
     return part.mechanism.answer(part.statistic, asked, part.grid, contribution=part.contribution)
 
 

@@ -316,14 +316,16 @@ def converse(
     """Let every mechanism ask, for all groups: its first request has been read with all others in one pass."""
     answers = []
     for place, part in enumerate(parts):
-        asks = [Asked(part.first, read[place], again) for read, again in zip(reads, agains, strict=True)]
+        asks = [
+            FirstAnswered(part.first, read[place], again) for read, again in zip(reads, agains, strict=True)
+        ]
         answers.append(
             part.mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution)
         )
     return [list(group) for group in zip(*answers, strict=True)]
 
 
-class Asked:
+class FirstAnswered:
     """What a mechanism may ask about one group: the first request has its answer already."""
 
     __slots__ = ("_again", "_first", "_summary")

@@ -130,7 +130,7 @@ class Interval:
         return cls(**{**record, **pairs})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Release(Views):
     """What may be said. A single number compares, rounds and formats as that number.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer
 from sordino.mechanisms.additive.cube_draw import Cube, cube_deviation, cube_half
-from sordino.mechanisms.parts.conversation import PublicNoiseTable
+from sordino.mechanisms.parts.conversing import PublicNoiseTable
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.privacy.conversion import ball, evaluate, upper

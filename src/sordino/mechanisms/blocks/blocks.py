@@ -20,7 +20,7 @@ from sordino.mechanisms.blocks.centre import Centre, located
 from sordino.mechanisms.blocks.dealing import checked, values_and_failures
 from sordino.mechanisms.blocks.pivot import half_width
 from sordino.mechanisms.blocks.plan import FAILURES, BlockPlan
-from sordino.mechanisms.parts.conversation import Conversation
+from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
@@ -43,7 +43,7 @@ SHOWN = 6  # blocks of the cases: few, so that one of them matters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionBlocks(Conversation):
+class FunctionBlocks(Conversing):
     """A private centre of the values of a function on blocks of people.
 
     Args:

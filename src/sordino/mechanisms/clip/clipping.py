@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sordino.mechanisms import Answer, lacking, matched, other_bounds
 from sordino.mechanisms.clip.column import AskedColumn
-from sordino.mechanisms.parts.conversation import Conversation
+from sordino.mechanisms.parts.conversing import Conversing
 from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clipping(Conversation):
+class Clipping(Conversing):
     """Mean, sum or squares of one column between public bounds.
 
     Args:

@@ -24,7 +24,7 @@ from sordino.mechanisms.discovery.threshold import (
     for_counts,
     weights,
 )
-from sordino.mechanisms.parts.conversation import Conversation
+from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Approx, ApproxConcentrated, Neighbors
 from sordino.privacy.conversion import ball, evaluate, lower
@@ -56,7 +56,7 @@ class KeyDraw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Discovery(Conversation):
+class Discovery(Conversing):
     """Show the keys that enough people have.
 
     Args:

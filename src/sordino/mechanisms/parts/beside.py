@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino.mechanisms.parts.conversation import Conversation
+from sordino.mechanisms.parts.conversing import Conversing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BarBeside(Conversation):
+class BarBeside(Conversing):
     """An answer, and a bar that is asked for after it.
 
     Args:

@@ -17,7 +17,7 @@ from sordino.errors import SordinoError
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism, lacking, other_lattice
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
-from sordino.mechanisms.parts.conversation import Conversation
+from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrderInterval(Conversation):
+class OrderInterval(Conversing):
     """Two ends that enclose a quantile of the sample with a stated probability.
 
     Args:

@@ -18,7 +18,7 @@ from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import Bits
 from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
-from sordino.mechanisms.parts.conversation import Conversation
+from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.measure import Measure, mixture, shells
 from sordino.privacy import Guarantee, Neighbors
@@ -74,7 +74,7 @@ def node_cells(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecursiveQuantiles(Conversation):
+class RecursiveQuantiles(Conversing):
     """Several quantiles of one column.
 
     Args:

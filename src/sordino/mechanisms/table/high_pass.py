@@ -16,7 +16,7 @@ import numpy as np
 
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer
-from sordino.mechanisms.parts.conversation import PublicNoiseTable
+from sordino.mechanisms.parts.conversing import PublicNoiseTable
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.table.high_pass_law import HighPassLaw
 from sordino.mechanisms.table.margins import gaussian_price, pure_price

@@ -16,7 +16,7 @@ import numpy as np
 
 from sordino.lattice import Lattice
 from sordino.mechanisms import PERSONS, Answer, Mechanism
-from sordino.mechanisms.parts.conversation import Conversation
+from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.table import pure_split
 from sordino.mechanisms.table.interactions import Axes, Design, centred, whole_table
@@ -44,7 +44,7 @@ SPARE_BITS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Margins(Conversation):
+class Margins(Conversing):
     """A table with margins that add up.
 
     Args:

@@ -1,4 +1,4 @@
-"""`Conversation`: a mechanism that asks the source itself and draws from what it is told.
+"""`Conversing`: a mechanism that asks the source itself and draws from what it is told.
 
 No single reading holds all that it needs: it asks for a whole table, for keys, or again once something has been
 released. So there is nothing to draw from a reading, and its law is found elsewhere.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sordino.reading.profile import Reading
 
 
-class Conversation(Mechanism):
+class Conversing(Mechanism):
     """A mechanism without a law of one reading; subclasses say how they converse.
 
     Attributes:
@@ -61,7 +61,7 @@ class Conversation(Mechanism):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublicNoiseTable(Conversation):
+class PublicNoiseTable(Conversing):
     """Many numbers of the same rows with noise that is known beforehand.
 
     Args:
