@@ -26,6 +26,7 @@ from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, mean_part, plan_c
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.public_noise import PublicNoise
+from sordino.mechanisms.tuned import ForCut
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.traits import Trait
 
@@ -38,10 +39,6 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.clipped_bar import ClippedBar
     from sordino.mechanisms.clip.column import Clipped
 
-ORIGIN = Fraction(1, 8)
-"""Of the squared length: from where squared deviations are counted under add/remove; variances are below a quarter."""
-MOMENT_ORIGIN = Fraction(1, 4)
-"""Of the largest square: the same about a public point; squares pile up near zero."""
 MEANS = 15  # places of the law of a released mean
 
 
@@ -156,12 +153,12 @@ class PlainOrCutSquares(Cutting):
         if self.about is None:
             largest = (sums.high - sums.low) ** 2
             squares, ends = sums.squares - sums.total**2 / count, (Fraction(0), largest / 4)
-            part = ORIGIN
+            part = ForCut.ORIGIN
         else:
             point = Fraction(self.about)
             largest = max(sums.high - point, point - sums.low) ** 2
             squares, ends = sums.about(point), (Fraction(0), largest)
-            part = MOMENT_ORIGIN
+            part = ForCut.MOMENT_ORIGIN
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
             origin, counted = largest * part, count_part(self.rows, rest)
             return Summand(

@@ -73,10 +73,12 @@ class SymmetricMean(Mechanism):
     ) -> SymmetricMean:
         """Choose trimming and smoothing from public numbers."""
         strength = price.strength
-        decades = math.log(float(Fraction(high) - Fraction(low)) / (spread or (high - low) / 1000))
+        decades = math.log(
+            float(Fraction(high) - Fraction(low)) / (spread or (high - low) / ForSymmetric.WIDE)
+        )
         effort = rows * strength
-        wanted = (0.25 if effort < 600 else 0.16 if effort < 3000 else 0.12) * strength
-        trimmed = max(min(math.ceil(decades / wanted), int(0.4 * rows)), 1)
+        wanted = ForSymmetric.NATS[(effort >= ForSymmetric.FEW) + (effort >= ForSymmetric.MANY)] * strength
+        trimmed = max(min(math.ceil(decades / wanted), int(ForSymmetric.MOST * rows)), 1)
         calibration = noise_at(price, public_smoothing(price, decades=decades, trimmed=trimmed))
         return cls(trimmed=trimmed, rows=rows, inner=Additive(calibration=calibration))
 
