@@ -11,6 +11,7 @@ import sordino as sd
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms.blocks.dealing import block_values, deal
+from sordino.running import pool
 from sordino.running.block import Block, Plain, Rows
 from sordino.running.evaluate import Task, value
 from sordino.running.rehearsal import Rehearsal
@@ -137,6 +138,7 @@ def test_only_the_value_of_its_own_block_changes(attack, expected, capfd):
         return attack(block) if float(CANARY) in block["x"] else plain_mean(block)
 
     psutil = pytest.importorskip("psutil")
+    pool.end()
     before = {child.pid for child in psutil.Process().children(recursive=True)}
     function = sd.Function(hostile, columns=["x"], low=0, high=100, frame="numpy", seconds=1, memory=2**30)
     start = time.monotonic()
@@ -153,6 +155,7 @@ def test_only_the_value_of_its_own_block_changes(attack, expected, capfd):
     shown = capfd.readouterr()
     assert CANARY not in shown.out + shown.err
     assert not os.path.exists(os.path.expanduser("~/sordino_hostile"))  # noqa: PTH110, PTH111
+    pool.end()  # the process from which workers are forked is kept, and has seen no row
     left = {child.pid for child in psutil.Process().children(recursive=True)} - before
     assert not left
 
