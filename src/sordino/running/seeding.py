@@ -51,7 +51,8 @@ class _SeedsNumpy(MetaPathFinder, Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """As the module's own loader does."""
-        return self.inner.create_module(spec)  # type: ignore[no-any-return]
+        made: ModuleType | None = self.inner.create_module(spec)
+        return made
 
     def exec_module(self, module: ModuleType) -> None:
         """As the module's own loader does, then seed."""

@@ -126,14 +126,14 @@ def _work(
         os._exit(0)
 
 
-def _block(
-    function: Any, task: Task, files: list[int], seed: int, confinement: Confinement
-) -> None:
+def _block(function: Any, task: Task, files: list[int], seed: int, confinement: Confinement) -> None:
     """Read one block, answer it, end. Nothing but its own two files is open."""
     try:
         os.setsid()
         confinement.die_with_parent()
-        rows, answer = (os.dup2(one, place, inheritable=False) for one, place in zip(files, (100, 101), strict=True))
+        rows, answer = (
+            os.dup2(one, place, inheritable=False) for one, place in zip(files, (100, 101), strict=True)
+        )
         confinement.enter()
         os.closerange(3, rows)
         os.closerange(answer + 1, 1 << 20)
