@@ -10,10 +10,10 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.testclient import TestClient
 
-from sordino.cli.app import listen
 from sordino.web import application
 from sordino.web.entrance import Link
 from sordino.web.office import Office
+from sordino.web.server import configured, listen
 
 HOST = "127.0.0.1:8765"
 ORIGIN = {"origin": f"http://{HOST}"}
@@ -105,7 +105,7 @@ def running(office, entry=None):
     host = f"127.0.0.1:{socket.getsockname()[1]}"
     door = entry or Link(office, cookie="sordino-test")
     app = application(office, hosts=(host,), origins=(f"http://{host}",), entry=door)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, ws="none"))
+    server = uvicorn.Server(configured(app))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
     thread.start()
     while not server.started:

@@ -54,15 +54,13 @@ def command(
     one ledger in PostgreSQL for several workers.
     """
     try:
-        import uvicorn
-
         from sordino.web import application
         from sordino.web.desk import Desk
         from sordino.web.office import Office
+        from sordino.web.server import listen
+        from sordino.web.server import serve as run
     except ImportError as error:
         raise MissingExtra.named("serve", str(error.name), "web") from None
-    from sordino.cli.app import listen
-    from sordino.cli.app import serve as run
 
     secure = bool(tls_cert and tls_key) or behind_tls_proxy
     if not secure and (bind not in ("127.0.0.1", "::1") or host not in ("127.0.0.1", "localhost")):
@@ -88,7 +86,7 @@ def command(
     app = application(office, hosts=(public,), origins=(f"{scheme}://{public}",), entry=door, secure=secure)
     click.echo(f"sordino serves {len(office.datasets())} datasets at {scheme}://{public}")
     options: dict[str, Any] = {} if not tls_cert else {"ssl_certfile": tls_cert, "ssl_keyfile": tls_key}
-    run(uvicorn, app, listen(port, bind), **options)
+    run(app, listen(port, bind), **options)
 
 
 def entrance(office: Any, auth: str, proxy_address: str | None, *, secure: bool) -> Any:

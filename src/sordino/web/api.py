@@ -27,11 +27,11 @@ from sordino.explain import asked as in_words
 from sordino.explain import whom
 from sordino.ledger import account
 from sordino.ledger.declared import Stamp
-from sordino.web import ask, requests
+from sordino.web import releasing, requests
 from sordino.web.ledger import visible
 from sordino.web.openapi import document
 from sordino.web.question import Inquiry
-from sordino.web.view import office, person, status_of
+from sordino.web.view import AGAIN, office, person, status_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -45,30 +45,15 @@ PATIENCE = 10.0
 PROBLEM = "application/problem+json"
 
 
-class TooMany(SordinoError):
-    """Somebody asks faster than is allowed."""
-
-
 def problem_of(problem: Any) -> Response:
     """An error as a document."""
-    status = 429 if isinstance(problem, TooMany) else status_of(problem)
+    status = status_of(problem)
     said = {
         "type": "about:blank", "title": problem.rule, "status": status, "code": type(problem).__name__,
         "subject": problem.subject, "rule": problem.rule, "why": problem.why, "hint": problem.hint,
         "got": {str(name): spell(value) for name, value in problem.got.items()},
     }  # fmt: skip
-    return JSONResponse(said, status, {"retry-after": "10"} if status == 429 else None, media_type=PROBLEM)
-
-
-def allow(request: Request, what: str) -> None:
-    """Count a use; refuse beyond so many a minute."""
-    house, who = office(request), person(request)
-    if not house.desk.allow(f"{what} {who.name}", house.rates[what]):
-        raise TooMany(
-            "api",
-            f"at most {house.rates[what]} {what}s a minute",
-            hint="wait a little, ask again with the token",
-        )
+    return JSONResponse(said, status, {"retry-after": AGAIN} if status == 429 else None, media_type=PROBLEM)
 
 
 async def body(request: Request) -> Any:
@@ -124,7 +109,7 @@ async def quote(request: Request) -> Response:
 
 def _quote(request: Request, made: Dataset, inquiry: Inquiry) -> Response:
     person(request).must("ask")
-    allow(request, "quote")
+    releasing.allow(request, "quote")
     house = office(request)
     book = house.ledger_of(made)
     _, question = inquiry.of(house.session(made))
@@ -150,7 +135,8 @@ async def release(request: Request) -> Response:
         kept["ledger_token"],
         made.name,
         made.answer_after,
-        ask.work(office(request), kept, made, inquiry, stamp, person(request).address),
+        releasing.Task(office(request), kept, made, inquiry, stamp, person(request).address),
+        owner=kept["person"],
     )
     deadline = time.monotonic() + PATIENCE
     for _ in range(16):
@@ -191,7 +177,7 @@ def _draft(request: Request, made: Dataset, inquiry: Inquiry) -> dict[str, Any]:
             got={"token": token},
             hint="use a new token",
         )
-    name = ask.ledger_token(house, kept)
+    name = releasing.ledger_token(house, kept)
     paid = house.ledger_of(made).paid(name)
     job = request.app.state.lanes.job(name)
     due = job is None or job.ready
@@ -205,9 +191,7 @@ def _draft(request: Request, made: Dataset, inquiry: Inquiry) -> dict[str, Any]:
             raise not_granted(asked)
         kept["wait"] = asked["state"] == "waiting"
     if kept["answer"] is None and paid is None and not kept["wait"]:
-        if request.app.state.lanes.busy(ask.of_person(house, who.name)):
-            raise TooMany("release", "one release at a time", hint="wait for the answer, then ask the next")
-        allow(request, "release")
+        releasing.free(request)
     return kept
 
 
@@ -236,7 +220,7 @@ def look(request: Request) -> Response:
     kept = house.desk.drafted(key)
     if kept is None:
         raise HTTPException(404)
-    name = ask.ledger_token(house, kept)
+    name = releasing.ledger_token(house, kept)
     job = request.app.state.lanes.job(name)
     if job is not None and not job.ready:
         return JSONResponse({"state": "working"}, 202)

@@ -152,6 +152,19 @@ class Office:
             self._open[dataset.name] = (dataset, made)
             return made
 
+    def warm(self) -> None:
+        """Open every dataset and put one question about it, without drawing: what all need is then loaded."""
+        from sordino.privacy import Pure
+        from sordino.statistics.median import Median
+
+        for dataset in self.datasets().values():
+            with contextlib.suppress(SordinoError):
+                people = self.session(dataset)
+                for name, column in dataset.columns.items():
+                    if column.low is not None and column.high is not None:
+                        people.question(Median(name, low=column.low, high=column.high), Pure(1))
+                        break
+
     def lane(self, name: str) -> threading.Lock:
         """Whoever reads a dataset waits for the one before."""
         with self._alone:

@@ -31,6 +31,10 @@ class Forbidden(SordinoError):
     """Somebody may not do this."""
 
 
+class TooMany(SordinoError):
+    """Somebody asks faster than is allowed, or too many ask at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """Somebody who was let in.

@@ -16,7 +16,7 @@ from sordino.errors import ParameterError, SordinoError
 from sordino.explain import asked as in_words
 from sordino.ledger.declared import Stamp
 from sordino.privacy import Guarantee
-from sordino.web import ask
+from sordino.web import releasing
 from sordino.web.forms import PRICES
 from sordino.web.person import Forbidden
 from sordino.web.question import Inquiry
@@ -148,7 +148,9 @@ async def decided(request: Request, who: Person, token: str, decision: str, reas
             draft = await run_in_threadpool(house.desk.drafted, token)
             assert draft is not None
             dataset, inquiry = house.dataset(draft["dataset"]), Inquiry.from_dict(draft["asked"])
-            await ask.begin(request, who, draft, dataset, inquiry, Stamp(one["person"], approved_by=who.name))
+            await releasing.begin(
+                request, who, draft, dataset, inquiry, Stamp(one["person"], approved_by=who.name)
+            )
     else:
         house.desk.mark(token, "refused")
     house.desk.run(
