@@ -48,6 +48,7 @@ class Confined(Home):
         weakref.finalize(self, _remove, folder, os.getpid())
         # The statistics of a Parquet file leave NaN out, and DuckDB concludes from them that no row is NaN.
         settings: dict[str, Any] = {"temp_directory": folder, "disabled_optimizers": "statistics_propagation"}
+        self.error: type[Exception] = duckdb.Error
         self.connection = duckdb.connect(config=settings)
         self.connection.execute(f"set allowed_paths = {texts(files)}")
         for lock in LOCKS:

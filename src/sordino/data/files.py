@@ -121,8 +121,9 @@ def _parquet(
 ) -> Lazy:
     """Parquet files, asked where they are."""
     try:
-        import duckdb
         import pyarrow as pa  # noqa: F401
+
+        engine = Confined("Parquet", found)
     except ImportError as error:
         raise MissingExtra.named("open", str(error.name), "duckdb") from None
     stamps = _stamps(found)
@@ -131,12 +132,11 @@ def _parquet(
         if _stamps(found) != stamps:
             raise changed("open")
 
-    engine = Confined("Parquet", found)
     bounded = unit is not None and unit.column is not None and row is None
     try:
         columns = f"*, row_number() over () as {ROW}" if bounded else "*"
         relation = engine.connection.sql(f"select {columns} from read_parquet({texts(found)})")  # noqa: S608  quoted
-    except (duckdb.Error, OSError):
+    except (engine.error, OSError):
         raise unreadable(path) from None
     return Lazy(
         relation,
