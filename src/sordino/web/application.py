@@ -112,7 +112,7 @@ def cookie_name(hosts: tuple[str, ...]) -> str:
 
 def _refused(request: Request, problem: Exception) -> Response:
     if request.url.path.startswith("/api/"):
-        from sordino.web.api import problem_of
+        from sordino.web.api_parts import problem_of
 
         return problem_of(problem)
     return refused(request, problem)

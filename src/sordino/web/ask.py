@@ -16,7 +16,7 @@ from sordino.labels import parts
 from sordino.ledger import account
 from sordino.ledger.share import data_of
 from sordino.made import drawn_by
-from sordino.web import charts, forms, plan, releasing
+from sordino.web import charts, forms, plan, releasing, requests
 from sordino.web.locks import seal
 from sordino.web.question import Inquiry
 from sordino.web.releasing import kept_draft, ledger_token
@@ -154,6 +154,7 @@ def quoted(
     options = plan_options(house, dataset, asked)
     expected = plan.started(request, _planned(asked), options, wait=0.0) if options.get("rows") else {}
     declared = dataset.declared
+    agreed = {rules.name: rules.schema for rules in book.datasets}.get(dataset.name)
     return page(
         request,
         "ask_check.html",
@@ -184,13 +185,14 @@ def quoted(
         expected=expected,
         expecting=bool(options.get("rows")),
         approval=declared.needs_approval(cost) or bool(declared.approved and declared.approved_above is None),
+        other_columns=agreed is not None and agreed != event.to_dict()["data"].get("schema"),
         own=kept["person"] == who.name,
         changed=changed,
         python=asked.python(dataset),
         command=asked.command(dataset),
         book=book,
         slug=house.slug(book),
-        request_state=kept["state"],
+        wanted=requests.kept(house, kept["token"]) if house.shared else None,
     )
 
 

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from sordino.errors import BudgetExceeded, Frozen, NotApproved, ParameterError, SordinoError, Unanswered
 from sordino.ledger.declared import Debit, Stamp
 from sordino.session import Session
+from sordino.web.accounts import Accounts
 from sordino.web.locks import fits, seal
 from sordino.web.person import TooMany
 from sordino.web.question import Inquiry
@@ -103,6 +104,7 @@ class Task:
         asked: The question.
         stamp: Who asks, as the ledger keeps it.
         address: From where, for the log.
+        key: What the desk calls the token of a program; empty for a browser.
     """
 
     house: Office
@@ -111,10 +113,13 @@ class Task:
     asked: Inquiry
     stamp: Stamp
     address: str = ""
+    key: str = ""
 
     def prepared(self) -> tuple[Session, Any, Debit]:
         """The question as its session puts it; the desk knows from now on that it may have been paid."""
         people, question = self.asked.of(self.house.session(self.dataset))
+        if self.key:
+            Accounts(self.house.desk).charge(self.key, self.kept["token"], people.ledger.cost(question.event))
         self.house.desk.mark(self.kept["token"], "paying", paid=time.time())
         token = ledger_token(self.house, self.kept)
         return people, question, Debit(question.event, token, self.asked.purpose, self.stamp)
@@ -127,6 +132,8 @@ class Task:
             said = type(outcome).__name__
             if isinstance(outcome, unpaid):
                 desk.mark(self.kept["token"], "draft")
+                if self.key:
+                    Accounts(desk).refund(self.key, self.kept["token"])
         else:
             desk.mark(self.kept["token"], "answered")
             subject, outcome = f"{subject} {outcome.ledger_id}", outcome.ledger_id
