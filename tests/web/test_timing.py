@@ -1,4 +1,4 @@
-"""A thousand questions about two neighbouring datasets: reply times are not told apart, and a planted delay stays inside.
+"""A thousand questions about two neighbouring datasets: reply times are not told apart, a planted delay stays inside.
 
 The public time is long beside a release, and questions about both are asked in turn, so that a busy machine makes both
 late alike.
