@@ -36,7 +36,7 @@ def show(request: Request) -> Response:
     """The form."""
     house = office(request)
     datasets = house.datasets()
-    if not datasets:
+    if not datasets or not person(request).may("ask"):
         return page(request, "ask_none.html")
     name = request.query_params.get("data") or (next(iter(datasets)) if len(datasets) == 1 else "")
     if name not in datasets:
@@ -51,6 +51,9 @@ def _form(
     allowed = forms.statistics(dataset.statistics)
     first = allowed[0][1][0] if allowed else "median"
     typed = {"statistic": first, **typed}
+    bounded = [name for name, about in dataset.columns.items() if about.low is not None]
+    if "column" not in typed and len(bounded) == 1:  # the only one whose bounds somebody has filled in
+        typed["column"] = bounded[0]
     context: dict[str, Any] = {"columns": {}, "missing": None, "book": None, "whom": ""}
     try:
         context["columns"] = _columns(house, dataset)

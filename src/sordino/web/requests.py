@@ -20,7 +20,7 @@ from sordino.web import releasing
 from sordino.web.forms import PRICES
 from sordino.web.person import Forbidden
 from sordino.web.question import Inquiry
-from sordino.web.view import office, page, person, see
+from sordino.web.view import office, page, person, price, see
 from sordino.web.view import typed as read_form
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def proposed(request: Request, budget: Guarantee, reason: str, slug: str) -> str
     if slug not in house.ledgers() or not reason.strip():
         raise ParameterError("requests", "a raise names a ledger and a reason", got={"ledger": slug})
     token = secrets.token_hex(16)
-    said = {"ledger": slug, "budget": budget.to_dict(), "to": repr(budget)}
+    said = {"ledger": slug, "budget": budget.to_dict(), "to": price(budget)}
     file(house, token, who.name, "raise", json.dumps(said), reason.strip())
     house.desk.note(who.name, who.via, who.address, "propose", slug, "waiting")
     return token

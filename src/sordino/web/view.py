@@ -160,7 +160,10 @@ def refused(request: Request, problem: Exception) -> Response:
 
 def got(problem: SordinoError) -> str:
     """What was given, in one line."""
-    return ", ".join(f"{str(name).lstrip('-')} = {spell(value)}" for name, value in problem.got.items())
+    given = {
+        str(name).lstrip("-"): spell(value) for name, value in problem.got.items() if value not in ("", None)
+    }
+    return ", ".join(f"{name} = {value}" for name, value in given.items())
 
 
 async def typed(request: Request) -> dict[str, str]:
