@@ -88,16 +88,11 @@ def program() -> None:
     """
 
 
-_TOLD_OPENLY = r"(?i)\b[a-z][a-z0-9+.-]*:/+[^/?#\s@]*:[^\s@]+@|[?&]\s*(?:ssl)?password\s*=\s*[^&\s]"
-"""An address with a password in it."""
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; errors a user can act on are shown without a traceback."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         _check_words(words)
-        _check_secrets(words)
         code = program.main(args=words, standalone_mode=False)
     except click.exceptions.Abort:
         click.echo("Stopped; nothing was released.", err=True)
@@ -141,17 +136,6 @@ def _check_words(words: list[str]) -> None:
                 why="They are written into the ledger and into messages.",
                 hint="rename the file, or type the name of the column as the header has it",
             ) from None  # fmt: skip
-
-
-def _check_secrets(words: list[str]) -> None:
-    """Refuse passwords and tokens among the arguments: everybody on the machine can read those."""
-    for place, word in enumerate(words, start=1):
-        if re.search(_TOLD_OPENLY, word) or re.search(r"sdn_[0-9A-Za-z]{40}", word):
-            raise ParameterError(
-                "sordino", "passwords and tokens are not taken from the command line", got={"argument": place},
-                why="Whoever lists the processes of this machine would read it; consider it known and change it.",
-                hint="PGPASSFILE or ~/.pgpass for a database, SORDINO_TOKEN for a service",
-            )  # fmt: skip
 
 
 def _of_a_file(error: OSError) -> ParameterError:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from sordino.errors import MissingExtra, ParameterError
+from sordino.errors import MissingExtra, ParameterError, without_secrets
 
 PORT = 8443
 
@@ -71,6 +71,12 @@ def command(
     except ImportError as error:
         raise MissingExtra.named("serve", str(error.name), "web") from None
 
+    if desk is not None and desk != without_secrets(desk):
+        raise ParameterError(
+            "serve", "passwords are not taken from the command line", got={"option": "--desk"},
+            why="Whoever lists the processes of this machine reads it; consider it known and change it.",
+            hint="the same address without it, and PGPASSFILE or ~/.pgpass",
+        )  # fmt: skip
     secure = bool(tls_cert and tls_key) or behind_tls_proxy
     if not secure and (bind not in ("127.0.0.1", "::1") or host not in ("127.0.0.1", "localhost")):
         raise ParameterError(

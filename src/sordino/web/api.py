@@ -103,7 +103,7 @@ async def release(request: Request) -> Response:
         kept["ledger_token"],
         made.name,
         made.answer_after,
-        releasing.Task(
+        releasing.LaneTask(
             office(request), kept, made, inquiry, stamp, person(request).address, person(request).token
         ),
         owner=kept["person"],

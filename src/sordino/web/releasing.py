@@ -94,7 +94,7 @@ def _fresh(request: Request, kept: dict[str, Any]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class LaneTask:
     """One question for its lane: debit, read, draw, record.
 
     Attributes:
@@ -141,7 +141,7 @@ class Task:
         return outcome
 
 
-def together(tasks: Sequence[Task]) -> list[Any]:
+def together(tasks: Sequence[LaneTask]) -> list[Any]:
     """One turn of a lane: what cannot be asked any more is refused, the rest goes through the door at once."""
     outcomes: list[Any] = [None] * len(tasks)
     ready: dict[int, tuple[Session, Any, Debit]] = {}
@@ -185,7 +185,7 @@ async def begin(
         ledger_token(house, kept),
         dataset.name,
         dataset.answer_after,
-        Task(house, kept, dataset, asked, stamp, who.address),
+        LaneTask(house, kept, dataset, asked, stamp, who.address),
         owner=kept["person"],
     )
     for _ in range(4):  # 1, 2, 4, 8 times the public time
@@ -218,6 +218,6 @@ def finish(app: Starlette) -> None:
                 ledger_token(house, kept),
                 dataset.name,
                 dataset.answer_after,
-                Task(house, kept, dataset, asked, stamp),
+                LaneTask(house, kept, dataset, asked, stamp),
                 must=True,
             )
