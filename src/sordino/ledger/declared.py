@@ -5,12 +5,14 @@ A ledger that declares datasets belongs to an organisation: it pays for no other
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sordino.errors import LedgerError, NotApproved, ParameterError
 from sordino.privacy import Guarantee
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from sordino.coverage import Coverage
     from sordino.ledger import Entry, Ledger
-    from sordino.ledger.entry import Stamp
+    from sordino.ledger.entry import Debit, Stamp
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
     from sordino.reading.formula import Formula
@@ -294,6 +294,38 @@ class Session:
             if progress is not None:
                 progress(len(found), len(jobs))
         return found
+
+    @staticmethod
+    def release_each(jobs: Sequence[tuple[Session, Question, Debit]]) -> list[Release | SordinoError]:
+        """The questions of several people in one turn: one transaction debits, one keeps the answers.
+
+        Each is answered, or has its refusal in its place; none waits for the disk on its own. Stopped at any instant
+        and asked again with the same tokens it pays nothing twice.
+
+        Args:
+            jobs: Sessions on one ledger, each with its `question` and how it is to stand in the ledger.
+        """
+        ledger = jobs[0][0].ledger
+        for session, _, _ in jobs:
+            session._source.ready()
+        outcomes: list[Any] = list(ledger.spend_each([debit for _, _, debit in jobs]))
+        drawn: dict[int, tuple[Entry, Release]] = {}
+        for place, (session, question, _) in enumerate(jobs):
+            entry = outcomes[place]
+            if isinstance(entry, SordinoError):
+                continue
+            if entry.release is not None:
+                outcomes[place] = Release.from_dict(entry.release)
+                continue
+            try:
+                asked, groups = session._closed_room(question, entry)
+                drawn[place] = (entry, Release.of(asked, entry, groups))
+            except SordinoError as problem:
+                outcomes[place] = problem
+        if drawn:
+            for place, kept in zip(drawn, ledger.record_each(list(drawn.values())), strict=True):
+                outcomes[place] = Release.from_dict(kept)
+        return outcomes
 
     def _closed_room(self, question: Question, entry: Entry) -> tuple[Question, list[list[Answer]]]:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told.

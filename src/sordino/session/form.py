@@ -10,12 +10,14 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sordino.coverage import Sample
 from sordino.errors import ParameterError, SordinoError, Unsupported
+from sordino.exact.bits import SeededBits
 from sordino.labels import shown
 from sordino.mechanisms import PERSONS
 from sordino.privacy import Neighbors
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from sordino.reading.requests import Ask
     from sordino.session.quote import Part
     from sordino.session.release import Event
+
+
+REMEMBERED = 256  # questions; each holds public things only
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +141,24 @@ def rehearse(
 ) -> tuple[Ask, Answer]:
     """Hold the whole conversation on an empty table: find the first request, and let every refusal come now.
 
-    The answer is about nobody; its form tells whether a bar follows from what is published.
+    The answer is about nobody; its form tells whether a bar follows from what is published. A question that passed is
+    remembered by its public parameters, so that a release is drawn once when it is asked again. A caller's own function
+    is not: it may hold whatever it likes.
     """
+    if Trait.BLOCKS in mechanism.asks or not _frozen(statistic, mechanism):
+        return _held(statistic, mechanism, grid, contribution)
+    return _remembered(statistic, mechanism, grid, contribution)
+
+
+def _frozen(*asked: Any) -> bool:
+    try:
+        hash(asked)
+    except TypeError:  # a plug-in's own class
+        return False
+    return True
+
+
+def _held(statistic: Statistic, mechanism: Mechanism, grid: Lattice, contribution: int) -> tuple[Ask, Answer]:
     from sordino.data.memory import Memory
 
     asked: list[Ask] = []
@@ -149,7 +170,8 @@ def rehearse(
         return Memory(nothing).summary(request)[0]
 
     try:
-        answer = mechanism.answer(statistic, ask, grid, contribution=contribution)
+        # Nobody is protected here, and the bits of a release must not depend on what was rehearsed before it.
+        answer = mechanism.answer(statistic, ask, grid, contribution=contribution, bits=SeededBits(0))
     except SordinoError:
         raise
     except Exception as problem:
@@ -160,6 +182,9 @@ def rehearse(
             hint="another price, such as sd.Pure(0.5), or another mechanism",
         ) from problem
     return asked[0], answer
+
+
+_remembered = lru_cache(maxsize=REMEMBERED)(_held)
 
 
 def columns(request: Ask) -> tuple[str, ...]:

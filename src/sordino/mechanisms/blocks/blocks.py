@@ -169,7 +169,7 @@ class FunctionBlocks(Conversing):
         return {"value": statistic.grids[0].endless, **whole}
 
     def _task(self, statistic: Any) -> Task:
-        return Task(statistic.frame, statistic.outputs, self.debias)
+        return Task(statistic.frame, statistic.outputs, self.debias, tuple(statistic.columns))
 
     def answer(
         self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
