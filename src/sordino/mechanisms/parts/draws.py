@@ -8,7 +8,6 @@ stands here: its outcomes are forced, and it writes down what each of them costs
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,8 @@ from sordino.lattice import Lattice
 from sordino.mechanisms.parts import drawing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -232,7 +233,7 @@ class Draws:
     def lattice(self, rings: Rings, measure: Measure, slope: Fraction, *, price: Guarantee) -> list[int]:
         """Per group a lattice point with probability ``~ measure(point) exp(-slope level(point))``."""
         del price
-        return drawing.draw_rings(rings, measure, slope, bits=self.bits)
+        return rings.draw_points(measure, slope, bits=self.bits)
 
     def flip_lattice(self, rings: Rings, slope: Fraction, *, price: Guarantee) -> list[int]:
         """Per group a lattice point by permute-and-flip over all points."""
