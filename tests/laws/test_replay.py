@@ -36,29 +36,18 @@ USED = {"propose-test-release": 0.45}
 """What is seen at least of a price, where a test takes half of it."""
 
 
-LONG = {"plain-or-cut": 11, "plain-or-cut-squares": 17, "mean-interval": 9}
-"""Conversations that take long: one case in so many here, all of them in the slow run."""
-
-
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_keeps_its_price_on_every_path(name):
     """Both relations, one and three rows per person, every kind of price; the replay is not vacuous."""
     worst = 0.0
-    for seen in survey(MECHANISMS[name], every=LONG.get(name, 1)):
+    for seen in survey(MECHANISMS[name]):
         assert seen.replay.problems == [], seen.case.label
         worst = max(worst, seen.replay.worst)
     assert worst > USED.get(name, 0.6)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("name", LONG)
-def test_every_case_of_a_long_conversation(name):
-    for seen in survey(MECHANISMS[name]):
-        assert seen.replay.problems == [], seen.case.label
-
-
-@pytest.mark.slow
+@pytest.mark.timeout(7200)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_pair_of_every_tiny_world(name):
     for seen in survey(MECHANISMS[name], thorough=True):

@@ -19,8 +19,8 @@ import numpy as np
 from sordino.data.memory import Memory
 from sordino.errors import ParameterError
 from sordino.mechanisms.choose import choose, output_grid
-from sordino.testing.replay import first_parts
 from sordino.testing.tables import TablePair, hostile
+from sordino.testing.tree import first_parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
