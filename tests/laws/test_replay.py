@@ -17,6 +17,7 @@ from sordino.exact.bits import SeededBits
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.geometric import Geometric
+from sordino.mechanisms.additive.propose_test_release import ProposeTestRelease
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.parts.draws import Draws
@@ -240,3 +241,40 @@ def test_a_fit_test_is_paid_for_on_both_sides_of_its_threshold(rows):
     seen = replay(mechanism, mean, {"x": table}, {"x": other}, walks=1)
     assert seen.problems == []
     assert seen.step > 0.99
+
+
+def test_a_proposed_bound_is_paid_for_beside_its_test():
+    """A median that one row moves by just the bound, about as far from breaking it as the test asks for."""
+    median = sd.Median("x", low=0, high=1000, step=1, neighbors=REPLACE)
+    mechanism = ProposeTestRelease(price=Approx(1, Fraction(1, 100)), bound=Fraction(20))
+    worst = 0.0
+    for half in range(5, 12):
+        common = [0.0] * (half - 1) + [20.0] * half
+        seen = replay(mechanism, median, {"x": [*common, 0.0]}, {"x": [*common, 1000.0]}, walks=1)
+        assert seen.problems == []
+        worst = max(worst, seen.worst)
+    assert worst > 0.9  # of epsilon
+
+
+def test_a_choice_after_a_test_that_cannot_err_is_held_against_its_part():
+    """Half the noise behind a test that is passed: not delta's business."""
+
+    class Loud(Draws):
+        def noisy(self, value, *, sensitivity, price, grid=None):
+            return Draws.noisy(self, value, sensitivity=sensitivity / 2, price=price, grid=grid)
+
+    class Hasty(ProposeTestRelease):
+        name = ""
+
+        def draw(self, reading, grid, *, bits=None):
+            ForcedDraws.noisy = Loud.noisy
+            try:
+                return ProposeTestRelease.draw(self, reading, grid, bits=bits)
+            finally:
+                del ForcedDraws.noisy
+
+    median = sd.Median("x", low=0, high=1000, step=1, neighbors=REPLACE)
+    mechanism = Hasty(price=Approx(1, Fraction(1, 100)), bound=Fraction(20))
+    table, other = [0.0] * 12 + [20.0] * 12, [0.0] * 11 + [20.0] * 13
+    seen = replay(mechanism, median, {"x": table}, {"x": other}, walks=1)
+    assert any(problem.startswith("choice 2 (noise) costs") for problem in seen.problems)

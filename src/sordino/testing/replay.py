@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.mechanisms.choose import output_grid
-from sordino.privacy import Approx, BoundedRange, Guarantee, Unit
+from sordino.privacy import Approx, BoundedRange, Guarantee, Pure, Unit
 from sordino.reading.traits import Trait
 from sordino.testing.account import SLACK, Account
 from sordino.testing.joint import joint_stick
-from sordino.testing.loss import ratio
+from sordino.testing.loss import hockey, ratio
 from sordino.testing.noise_steps import ThresholdStep
 from sordino.testing.runs import Side
 from sordino.testing.tree import Node, Tree
@@ -105,7 +105,7 @@ def replay(
     Example:
         >>> from sordino.mechanisms.additive.geometric import Geometric
         >>> from sordino.statistics.count import Count
-        >>> from sordino.privacy import Neighbors, Pure
+        >>> from sordino.privacy import Neighbors
         >>> count = Count("x", neighbors=Neighbors.ADD_REMOVE_ONE)
         >>> seen = replay(Geometric(price=Pure(1)), count, {"x": [1.0]}, {"x": [1.0, 2.0]})
         >>> round(seen.worst, 9), seen.problems
@@ -136,9 +136,18 @@ def replay(
 
 
 def _observe(
-    node: Node, seen: Replay, path: tuple[Any, ...], known: set[tuple[Any, ...]], tested: bool
+    node: Node,
+    seen: Replay,
+    path: tuple[Any, ...],
+    known: set[tuple[Any, ...]],
+    price: Guarantee,
+    tested: float | None,
 ) -> None:
-    """Check one choice against its own part of the price, once; not after a test, whose delta pays where it errs."""
+    """Check one choice against its own part of the price, once.
+
+    After a threshold test it may cost more, where the test has erred: then what it costs beyond its part, times the
+    chance to come there on either table, is held against delta.
+    """
     if path in known:
         return
     known.add(path)
@@ -158,8 +167,11 @@ def _observe(
         )
     else:
         used = ratio(node.parts, given)
-    seen.step = max(seen.step, used) if not tested else seen.step
-    if used > SLACK and not tested:
+    if tested is not None and used > SLACK and isinstance(given, Pure) and isinstance(price, Approx):
+        sticks = [hockey(parts, float(given.epsilon)) for parts in (node.parts, node.parts.flipped())]
+        used = math.exp(tested) * max(sticks) / float(price.delta)
+    seen.step = max(seen.step, used)
+    if used > SLACK:
         seen.problems.append(
             f"choice {len(path) + 1} ({node.step.kind}) costs {used:.6f} of its part {given}"
         )
@@ -176,17 +188,17 @@ def _walk(
 ) -> None:
     """Follow one path to its end: the largest losses, the smallest, or at random; along a branch if one is given."""
     path: tuple[Any, ...] = ()
-    account, tested = Account(price), False
+    account, tested = Account(price), None
     while True:
         node = tree.node(path)
-        _observe(node, seen, path, known, tested)
+        _observe(node, seen, path, known, price, tested)
         if node.step is None or node.parts is None:
             break
-        tested = node.step.kind == ThresholdStep.kind
         parts, kept = node.parts, None
         if branch and not path:
             kept = [k for k, one in enumerate(node.step.branches(parts.outcomes)) if one == branch[0]]
         place = _place(parts, walk, random, kept)
+        tested = _passed(node, place)
         account.add(parts, place)
         path = (*path, parts.outcomes[place])
     seen.paths += 1
@@ -196,6 +208,15 @@ def _walk(
         used = max(used, (seen.most - seen.least) / float(price.epsilon))
     if used > seen.worst:
         seen.worst, seen.path = used, path
+
+
+def _passed(node: Node, place: int) -> float | None:
+    """The log of the chance of an outcome of a threshold test, on the table on which it is larger; None of others."""
+    if node.step is None or node.step.kind != ThresholdStep.kind or node.parts is None:
+        return None
+    assert node.parts.here is not None
+    assert node.parts.there is not None
+    return float(max(node.parts.here[place], node.parts.there[place]))
 
 
 def _branches(tree: Tree, *, several: bool) -> list[tuple[Any, ...]]:
@@ -230,8 +251,8 @@ def _everything(tree: Tree, price: Guarantee, seen: Replay, most: int) -> None:
     while pending and seen.paths < most:
         path, taken = pending.pop()
         node = tree.node(path)
-        before = tree.node(path[:-1]).step if path else None
-        _observe(node, seen, path, known, before is not None and before.kind == ThresholdStep.kind)
+        tested = _passed(tree.node(path[:-1]), taken[-1][1]) if path else None
+        _observe(node, seen, path, known, price, tested)
         if node.parts is not None:
             pending += [
                 ((*path, node.parts.outcomes[k]), (*taken, (node.parts, k))) for k in _extremes(node.parts)
