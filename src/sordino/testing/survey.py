@@ -122,14 +122,14 @@ def survey(
                 for pair, complete in tables:
                     total.merge(_replayed(case, pair, complete=complete))
             except SordinoError:
-                if _asked(case, contribution):
+                if asked(case, contribution):
                     raise
                 continue
-            if total.kept or _asked(case, contribution):
+            if total.kept or asked(case, contribution):
                 yield Seen(case, contribution, total)
 
 
-def _asked(case: MechanismCase, contribution: int) -> bool:
+def asked(case: MechanismCase, contribution: int) -> bool:
     """Whether a session would ask it at all: what cannot be answered is refused before anything is spent."""
     statistic = case.world.statistic
     try:
