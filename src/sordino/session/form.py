@@ -8,6 +8,7 @@ table finds whatever can fail before anything is spent. No data come here.
 from __future__ import annotations
 
 import dataclasses
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -147,7 +148,9 @@ def rehearse(
     """
     if Trait.BLOCKS in mechanism.asks or not _frozen(statistic, mechanism):
         return _held(statistic, mechanism, grid, contribution)
-    return _remembered(statistic, mechanism, grid, contribution)
+    # The key 1 equals the key True; their texts do not.
+    text = json.dumps([statistic.to_dict(), mechanism.to_dict()], default=repr)
+    return _remembered(statistic, mechanism, grid, contribution, text)
 
 
 def _frozen(*asked: Any) -> bool:
@@ -158,7 +161,13 @@ def _frozen(*asked: Any) -> bool:
     return True
 
 
-def _held(statistic: Statistic, mechanism: Mechanism, grid: Lattice, contribution: int) -> tuple[Ask, Answer]:
+def _held(
+    statistic: Statistic,
+    mechanism: Mechanism,
+    grid: Lattice,
+    contribution: int,
+    text: str | None = None,  # noqa: ARG001 -- tells apart what compares equal
+) -> tuple[Ask, Answer]:
     from sordino.data.memory import Memory
 
     asked: list[Ask] = []

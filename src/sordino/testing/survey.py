@@ -95,7 +95,7 @@ def people(case: MechanismCase) -> tuple[int, ...]:
 
 
 def survey(
-    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 4, defaults: bool = False, every: int = 1
+    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 4, defaults: bool = False
 ) -> Iterator[Seen]:
     """Replay the cases of a mechanism.
 
@@ -104,7 +104,6 @@ def survey(
         thorough: All cases, all hostile pairs, and every pair of every tiny world; long.
         pairs: Hostile pairs per case otherwise: defaults see so many, other cases one.
         defaults: Only what a release takes by default.
-        every: One case in so many, where all of them take minutes.
 
     Example:
         >>> from sordino.mechanisms.selection.selection import Selection
@@ -114,21 +113,24 @@ def survey(
     """
     turn, cases = itertools.count(), list(chosen(kind, thorough=thorough))
     others = max(OTHERS // max(len(cases), 1), 1)
-    for case in cases[::every]:
+    for case in cases:
         if defaults and not case.default:
             continue
         for contribution in people(case):
-            if not _asked(case, contribution):
-                continue
             total = Replay()
-            for pair, complete in _pairs(
-                case, contribution, next(turn), thorough=thorough, pairs=pairs, others=others
-            ):
-                total.merge(_replayed(case, pair, complete=complete))
-            yield Seen(case, contribution, total)
+            tables = _pairs(case, contribution, next(turn), thorough=thorough, pairs=pairs, others=others)
+            try:
+                for pair, complete in tables:
+                    total.merge(_replayed(case, pair, complete=complete))
+            except SordinoError:
+                if asked(case, contribution):
+                    raise
+                continue
+            if total.kept or asked(case, contribution):
+                yield Seen(case, contribution, total)
 
 
-def _asked(case: MechanismCase, contribution: int) -> bool:
+def asked(case: MechanismCase, contribution: int) -> bool:
     """Whether a session would ask it at all: what cannot be answered is refused before anything is spent."""
     statistic = case.world.statistic
     try:

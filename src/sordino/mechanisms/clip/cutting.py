@@ -167,7 +167,7 @@ class Cutting(Clipping):
             return answer(whole, whole.draw(fine, bits), everything)
         draws, prices = Draws.of(bits), self._prices(plan)
         valued = self._valued(whole, fine) if plan.joint else None
-        found = draws.whole_or_interval(family, family.weigh(ends), valued, prices=prices)
+        found = draws.whole_or_interval(family, ends, valued, prices=prices)
         if isinstance(found, Fraction):
             reach = JointReach.of(family, None, whole.sensitivity / self.rate(whole.price), fine)
             return answer(whole, whole.finish(found, fine, bits), everything, reach)

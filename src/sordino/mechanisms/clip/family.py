@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -20,6 +19,8 @@ import numpy as np
 from sordino.mechanisms.clip.plain_or_cut_plan import PLACES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
@@ -230,7 +231,7 @@ class Family:
         """First and last codes of closed intervals: ``length`` cells of a lattice of 2^-lattice of a level's length."""
         times, shift = self.scale(level)
         shift, unit = shift + lattice, self.top * times
-        if unit.bit_length() + shift > 60:
+        if len(places) and unit * (int(np.abs(places).max()) + length) >= 1 << 62:
             places = places.astype(object)
         low = self.anchor - ((-places * unit) >> shift)
         high = self.anchor + (((places + length) * unit) >> shift)
@@ -239,7 +240,8 @@ class Family:
     def _counted(self, level: int, places: Any, lattice: int, length: int, ends: Ends) -> Any:
         """Rows outside closed intervals."""
         low, high = self._ends(level, places, lattice, length)
-        return ends.below(low) + ends.rows - np.maximum(ends.below(high, side="right"), ends.below(low))
+        before = ends.below(low)
+        return before + ends.rows - np.maximum(ends.below(high, side="right"), before)
 
     def candidates(self, level: Level, ends: Ends) -> NDArray[np.int64]:
         """Starts of the intervals at the anchor and of all that hold all rows but fewer than ``enough``."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sordino.exact.scale import ExpScale
     from sordino.mechanisms.additive.cube_draw import Cube
     from sordino.mechanisms.additive.radial_draw import Shells
-    from sordino.mechanisms.clip.family import Family, Weighed
+    from sordino.mechanisms.clip.family import Ends, Family
     from sordino.mechanisms.clip.fit_test import FitTest
     from sordino.mechanisms.clip.whole_or_interval import Chosen, Valued
     from sordino.mechanisms.discovery.mixed_cut import MixedCut
@@ -280,16 +280,16 @@ class Draws:
         return test.passes(count, bits=self.bits)
 
     def whole_or_interval(
-        self, family: Family, weighed: Weighed, whole: Valued | None, *, prices: Mapping[str, Guarantee]
+        self, family: Family, ends: Ends, whole: Valued | None, *, prices: Mapping[str, Guarantee]
     ) -> Fraction | Chosen | None:
-        """The value of a whole range, or an interval of a family, by private weights; each outcome has its own price.
+        """The value of a whole range, or an interval weighed by its rows; each outcome has its own price.
 
         Without a value for the whole range the outcome is drawn alone, and None is the whole range.
         """
         from sordino.mechanisms.clip.whole_or_interval import draw_outcome
 
         del prices
-        return draw_outcome(family, weighed, whole, bits=self._words)
+        return draw_outcome(family, family.weigh(ends), whole, bits=self._words)
 
     def flat_topped(self, part: Valued, flat: Fraction, *, price: Guarantee) -> Fraction:
         """A private value with noise whose density is flat for so many (private) nats and exponential beyond."""
