@@ -7,7 +7,6 @@ pair of a tiny world as well. What it sees is kept by statistic, relation, rows 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +14,13 @@ from sordino.errors import SordinoError, Unsupported
 from sordino.mechanisms.choose import output_grid
 from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
-from sordino.session.rehearsal import rehearse
+from sordino.session.form import rehearse
 from sordino.testing.replay import Replay, replay
 from sordino.testing.tables import TablePair, filled, hostile, neighbours
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sordino.mechanisms import Mechanism
     from sordino.mechanisms.parts.cases import MechanismCase
 
