@@ -143,10 +143,8 @@ def deviation(made: Made, tries: int = TRIES, seed: int = 1) -> float:
         return _from_uniform(
             np.array([_rank(step, one, place) for place, one in enumerate(drawn)])
         ) * math.sqrt(tries)
-    if isinstance(step, cut_steps.WholeOrIntervalStep):
-        outcomes, logs, values = _levels(step, drawn)
-    else:
-        outcomes, logs, values = _numbers(made, step, drawn)
+    whole = isinstance(step, cut_steps.WholeOrIntervalStep)
+    outcomes, logs, values = _levels(step, drawn) if whole else _numbers(made, step, drawn)
     cells = isinstance(step, noise_steps.NoiseStep | noise_steps.LineStep)
     if logs is None:  # nothing random: no noise where nothing can move the value
         return 0.0 if len(set(values)) == 1 else math.inf
@@ -199,7 +197,7 @@ def _numbers(made: Made, step: Any, drawn: Sequence[Any]) -> tuple[Sequence[floa
     )
 
 
-def _levels(step: Any, drawn: Sequence[Any]) -> tuple[Sequence[float], Floats, list[float]]:
+def _levels(step: Any, drawn: Sequence[Any]) -> tuple[Sequence[float], Any, list[float]]:
     """The whole range, or the level of an interval."""
     parts = step.parts(step)
     levels = [-1.0 if branch == cut_steps.WHOLE else 0.0 for branch in step.branches(parts.outcomes)]
@@ -234,7 +232,7 @@ def _rank(step: Any, drawn: Any, place: int) -> float:
     from sordino.mechanisms.additive.radial_law import RadialLaw
 
     shells = step.shells
-    away = np.array(
+    gaps = np.array(
         [point * size - float(centre) for point, centre in zip(drawn, shells.centre, strict=True)]
     )
     law = RadialLaw(list(shells.radii), tail=shells.tail, dimension=len(gaps), slope=shells.slope)
