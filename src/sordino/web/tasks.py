@@ -65,13 +65,7 @@ def audit(tell: Tell, progress: Progress, statistic: str, price: dict[str, Any],
         raise ParameterError(
             "audit", "this statistic has no small tables to audit on", got={"statistic": statistic}
         )
-    every = max(runs // 50, 1)
-
-    def step(done: int) -> None:
-        if done % every == 0:
-            progress(done, runs)
-
-    found = audit_default(cases[0], Guarantee.from_dict(price), runs=runs, progress=step)
+    found = audit_default(cases[0], Guarantee.from_dict(price), runs=runs, progress=progress)
     tell(
         "full",
         {
