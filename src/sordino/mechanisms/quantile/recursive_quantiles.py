@@ -250,12 +250,11 @@ class RecursiveQuantiles(Mechanism):
         measure = self.measure()
 
         def node_law(node: Any, first: int, last: int, phi: Fraction) -> dict[int, float]:
-            slope = self.slope(phi)
-            cells = node_cells(node, first=first, last=last, phi=phi, cap=NATS / slope)
+            runs, levels, unit = node_runs(node, first=first, last=last, phi=phi, slope=self.slope(phi))
             weights = {
-                point: measure.mass(point, point) * math.exp(-float(slope * cell.score))
-                for cell in cells
-                for point in range(cell.first, cell.last + 1)
+                point: measure.mass(point, point) * math.exp(-level / unit)
+                for (start, end), level in zip(runs, levels, strict=True)
+                for point in range(start, end + 1)
             }
             total = math.fsum(weights.values())
             return {point: weight / total for point, weight in weights.items()}
