@@ -6,7 +6,6 @@ which private data could come.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,8 @@ from sordino.reading.traits import Trait
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sordino.planner.assumed import Assumed
 
 BARS = 40  # simulated error bars

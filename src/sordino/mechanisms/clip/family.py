@@ -231,7 +231,7 @@ class Family:
         """First and last codes of closed intervals: ``length`` cells of a lattice of 2^-lattice of a level's length."""
         times, shift = self.scale(level)
         shift, unit = shift + lattice, self.top * times
-        if unit.bit_length() + shift > 60:
+        if len(places) and unit * (int(np.abs(places).max()) + length) >= 1 << 62:
             places = places.astype(object)
         low = self.anchor - ((-places * unit) >> shift)
         high = self.anchor + (((places + length) * unit) >> shift)
