@@ -2,7 +2,9 @@
 
 import ast
 import json
+import re
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -194,3 +196,20 @@ def test_a_real_peer_answers_near_the_truth(peer, tmp_path):
     values = kept.get(cell.name(peer, next(iter(library.variants)), relation))["values"]
     assert json.dumps(values)
     assert abs(sorted(values)[len(values) // 2] - truth(query, cell.values(), 0.7)) < 0.1
+
+
+@pytest.mark.slow
+def test_the_page_for_those_who_come_from_tumult_runs():
+    ready = environments.cache_folder() / "environments" / "tmlt" / "ready.json"
+    if not ready.exists():
+        pytest.skip("tmlt is not installed; python -m benchmarks.peers environments")
+    place = environments.make(libraries.PEERS["tmlt"], environments.cache_folder())
+    page = environments.REPOSITORY / "docs" / "howto" / "coming_from_tumult.md"
+    command = place.command(libraries.ADAPTERS / "page_tmlt.py", str(page))
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=place.variables(), timeout=600
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+    medians = [float(word) for word in re.findall(r"\d+\.\d+", done.stdout)]
+    assert len(medians) == 2
+    assert all(abs(median - 36_316) < 3_000 for median in medians)  # the median of the law is e^10.5

@@ -244,7 +244,7 @@ def _tilted(
     elif far:
         if spare < ForQuantile.FLATTEST * math.log(
             max(far / core, 1.0)
-        ):  # not even if all rows lie away from it
+        ):  # few rows, even if all lie away from it
             return None
         paid = counted_on(strong)
         spare = min(spare, paid - 3)
