@@ -1,6 +1,7 @@
 """All cells scored: ours in every variant beside every peer, with the best peer and the ratio. Reads the cache only."""
 
 import csv
+import math
 from dataclasses import dataclass, replace
 
 from benchmarks.peers import cell_laws, laws, scores
@@ -11,6 +12,9 @@ from benchmarks.peers.running import LAW
 from benchmarks.peers.scores import Score
 
 GRID = "opendp grid"
+RIGHT = (
+    1e-6  # of the error beyond which an answer is useless: with less than this it is right, and no two differ
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +54,8 @@ class Row:
         mine, peer = self.ours.get(variant), self.fairest if shifted else self.best
         if mine is None or peer is None or not mine.usable:
             return None
-        return scores.ratio(mine, peer)
+        least = RIGHT * self.useful if math.isfinite(self.useful) else 0.0
+        return scores.ratio(*(replace(one, rmse=max(one.rmse, least)) for one in (mine, peer)))
 
     @property
     def hopeless(self):

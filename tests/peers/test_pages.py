@@ -84,6 +84,14 @@ def test_the_best_peer_and_the_ratio():
     assert FOUND[2].ratio(shifted=True).value == pytest.approx(0.9)
 
 
+def test_two_answers_that_are_right_do_not_differ():
+    right = row("min", "wages", {"none": 1e-9}, {"pydp plain": 1e-150}, useful=1.0)
+    assert right.ratio().value == 1.0
+    assert row(
+        "min", "wages", {"none": 1e-3}, {"pydp plain": 1e-150}, useful=1.0
+    ).ratio().value == pytest.approx(1e3)
+
+
 def test_luck_excuses_no_cell_in_which_another_peer_is_better():
     other = row("max", "uniform", {"none": 1.8e-4}, {"opendp grid": 1e-4, "pydp half": 1.2e-4},
                 shifted={"opendp grid": 2e-4})  # fmt: skip
@@ -244,13 +252,10 @@ def test_the_written_page_says_what_its_cells_say():
     ratios = {}
     with (folder / "peers_cells.csv").open(newline="") as file:
         for line in csv.DictReader(file):
-            if (
-                line["ours none"]
-                and line["its RMSE"]
-                and float(line["ours none"]) > 0 < float(line["its RMSE"])
-            ):
-                ratio = float(line["ours none"]) / float(line["its RMSE"])
-                ratios.setdefault((line["relation"], line["bounds"]), []).append(ratio)
+            if line["ours none"] and line["its RMSE"]:
+                least = 0.0 if line["useful"] == "inf" else comparison.RIGHT * float(line["useful"])
+                mine, peer = (max(float(line[name]), least) for name in ("ours none", "its RMSE"))
+                ratios.setdefault((line["relation"], line["bounds"]), []).append(mine / peer if peer else 1.0)
     told = re.search(r"in the middle cell (.*?) of the best peer", page)[1]
     said = [float(one) for one in re.findall(r"\*\*([\d.e-]+)\*\*", told)]
     for regime, figure in zip(("fit", "10x", "1000x"), said, strict=True):
