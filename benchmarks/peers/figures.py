@@ -31,7 +31,7 @@ def ratios(found, relation):
     axes.invert_yaxis()
     axes.set_xlabel("our error / best peer's error (left of the line: ours is smaller)")
     axes.set_title(f"{relation}: every column, size and price", loc="left", fontsize=11)
-    axes.legend(loc="lower left", frameon=False, fontsize=9)
+    axes.legend(loc="upper right", frameon=False, fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
 
