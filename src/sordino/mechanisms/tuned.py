@@ -23,7 +23,15 @@ class ForQuantile:
     FLATTEST = 2.25
     """With less than this the squared error of an overshoot would not converge."""
     SPREAD = Fraction(1, 64)
-    """Share of the spread measure beside a rise, for columns far below their bounds."""
+    """Share of the spread measure beside a rise, at most: for columns far below their bounds."""
+    REACH = 35.0
+    """Nats of the strong side that let a rise do without it for columns 2^20 times smaller than their bounds."""
+    AWAY = 0.6
+    """Of the rows on the strong side, those that pay for a lean from the end of the range; the others may be zeros."""
+    ENOUGH = 30.0
+    """Nats with which a lean finds a column in bounds a thousand times too wide: no more are asked of few rows."""
+    PLENTY = 0.25
+    """Of the rows, those that are asked for more than that: three quarters may be zeros where rows are many."""
     OCTAVES = 20
     """The magnitude step resolves the range down to 2^-20 of its length."""
     FALLBACK = Fraction(1, 10_000)
@@ -67,6 +75,12 @@ class ForExtreme:
     """Mass on the bound itself when the caller says that the bounds fit."""
     FEW = 64
     """Rows times the bounded range below which no scale can be found."""
+    AWAY = 0.4
+    """Of the rows, those that pay for a lean: the others may sit on the anchor or beyond it."""
+    ENOUGH = 39.0
+    """Nats with which a lean finds a column in bounds a thousand times too wide: no more are asked of few rows."""
+    PLENTY = 0.2
+    """Of the rows, those that are asked for more than that: four fifths may be zeros where rows are many."""
     FITTED = Fraction(9, 8)
     """Power of the rise from a bound that fits: a little less mass next to it than everywhere."""
     SIXTH = 6

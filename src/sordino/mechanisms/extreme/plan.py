@@ -100,10 +100,9 @@ def plan_extreme(
     away, towards = (lattice.last - anchor, anchor) if upper else (anchor, lattice.last - anchor)
     bid = rows * float(strength)
     spare = bid - min(2 * math.log(max(bid, 10.0)) + 4, 0.4 * bid)
-    if (
-        away and towards and bid >= ForExtreme.FEW / 2
-    ):  # the anchor may lie in the middle of the rows: half of them pay
-        spare = min(spare, 0.4 * bid - 2)
+    # The anchor may lie in the middle of the rows, or most of them on it: the others pay.
+    counted = max(min(ForExtreme.AWAY * bid - 2, ForExtreme.ENOUGH), ForExtreme.PLENTY * bid)
+    spare = min(spare, max(counted, 0.0))
 
     def climb(distance: int) -> float:
         return math.log(max(distance / core, 1.0))

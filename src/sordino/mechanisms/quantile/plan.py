@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from sordino import checks
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
 from sordino.mechanisms.quantile.leaning import leaning
+from sordino.mechanisms.quantile.weak_end import beside_a_rise, counted_on
 from sordino.mechanisms.tuned import ForQuantile
 
 if TYPE_CHECKING:
@@ -238,6 +239,14 @@ def _tilted(
         between = (strong - weak) / 2
         spare = min(spare, 0.75 * between - 3)
         core = max(core, math.ceil(far * math.exp(-max(0.6 * between - 2, 0) / ForQuantile.STEEPEST)))
+    elif far:
+        if spare < ForQuantile.FLATTEST * math.log(
+            max(far / core, 1.0)
+        ):  # few rows, even if all lie away from it
+            return None
+        paid = counted_on(strong)
+        spare = min(spare, paid - 3)
+        core = max(core, math.ceil(far * math.exp(-max(0.8 * paid - 2, 0) / ForQuantile.STEEPEST)))
     away, towards = (math.log(max(side / core, 1.0)) for side in (far, near))
 
     def lean(outward: float, inward: float) -> tuple[Measure, float]:
@@ -248,8 +257,8 @@ def _tilted(
 
     if not far:
         rising, nats = lean(0, min(strong / 2 / max(towards, 1.0), 1.0))
-        wide = spread_measure(lattice, anchor=anchor)
-        return mixture([(1 - ForQuantile.SPREAD, rising), (ForQuantile.SPREAD, wide)]), nats
+        wide, share = spread_measure(lattice, anchor=anchor), beside_a_rise(strong)
+        return mixture([(1 - share, rising), (share, wide)]), nats
     if away < 1:  # hardly anything to lean over
         return None
     fall = min(spare / away, ForQuantile.STEEPEST)
