@@ -10,12 +10,14 @@ import sordino as sd
 from sordino.coverage import Population, Sample
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
+from sordino.lattice import Lattice
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.clip.blurred import Blur, blurred_quantile, flat_topped_quantile
-from sordino.mechanisms.clip.clipped_bar import ClippedBar
+from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
 from sordino.mechanisms.clip.cut_tails import CutTails, Rarity
 from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
+from sordino.mechanisms.clip.whole_or_interval import Chosen
 from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.noise.gaussian import Gaussian
 from sordino.noise.laplace import Laplace
@@ -52,6 +54,29 @@ def test_hostile_columns_miss_rarely_and_a_fifth_narrower_is_rejected(rows, anch
         assert max(exact_miss(family, one, miss) for one in some) <= miss
     one = np.full(rows, 2**29)  # a heap: the whole range, whose bar is tight but for a quarter of the miss
     assert exact_miss(family, one, 0.05, narrower=0.8) > 0.05
+
+
+@pytest.mark.parametrize("top", [40, 120])
+@pytest.mark.parametrize("place", [0, 2])
+def test_intervals_that_share_their_codes_have_the_wider_bar_of_both(top, place):
+    """On coarse lattices a favoured interval and another one are the same codes: nobody can tell which was drawn."""
+    anchor = top // place if place else 0
+    family = Family(plan_cut(rows=1000, price=Pure(1), cells=top), top=top, anchor=anchor)
+    shared = 0
+    for level in family.plan.levels:
+        first, last = family.places(level)
+        favoured, found = set(family.favoured(level).tolist()), {}
+        for start in range(first, last + 1):
+            found.setdefault(family.interval(level, start), set()).add(start in favoured)
+        for (low, high), priors in found.items():
+            drawn = Chosen(level, low, high, Fraction(0))
+            reach = JointReach.of(family, drawn, Fraction(1000), Lattice())
+            tails = CutTails.of(family, 0.05)
+            needed = max((tails.favoured if one else tails.others)[level] for one in priors)
+            assert set(reach.priors) == priors
+            assert 1000 * needed <= reach.half(0.05) <= 1000 * needed + 2
+            shared += len(priors) == 2
+    assert shared
 
 
 def test_a_bar_without_the_charge_of_intervals_is_rejected():
