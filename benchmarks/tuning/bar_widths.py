@@ -67,7 +67,14 @@ def halves(
 
 
 def widths(
-    shape: Shape, rows: int, epsilon: float, neighbors: Any, *, columns: int = 4, answers: int = 12
+    shape: Shape,
+    rows: int,
+    epsilon: float,
+    neighbors: Any,
+    *,
+    columns: int = 6,
+    answers: int = 10,
+    salt: int = 0,
 ) -> tuple[float, float, float, float]:
     """Middle, mean and 90 % of the half width over e95, and the error of the answer over that of a plain one."""
     low, high, draw = shape
@@ -76,7 +83,7 @@ def widths(
     (mechanism,) = QuantileInterval.offers(statistic, price, Hints.given({"interval": 0.95, "rows": rows}))
     plain, beside, found = [], [], []
     for seed in range(columns):
-        data = draw(np.random.default_rng([seed, rows, int(100 * epsilon)]), rows)
+        data = draw(np.random.default_rng([seed, rows, int(100 * epsilon), salt]), rows)
         source = Memory({"x": data})
         known = (statistic, lambda request, source=source: source.summary(request)[0], None)
         truth = Fraction(float(np.sort(data)[(rows + 1) // 2 - 1]))
@@ -105,6 +112,6 @@ def rows_of(shapes: dict[str, Shape]) -> Iterator[tuple[Any, ...]]:
     for name, shape in shapes.items():
         for rows, epsilon in SETTINGS:
             for neighbors in (sd.Neighbors.REPLACE_ONE, sd.Neighbors.ADD_REMOVE_ONE):
-                every.append(widths(shape, rows, epsilon, neighbors))
+                every.append(widths(shape, rows, epsilon, neighbors, salt=1 + len(every)))
                 yield name, rows, epsilon, neighbors.value, *every[-1]
     yield "all", "", "", "", *np.mean(every, axis=0).tolist()

@@ -282,3 +282,23 @@ def test_what_is_asked_is_checked():
         Population(0.9, inclusion=2)
     assert Sample(0.9, simultaneous=True).each_of(3).level == pytest.approx(0.9 ** (1 / 3))
     assert Lattice.dyadic(0).step == 1
+
+
+@pytest.mark.parametrize("neighbors", ["replace-one", "add-remove-one"])
+@pytest.mark.parametrize(
+    ("statistic", "reason"),
+    [
+        (sd.Sum("x", low=0, high=10), "ask for the mean and multiply"),
+        (sd.Variance("x", low=0, high=10), "fourth moments"),
+        (sd.StandardDeviation("x", low=0, high=10), "fourth moments"),
+        (sd.SecondMoment("x", low=0, high=10, centre=0), "fourth moments"),
+        (sd.Quantiles("x", qs=(0.25, 0.75), low=0, high=10), "covers the rows alone"),
+    ],
+    ids=lambda one: one.name if hasattr(one, "name") else "",
+)
+def test_what_covers_the_rows_alone_says_why_before_anything_is_spent(statistic, reason, neighbors):
+    people = sd.open({"x": [1.0, 2.0, 3.0] * 100}, budget=sd.Pure(9), neighbors=neighbors)
+    with pytest.raises(sd.Unsupported, match=reason) as refused:
+        people.release(statistic, sd.Pure(1), interval=sd.Population(0.9))
+    assert "sd.Sample(0.95) is for the rows" in str(refused.value)
+    assert people.remaining == sd.Pure(9)

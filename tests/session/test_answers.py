@@ -265,7 +265,8 @@ def test_every_form_says_what_an_interval_covers_and_what_it_cost():
         frame = release.to_frame("pandas")
         assert tuple(frame[name].iloc[0] for name in names) == said
         assert said[0] in release.to_csv()
-        words = f"90 % interval for the {said[0]}{', all at once' if said[1] else ''}{', paid for' if said[2] else ', free'}"
+        cost = "paid for" if said[2] else "free"
+        words = f"90 % interval for the {said[0]}{', all at once' if said[1] else ''}, {cost}"
         assert words in " ".join(release.text().split())
         drawn = release.plot()
         written = " ".join(

@@ -82,7 +82,7 @@ class ForQuantileBar:
 
     experiment: ClassVar[str] = "python -m benchmarks tuning/bench_quantile_bar"
 
-    ANSWER = Fraction(39, 64)
+    ANSWER = Fraction(3, 5)
     """Of the price, for the answer: it errs about 1.6 times as far as without a bar."""
     SCALES = (Fraction(1, 100), Fraction(1, 10))
     """Of the rest, for what a rank is worth: at least, and at most."""
@@ -181,7 +181,9 @@ class ForCut:
     large.
     """
     ANSWER = Fraction(4, 5)
-    """Of the price: between 3/4 and 6/7 the width of the interval changes by less than 3 %."""
+    """Of the price beside an interval for the population: on normal and uniform columns its width is within 2 % of the
+    best of seven splits from 1/2 to 19/20; with bounds that are far too wide 2/3 or 9/10 are up to a tenth narrower.
+    """
 
 
 class ForLoose:
