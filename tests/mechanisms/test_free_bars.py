@@ -268,7 +268,7 @@ def test_a_population_needs_a_public_number_of_rows_or_a_design():
     )
     assert 0 <= share.interval.low < share.interval.high <= 1
     assert share.interval.added >= 0
-    with pytest.raises(sd.Unsupported, match="coverage was measured"):
+    with pytest.raises(sd.Unsupported, match="ask for the mean and multiply"):
         fixed.release(sd.Sum("age", low=0, high=120), sd.Pure(1), interval=Population(0.9), tight=True)
 
 

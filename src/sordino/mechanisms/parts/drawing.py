@@ -7,8 +7,8 @@ numbers mean. Inputs are private unless the caller says otherwise.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +16,12 @@ import numpy as np
 from sordino.errors import Unsupported
 from sordino.exact import choice, compare
 from sordino.exact.bits import Bits
-from sordino.exact.ladder import Ladder
 from sordino.exact.pieces import Pieces
 from sordino.exact.shapes import Falling, FlatFilling
-from sordino.mechanisms.parts.mass_table import ERROR, SPARE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sordino.lattice import Lattice
     from sordino.mechanisms.parts.law import Piece, ScoreCell
     from sordino.mechanisms.parts.measure import Measure
@@ -56,6 +56,18 @@ def pick(
     return choice.choose(_weights(exponents, counts), bits=bits)
 
 
+def pick_level(levels: Sequence[int], counts: Sequence[int], *, unit: int, bits: Bits | None = None) -> int:
+    """Choose index i with probability ``~ counts[i] exp(-levels[i] / unit)``, exactly.
+
+    Example:
+        >>> from sordino.exact.bits import SeededBits
+        >>> pick_level([900, 0, 1000], [1, 1, 1], unit=1, bits=SeededBits(1))
+        1
+    """
+    weights = choice.CellWeights(_integers(counts), _integers(levels), Fraction(1, unit))
+    return choice.choose(weights, bits=bits)
+
+
 def permute_and_flip(exponents: Sequence[Fraction], *, bits: Bits | None = None) -> int:
     """Permute-and-flip: visit candidates in random order, stop at i with probability ``exp(-(x_i - least))``.
 
@@ -72,7 +84,7 @@ def draw_lattice(
 ) -> int:
     """Draw a lattice point with probability ``~ measure(point) exp(-slope level(point))``, exactly.
 
-    Cell by cell in exact integers: for cells of any shape and size. `draw_rings` has the same law and is faster.
+    Cell by cell in exact integers: for cells of any shape and size. `Rings.draw_points` has the same law and is faster.
     """
     source = Bits() if bits is None else bits
     masses = [measure.mass(cell.first, cell.last) for cell in cells]
@@ -80,39 +92,6 @@ def draw_lattice(
         choice.CellWeights(_integers(masses), [cell.level for cell in cells], slope), bits=source
     )
     return measure.point(cells[chosen].first, cells[chosen].last, unit)
-
-
-def draw_rings(rings: Rings, measure: Measure, slope: Fraction, *, bits: Bits | None = None) -> list[int]:
-    """Draw one lattice point per group with probability ``~ measure(point) exp(-slope level(point))``, exactly.
-
-    The level first, by floats with proved errors that leave what they cannot decide to exact arithmetic, then a unit of
-    the mass of its ring (docs/proofs/exact_ladder.md).
-
-    Example:
-        >>> from sordino.exact.bits import SeededBits
-        >>> from sordino.mechanisms.parts.measure import Measure
-        >>> from sordino.mechanisms.parts.rings import Rings
-        >>> rings = Rings.between(np.array([[5, 0]]), np.array([[5, 9]]), Fraction(0))
-        >>> draw_rings(rings, Measure.uniform(9), Fraction(50), bits=SeededBits(1))
-        [5]
-    """
-    source = Bits() if bits is None else bits
-    table = measure.table
-    levels = Ladder.of(slope, rings.size).choose(
-        rings.shares(measure) if table.fits else np.zeros(rings.low.shape),
-        error=ERROR,
-        spare=SPARE,
-        exact=lambda group: rings.masses(group, measure),
-        bits=source,
-    )
-    below, holder, uniform = table.below, table.holder, source.below
-    points = []
-    for first, until, since, after in rings.gaps(levels):
-        start, right = below(first), below(since)
-        left = below(until) - start
-        unit = uniform(left + below(after) - right)
-        points.append(holder(start + unit if unit < left else right + unit - left))
-    return points
 
 
 def flip_lattice(cells: Sequence[ScoreCell], slope: Fraction, *, bits: Bits | None = None) -> int:
@@ -185,6 +164,7 @@ def draw_piece(pieces: Sequence[Piece], slope: Fraction, grid: Lattice, *, bits:
     ).draw(grid=grid, bits=bits)
 
 
+@lru_cache(maxsize=256)
 def noise_for(price: Guarantee) -> Calibration:
     """The best additive noise for a public sensitivity: Laplace, or Gaussian for a concentrated price."""
     from sordino.noise.gaussian import Gaussian

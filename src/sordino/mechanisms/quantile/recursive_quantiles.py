@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,21 +18,20 @@ from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import Bits
 from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
+from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.measure import Measure, mixture, shells
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from sordino.hints import Hints
     from sordino.lattice import FiniteLattice, Lattice
-    from sordino.mechanisms import Asking
-    from sordino.mechanisms.parts.law import Law
-    from sordino.reading.profile import Reading
+    from sordino.mechanisms import Asking, Words
     from sordino.statistics import Statistic
 
 DITHER = 16  # bits inside a lattice cell
@@ -41,42 +39,34 @@ _WIDEST = 62  # bits of a point of the dithered lattice at most
 NATS = 70
 
 
-@dataclass(frozen=True, slots=True)
-class NodeCell:
-    """A run of fine lattice points with one score."""
+def node_runs(
+    codes: NDArray[np.int64], *, first: int, last: int, phi: Fraction, slope: Fraction
+) -> tuple[list[tuple[int, int]], list[int], int]:
+    """Runs of fine lattice points of one node, and their exponents as integers over a common unit.
 
-    first: int
-    last: int
-    score: Fraction
+    The exponent of a point is ``slope |rows below - phi rows|``, at most `NATS`, from the node's sorted codes in
+    ``first..last``. A point counts the rows smaller than it; the cap keeps the sensitivity and bounds the work.
 
-
-def node_cells(
-    codes: NDArray[np.int64], *, first: int, last: int, phi: Fraction, cap: Fraction
-) -> list[NodeCell]:
-    """Cells of one node by the score ``min(|rows below - phi rows|, cap)``, from its sorted codes in ``first..last``.
-
-    A point y counts the rows smaller than it; capping keeps the sensitivity and bounds the work.
+    Example:
+        >>> node_runs(np.array([2, 2, 5]), first=0, last=9, phi=Fraction(1, 2), slope=Fraction(1, 3))
+        ([(0, 2), (3, 5), (6, 9)], [3, 1, 3], 6)
     """
-    rows = len(codes)
-    target = phi * rows
-    left = max(math.floor(target - cap), 0)
-    right = min(math.ceil(target + cap), rows)
-    cells = []
-    start = first
-    for below in range(left, right + 1):
-        # Points with exactly `below` smaller rows end at the next row; the outermost cells take all that is left.
-        end = int(codes[below]) if below < rows else last
-        if below == right:
-            end = last
-        end = min(end, last)
+    rows, unit = len(codes), slope.denominator * phi.denominator
+    target, cap = phi * rows, NATS / slope
+    left, right = max(math.floor(target - cap), 0), min(math.ceil(target + cap), rows)
+    # Points with exactly `below` smaller rows end at the next row; the outermost cells take all that is left.
+    ends = [*codes[left:right].tolist(), last]
+    runs, levels, start, middle = [], [], first, phi.numerator * rows
+    for below, end in enumerate(ends, start=left):
         if start <= end:
-            cells.append(NodeCell(start, end, min(abs(below - target), cap)))
+            runs.append((start, end))
+            levels.append(min(abs(below * phi.denominator - middle) * slope.numerator, NATS * unit))
             start = end + 1
-    return cells
+    return runs, levels, unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecursiveQuantiles(Mechanism):
+class RecursiveQuantiles(Conversing):
     """Several quantiles of one column.
 
     Args:
@@ -109,7 +99,7 @@ class RecursiveQuantiles(Mechanism):
     name: ClassVar[str] = "recursive-quantiles"
     answers_tried: ClassVar[int] = 30
     asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILES,)
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    law_is: ClassVar[str] = "joint_law(codes) on tiny data"
     proof: ClassVar[str] = "mechanism_recursive"
 
     @classmethod
@@ -140,11 +130,6 @@ class RecursiveQuantiles(Mechanism):
     def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Points of the lattice."""
         return {"value": self.lattice.endless}
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The levels compose to the price."""
-        return self.price
 
     @property
     def levels(self) -> int:
@@ -220,36 +205,23 @@ class RecursiveQuantiles(Mechanism):
         draws: Draws,
     ) -> int:
         slope = self.slope(phi) / contribution
-        cells = node_cells(node, first=first, last=last, phi=phi, cap=NATS / slope)
-        runs = [(cell.first, cell.last) for cell in cells]
-        part = self.price.share(Fraction(1, self.levels))
-        return draws.scored(runs, [slope * cell.score for cell in cells], measure, price=part)
+        runs, levels, unit = node_runs(node, first=first, last=last, phi=phi, slope=slope)
+        return draws.scored(
+            runs, levels, measure, unit=unit, price=self.price.share(Fraction(1, self.levels))
+        )
 
     def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,  # noqa: ARG002 - the lattice is the grid
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Ask for the codes of the column (sources in memory), then recurse."""
+        del grid
         from sordino.reading.requests import Columns
 
-        request = Columns((statistic.column,), (statistic.grid,))  # type: ignore[attr-defined]
+        request = Columns((statistic.column,), (statistic.grid,))
         codes = ask(request).codes
         assert codes is not None
         points = matched(self, statistic).converse(codes[0], contribution=contribution, bits=bits)
         return Answer(tuple(self.lattice.real(point) for point in points))
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
-        """Not from rank windows: the nodes are cut at released values."""
-        raise Unsupported(self.name, "asks for the rows", hint="call answer(statistic, ask, grid)")
-
-    def law(self, reading: Reading) -> Law:  # noqa: ARG002
-        """A joint law; `joint_law` gives it for tiny worlds."""
-        raise Unsupported(self.name, "has a joint law", hint="joint_law(codes) on tiny data")
 
     def joint_law(self, codes: Sequence[int]) -> dict[tuple[int, ...], float]:
         """The exact joint law without dither, by enumerating every answer: for laws on tiny lattices only."""
@@ -259,11 +231,11 @@ class RecursiveQuantiles(Mechanism):
 
         def node_law(node: Any, first: int, last: int, phi: Fraction) -> dict[int, float]:
             slope = self.slope(phi)
-            cells = node_cells(node, first=first, last=last, phi=phi, cap=NATS / slope)
+            runs, levels, unit = node_runs(node, first=first, last=last, phi=phi, slope=slope)
             weights = {
-                point: measure.mass(point, point) * math.exp(-float(slope * cell.score))
-                for cell in cells
-                for point in range(cell.first, cell.last + 1)
+                point: measure.mass(point, point) * math.exp(-level / unit)
+                for (start, end), level in zip(runs, levels, strict=True)
+                for point in range(start, end + 1)
             }
             total = math.fsum(weights.values())
             return {point: weight / total for point, weight in weights.items()}
