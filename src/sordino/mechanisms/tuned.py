@@ -110,20 +110,28 @@ class ForQuantileBar:
 
     experiment: ClassVar[str] = "python -m benchmarks tuning/bench_quantile_bar"
 
-    ANSWER = Fraction(9, 16)
+    ANSWER = Fraction(3, 5)
     """Of the price, for the answer: it errs about 1.6 times as far as without a bar."""
-    SCALES = (Fraction(1, 20), Fraction(1, 10))
-    """Of the rest, for what a rank is worth: less where rows are many."""
-    FEW = (4, 2)
-    """How many times the rows that are then sought there must be."""
+    SCALES = (Fraction(1, 100), Fraction(1, 10))
+    """Of the rest, for what a rank is worth: at least, and at most."""
+    FEW = 2
+    """Part of the rows among which that is sought."""
+    MASS = (8, 16)
+    """Nats that these rows weigh: at least, or it is not sought; and no more than so many."""
     GROWTH = Fraction(1)
     """Nats by which a rung is favoured over the one inside it; with 11/10 wide bars are a third wider."""
-    RATIO = Fraction(5, 4)
+    RATIO = Fraction(7, 6)
     """Of the radii among which the worth of a rank is sought."""
-    MASS = 8
-    """Nats that the rows within the sought radius weigh."""
-    FIRST = Fraction(3, 2)
-    """The first rung, in targets and usual errors of the answer."""
+    FIRST = (Fraction(3, 2), Fraction(21, 20))
+    """The first rung, in targets and usual errors of the answer: by weights, and with one noise for all rungs."""
+    GAP = 3.4
+    """Nats between two rungs that one noise tells apart: with fewer the noise is larger, with more rungs are fewer."""
+    SPACING = Fraction(23, 20)
+    """Between the first few rungs, in gaps."""
+    EVEN = 4
+    """So many rungs are evenly spaced; the others double."""
+    FAR = 4
+    """Steps from the last of those to everything."""
     MOST = 40
     """At most so many rungs."""
     FINE = 24
@@ -207,7 +215,9 @@ class ForCut:
     MOMENT_ORIGIN = Fraction(1, 4)
     """Of the largest square: the same about a public point; squares pile up near zero."""
     ANSWER = Fraction(4, 5)
-    """Of the price: between 3/4 and 6/7 the width of the interval changes by less than 3 %."""
+    """Of the price beside an interval for the population: on normal and uniform columns its width is within 2 % of the
+    best of seven splits from 1/2 to 19/20; with bounds that are far too wide 2/3 or 9/10 are up to a tenth narrower.
+    """
 
 
 class ForLoose:

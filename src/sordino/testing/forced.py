@@ -104,6 +104,21 @@ class ForcedDraws(Draws):
         )  # fmt: skip
         return bool(self._force(step))
 
+    def crossing(
+        self,
+        values: Sequence[Fraction],
+        threshold: Fraction,
+        *,
+        rate: Fraction,
+        grid: Lattice,
+        price: Guarantee,
+    ) -> int:
+        """As `Draws.crossing`; what is told is the place."""
+        step = noise_steps.CrossingStep(
+            price=price, values=tuple(values), threshold=threshold, rate=rate, grid=grid
+        )
+        return int(self._force(step))
+
     def geometric(self, value: int, *, scale: Fraction, price: Guarantee) -> int:
         """As `Draws.geometric`."""
         return int(self._force(noise_steps.GeometricStep(price=price, value=value, scale=scale)))
