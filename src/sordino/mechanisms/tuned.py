@@ -26,18 +26,27 @@ class ForQuantile:
     """Share of the spread measure beside a rise, for columns far below their bounds."""
     OCTAVES = 20
     """The magnitude step resolves the range down to 2^-20 of its length."""
-    FALLBACK = Fraction(1, 10_000)
-    """A hint that is wrong a thousandfold costs nine nats, not the answer."""
     SHORT = 1024
     """Lattices up to this size are short lists."""
-    FITTED = 4
-    """Decades of round numbers where the bounds fit."""
-    LONG = 2**32
-    """Beyond this size permute-and-flip gains nothing, and a heap on one point needs mass."""
     HEAPS = Fraction(1, 20)
     """Share of the decimals: half a per cent of accuracy for a dozen nats on heaped columns."""
-    FOUND = Fraction(1, 2**20)
-    """The same where rows decide: too little to draw an answer, enough for a heap to be found."""
+    FOUND = Fraction(1, 2**14)
+    """The same where rows decide, or nobody says how many there are: whole numbers err less, others hardly more."""
+
+
+class ForHints:
+    """What a hinted centre and spread are worth beside what is planned without them."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_hints"
+
+    WRONG = 3
+    """A hint may be wrong by this factor and must not cost accuracy then."""
+    FARTHEST = 10
+    """Deviations from the mean that a far quantile may lie away."""
+    FALL = 4
+    """Octaves by which the favour falls where the distance doubles: faster than squared errors grow."""
+    FALLS = 4
+    """So often: a hint that is wrong altogether costs 16 octaves, eleven nats."""
 
 
 class ForExtreme:
