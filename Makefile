@@ -1,6 +1,8 @@
 # The commands of the README. Each creates .venv when it is missing, then calls one tool.
 PYTHON ?= python3
 BIN := .venv/bin
+# Two test processes on two cores: threads of linear algebra would only wait for each other.
+export OPENBLAS_NUM_THREADS = 1
 READY := .venv/.ready
 
 .PHONY: demo test test-slow mutants lint compatibility generated docs bench clean

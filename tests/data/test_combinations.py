@@ -29,6 +29,8 @@ def table(seed=1, rows=900):
     )
 
 
+MAP, BIN = "map(k, {'a': 'A', 'b': 'B', 'ü': 'A'}, 'rest')", "bin(j, 0, 2, 5)"
+
 REQUESTS = {
     "found": Combinations(("k", "j")),
     "cells": Combinations(("k", "j"), levels=(("a", "b"), (0, 3))),
@@ -36,6 +38,11 @@ REQUESTS = {
     "few": Combinations(("k",), most=2, weights=(10, 7)),
     "without": Combinations(("j",), most=5, weights=(10, 7, 6, 5, 4), without=((3,),)),
     "present": Combinations(("k",), present=("y",)),
+    "derived": Combinations((MAP, BIN)),
+    "derived cells": Combinations((BIN, MAP, "j"), levels=(("2 to 5", "0 to 2"), ("rest", "A"), (0, 3))),
+    "derived other": Combinations((MAP, "j"), levels=(("B",), (0, 3)), other=True),
+    "derived few": Combinations((MAP, "j"), most=2, weights=(10, 7), without=(("A", 3),)),
+    "derived present": Combinations((BIN,), present=("(y / j)",)),
 }
 
 
@@ -71,6 +78,19 @@ def test_counts_against_a_slow_line():
     frame = table()
     (summary,) = Memory(frame).summary(REQUESTS["found"])
     slow = Counter(row for row in zip(frame["k"], frame["j"], strict=True) if row[0] is not None)
+    assert dict(zip(summary.keys, summary.codes.tolist(), strict=True)) == slow
+    assert list(summary.keys) == sorted(slow)
+
+
+def test_groups_of_derived_columns_are_found_by_their_names():
+    frame = table()
+    (summary,) = Memory(frame).summary(REQUESTS["derived"])
+    named = {"a": "A", "b": "B", "ü": "A"}
+    slow = Counter(
+        (named.get(k, "rest"), "0 to 2" if j < 2 else "2 to 5")
+        for k, j in zip(frame["k"], frame["j"], strict=True)
+        if k is not None
+    )
     assert dict(zip(summary.keys, summary.codes.tolist(), strict=True)) == slow
     assert list(summary.keys) == sorted(slow)
 

@@ -187,3 +187,37 @@ def test_a_delta_that_may_well_show_somebody_is_warned_of():
     many = sd.open({"town": ["Ulm"] * 2000}, budget=sd.Approx(3, Fraction(1, 100)))
     asked = many.question(sd.Keys("town"), sd.Approx(1, Fraction(1, 1000)))
     assert [line for line in asked.assumptions if "is large" in line]
+
+
+def test_derived_columns_are_keys_like_any_other():
+    """Found, crossed with others, in a table with its margins and in a sparse one; own groups need no levels."""
+    rng = np.random.default_rng(3)
+    table = {
+        "age": rng.integers(0, 100, 4000),
+        "state": np.array(["CA", "NY", "TX"])[rng.integers(0, 3, 4000)],
+    }
+    people = sd.open(table, budget=sd.Approx(1e7, 0.01), neighbors="add-remove-one")
+    ages = sd.col("age").bins(0, 18, 65, 120)
+    states = sd.col("state").mapped({"CA": "west", "NY": "east"}, otherwise="south")
+    truth = {
+        (age, state): int(((table["age"] >= low) & (table["age"] < high) & (table["state"] == name)).sum())
+        for age, low, high in (("0 to 18", 0, 18), ("18 to 65", 18, 65), ("65 to 120", 65, 120))
+        for state, name in (("west", "CA"), ("east", "NY"), ("south", "TX"))
+    }
+    found = people.release_by([ages, states], sd.discover(), sd.Count("age"), sd.Approx(1e5, 1e-6))
+    assert found.groups == truth
+    assert list(found.groups) == sorted(truth)
+    crosstab = people.release(sd.Crosstab([ages, states], levels={}), sd.Pure(1e5))
+    assert crosstab.margin(ages.text, states.text) == truth
+    assert crosstab.margin(states.text)["west"] == sum(
+        many for (_, state), many in truth.items() if state == "west"
+    )
+    sparse = people.release(
+        sd.SparseTable([ages, states], levels={states: ["west"]}, false_cells=1), sd.Pure(1e5)
+    )
+    assert sorted(sparse.value) == sorted(many for (_, state), many in truth.items() if state == "west")
+    left = people.remaining
+    for columns in (sd.col("age") / 2, [states, sd.col("age").log()]):
+        with pytest.raises(sd.SordinoError, match="column of keys"):
+            people.release_by(columns, sd.discover(), sd.Count("age"), sd.Approx(1, 1e-6))
+    assert people.remaining == left

@@ -57,6 +57,7 @@ def key_weights(
     request: Combinations,
     units: Column | None = None,
     rows: Numbers | None = None,
+    labels: Sequence[tuple[str, ...] | None] | None = None,
 ) -> tuple[tuple[Keys, ...], Numbers]:
     """The combinations that occur, sorted, and the weight of the people who have each.
 
@@ -65,8 +66,9 @@ def key_weights(
         request: What is counted; without levels.
         units: To whom each row belongs; without it every row is a person.
         rows: The weight of each entry, where an engine has counted people already.
+        labels: For each column what the places in it stand for, where it is derived; None for keys as they are.
     """
-    combination, keys = _combined(columns, request)
+    combination, keys = _combined(columns, request, labels or [None] * len(columns))
     there = combination >= 0
     if units is None:
         weights = np.zeros(len(keys), np.int64)
@@ -85,9 +87,11 @@ def key_weights(
     return _sorted(keys, weights)
 
 
-def _combined(columns: Sequence[Column], request: Combinations) -> tuple[Numbers, list[Keys]]:
+def _combined(
+    columns: Sequence[Column], request: Combinations, labels: Sequence[tuple[str, ...] | None]
+) -> tuple[Numbers, list[Keys]]:
     """A number per different combination, -1 where a row has none or one that is left out; and the combinations."""
-    factored = [_factored(column) for column in columns]
+    factored = [_factored(column, words) for column, words in zip(columns, labels, strict=True)]
     parts, values = [place for place, _ in factored], [words for _, words in factored]
     there = np.all([place >= 0 for place in parts], axis=0)
     mixed = parts[0]
@@ -110,7 +114,7 @@ def _combined(columns: Sequence[Column], request: Combinations) -> tuple[Numbers
     return combination, [key for key, stays in zip(keys, kept.tolist(), strict=True) if stays]
 
 
-def _factored(column: Column) -> tuple[Numbers, list[Any]]:
+def _factored(column: Column, labels: tuple[str, ...] | None) -> tuple[Numbers, list[Any]]:
     """The place of every value among the different texts and whole numbers of a column, -1 for anything else."""
     values = column.values
     if values.dtype.kind in "iub":
@@ -118,7 +122,8 @@ def _factored(column: Column) -> tuple[Numbers, list[Any]]:
         place = place.astype(np.int64)
         if column.absent is not None:
             place = np.where(column.absent, -1, place)
-        return place, [int(one) for one in found.tolist()]
+        numbers = [int(one) for one in found.tolist()]
+        return place, numbers if labels is None else [labels[one] for one in numbers]
     places: dict[Any, int] = {}
 
     def number(value: Any) -> int:

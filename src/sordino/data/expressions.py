@@ -41,7 +41,11 @@ def present(name: str, dtype: Any) -> Expr:
     if dtype.is_decimal():  # PostgreSQL's may be NaN, infinite, or too long for a double
         text = column.cast(nw.String)
         return ~column.is_null() & text.str.contains(NUMBER) & (text.str.len_chars() <= 300)
-    return ~column.is_null() & ~column.is_nan() if dtype.is_float() else ~column.is_null()
+    if not dtype.is_float():
+        return ~column.is_null()
+    # Statistics of Parquet files leave NaN out, and DuckDB concludes from them that no row is NaN; with one among the
+    # values it looks.
+    return ~nw.when(column.is_null()).then(nw.lit(float("nan"))).otherwise(column).is_nan()
 
 
 def number(name: str, dtype: Any, otherwise: float) -> Expr:

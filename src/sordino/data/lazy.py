@@ -28,7 +28,9 @@ from sordino.data.schema import (
     check_requests,
     drops,
     formula_of,
+    in_places,
     key_places,
+    labels_of,
     needed,
     parts,
 )
@@ -303,15 +305,15 @@ class Lazy(LazyRows):
     def _combinations(self, request: Combinations) -> Summary:
         """Group by the columns of keys; whose keys they are is counted here, or by an engine elsewhere."""
         frame = self._counting(request.present)
-        names, unit = list(request.columns), self.unit.column
+        names, unit = [self._at(name) for name in request.columns], self.unit.column
         rows = self._count(frame)
+        labels = labels_of(self._kinds, request.columns)
         if request.levels is None and unit is not None and self._nearby:
-            chosen = frame.select(*dict.fromkeys([*names, unit])).unique()
-            inner = Memory(
-                chosen.collect(backend="pyarrow").to_native(), unit=self.unit, numbers=self._numbers
-            )
-            (summary,) = inner.summary(replace(request, present=()))
-            return replace(summary, request=request, rows=rows)
+            chosen = frame.select(*dict.fromkeys([*names, unit])).unique().collect(backend="pyarrow")
+            columns = [column_of(chosen[name].to_native()) for name in names]
+            units = column_of(chosen[unit].to_native())
+            keys, amounts = key_weights(columns, request, units, labels=labels)
+            return Summary(request, rows, codes=amounts, keys=keys)
         if request.levels is None and unit is not None:
             pairs = frame.select(*dict.fromkeys([*names, unit])).unique()
             for name in names:
@@ -324,10 +326,11 @@ class Lazy(LazyRows):
         counts = integers(table[ROWS].to_numpy())
         columns = [column_of(table[name]) for name in names]
         if request.levels is not None:
-            return Summary(request, rows, codes=np.stack(cell_counts(columns, request, counts)))
+            placed = in_places(self._name, self._kinds, request)
+            return Summary(request, rows, codes=np.stack(cell_counts(columns, placed, counts)))
         many = integers(table[_RUN].to_numpy()) if unit is not None else np.ones(len(counts), np.int64)
         weights = counts * np.array([0, *request.weights], np.int64)[many]
-        keys, amounts = key_weights(columns, request, rows=weights)
+        keys, amounts = key_weights(columns, request, rows=weights, labels=labels)
         return Summary(request, rows, codes=amounts, keys=keys)
 
     def _plain(self, request: Blocks) -> Summary:
@@ -344,9 +347,11 @@ class Lazy(LazyRows):
             else nw.col(name)
             for name in names
         ]
-        if not self._nearby:
+        if not self._nearby or far_blocks.large(frame, len(names), lambda: self._count(frame)):
             holds = {name: name in numeric for name in request.columns}
-            rows = far_blocks.rows(frame, chosen, holds, home=self._home, unit=unit, row=self._row)
+            rows = far_blocks.rows(
+                frame, chosen, holds, home=self._home, unit=unit, row=self._row, guard=self.ready
+            )
             return Summary(request, 0, table=rows)  # how many there are is not asked
         fetched = frame.select(*chosen).collect(backend="pyarrow").to_native()
         inner = Memory(fetched, unit=self.unit, numbers=self._numbers)
@@ -377,4 +382,6 @@ def _named(part: Part) -> list[str]:
     """The columns that a request names."""
     if isinstance(part, Cells):
         return [part.column]
+    if isinstance(part, Combinations):
+        return [*part.columns, *part.present]
     return list(part.columns) if isinstance(part, Blocks) else needed(part)

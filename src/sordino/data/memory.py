@@ -32,7 +32,9 @@ from sordino.data.schema import (
     check_requests,
     drops,
     formula_of,
+    in_places,
     key_places,
+    labels_of,
 )
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
@@ -300,11 +302,12 @@ class Memory:
         """Occupied cells of public levels, or the people of every combination that occurs."""
         names = request.columns if self.unit.column is None else (*request.columns, self.unit.column)
         columns = [self._column(name) if rows is None else self._column(name)[rows] for name in names]
+        kinds, own = self._table.kinds, columns[: len(request.columns)]
         if request.levels is not None:
-            cells = cell_counts(columns[: len(request.columns)], request)
+            cells = cell_counts(own, in_places(self._name, kinds, request))
             return Summary(request, self._count(rows), codes=np.stack(cells))
         units = None if self.unit.column is None else columns[-1]
-        keys, weights = key_weights(columns[: len(request.columns)], request, units)
+        keys, weights = key_weights(own, request, units, labels=labels_of(kinds, request.columns))
         return Summary(request, self._count(rows), codes=weights, keys=keys)
 
     def _plain(self, request: Blocks, rows_of: Callable[[tuple[str, ...]], Rows | None]) -> Summary:

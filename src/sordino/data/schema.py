@@ -6,7 +6,8 @@ as 0 and 1), floating-point numbers, decimals, text, objects, or something else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sordino import checks
@@ -103,7 +104,6 @@ def check_requests(
         if isinstance(part, Combinations):
             for place, name in enumerate(part.columns):
                 listed = part.levels[place] if part.levels is not None and keys else ()
-                exists(subject, kinds, name, plain=True)
                 check_keys(subject, kinds, Cells(name, listed), numbers)
     if unit.column is not None and exists(subject, kinds, unit.column, plain=True) not in IDENTITIES:
         raise _no_identity(
@@ -254,6 +254,20 @@ def key_places(subject: str, kinds: Kinds, name: str, keys: tuple[str | int, ...
     """Keys as a column holds them: those of a derived column of groups are places."""
     formula = formula_of(kinds, name)
     return keys if formula is None or formula.labels is None else places(subject, formula, keys)
+
+
+def labels_of(kinds: Kinds, names: Iterable[str]) -> list[tuple[str, ...] | None]:
+    """What the places in derived columns of groups stand for; None for columns of keys as they are."""
+    formulas = (formula_of(kinds, name) for name in names)
+    return [None if formula is None else formula.labels for formula in formulas]
+
+
+def in_places(subject: str, kinds: Kinds, request: Combinations) -> Combinations:
+    """The same request with levels as the columns hold them."""
+    if request.levels is None:
+        return request
+    pairs = zip(request.columns, request.levels, strict=True)
+    return replace(request, levels=tuple(key_places(subject, kinds, name, level) for name, level in pairs))
 
 
 def check_condition(subject: str, kinds: Kinds, condition: Condition, numbers: tuple[str, ...] = ()) -> str:

@@ -238,6 +238,11 @@ def column_name(given: Any) -> Any:
     return given.text if isinstance(given, Formula) else given
 
 
+def own_groups(name: str) -> tuple[str, ...]:
+    """The groups that a derived column of bins or of a mapping puts rows into; none of any other column."""
+    return (Formula.read(name).labels or ()) if formula_like(name) else ()
+
+
 _KEYWORDS = frozenset({"col", "log", "days", "bin", "map", *keyword.kwlist})
 
 

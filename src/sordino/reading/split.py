@@ -18,7 +18,7 @@ import numpy as np
 from sordino import checks
 from sordino.errors import ParameterError
 from sordino.reading.discover import Discover
-from sordino.reading.formula import Formula, column_name, formula_like
+from sordino.reading.formula import column_name, own_groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +85,7 @@ class Split:
             raise _refused(f"key columns are different, and at most {COLUMNS}", {"by": list(names)})
         if isinstance(keys, Discover):
             return cls(names, tuple(() for _ in names), None if len(names) == 1 else (), keys)
-        own = {name: _own(name) for name in names}
+        own = {name: own_groups(name) for name in names}
         if keys is None and all(own.values()):
             keys = own
         if isinstance(keys, Mapping):
@@ -245,11 +245,6 @@ class Split:
         order[known] = np.arange(len(listed))
         order[-1] = -1
         return order[group]
-
-
-def _own(name: str) -> tuple[str, ...]:
-    """The groups that a derived column names itself."""
-    return (Formula.read(name).labels or ()) if formula_like(name) else ()
 
 
 def _level(column: str, keys: Any) -> tuple[Key, ...]:

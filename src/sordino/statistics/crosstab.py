@@ -15,6 +15,7 @@ from sordino import checks
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.combinations import Combinations
+from sordino.reading.formula import Formula, column_name, own_groups
 from sordino.reading.profile import Opened, Profile
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
@@ -34,22 +35,30 @@ OTHER = "(other)"
 
 
 def column_names(given: Any) -> tuple[str, ...]:
-    """One column by its name, or several.
+    """One column by its name, or several; derived ones by what they are written as.
 
     Example:
         >>> column_names("region"), column_names(["region", "sex"])
         (('region',), ('region', 'sex'))
     """
-    return (given,) if isinstance(given, str) else tuple(given)
+    one = isinstance(given, str | Formula)
+    return (column_name(given),) if one else tuple(map(column_name, given))
 
 
 def checked_levels(
     subject: str, columns: tuple[str, ...], levels: Any, *, other: bool
 ) -> tuple[tuple[str | int, ...], ...]:
-    """The levels of every column: each a list of different texts or of different whole numbers, known beforehand."""
-    listed = [levels.get(name) for name in columns] if isinstance(levels, Mapping) else list(levels)
-    if isinstance(levels, Mapping) and set(levels) - set(columns):
-        listed = []
+    """The levels of every column: each a list of different texts or of different whole numbers, known beforehand.
+
+    Derived columns of bins and mappings have levels of their own: a mapping may leave them out.
+    """
+    if isinstance(levels, Mapping):
+        named = {column_name(name): level for name, level in levels.items()}
+        listed = (
+            [] if set(named) - set(columns) else [named.get(name) or own_groups(name) for name in columns]
+        )
+    else:
+        listed = list(levels)
     rule = "levels must name, for every column, different texts or different whole numbers"
     found = []
     for level in listed:

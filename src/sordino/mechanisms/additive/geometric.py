@@ -68,7 +68,7 @@ class GeometricLaw(LatticeLaw):
 
     def mean_squared_error(self, value: float | Fraction) -> float:
         """Variance ``1 / (2 sinh(rate/2)^2)`` plus squared bias."""
-        return 0.5 / math.sinh(self.rate / 2) ** 2 + float(self.value - value) ** 2
+        return 0.5 / math.sinh(min(self.rate, 600.0) / 2) ** 2 + float(self.value - value) ** 2
 
     def error_quantile(self, value: float | Fraction, probability: float) -> float:
         """The distance from a value that the answer stays within with the given probability."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,6 +55,18 @@ def pick(
         1
     """
     return choice.choose(_weights(exponents, counts), bits=bits)
+
+
+def pick_level(levels: Sequence[int], counts: Sequence[int], *, unit: int, bits: Bits | None = None) -> int:
+    """Choose index i with probability ``~ counts[i] exp(-levels[i] / unit)``, exactly.
+
+    Example:
+        >>> from sordino.exact.bits import SeededBits
+        >>> pick_level([900, 0, 1000], [1, 1, 1], unit=1, bits=SeededBits(1))
+        1
+    """
+    weights = choice.CellWeights(_integers(counts), _integers(levels), Fraction(1, unit))
+    return choice.choose(weights, bits=bits)
 
 
 def permute_and_flip(exponents: Sequence[Fraction], *, bits: Bits | None = None) -> int:
@@ -185,6 +198,7 @@ def draw_piece(pieces: Sequence[Piece], slope: Fraction, grid: Lattice, *, bits:
     ).draw(grid=grid, bits=bits)
 
 
+@lru_cache(maxsize=256)
 def noise_for(price: Guarantee) -> Calibration:
     """The best additive noise for a public sensitivity: Laplace, or Gaussian for a concentrated price."""
     from sordino.noise.gaussian import Gaussian

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LEAST = 0.01
 """Margins with a smaller share of epsilon are not drawn: what they would say, others say better."""
 
+NO_NOISE = 600.0
+"""From such a rate on whole numbers have no noise to speak of, and its variance no double."""
+
 SIMULATED = 200_000
 """Simulated cells from which the quantiles of bars are taken."""
 
@@ -36,7 +39,7 @@ def geometric_variance(epsilon: float) -> float:
         >>> round(geometric_variance(1.0), 6)
         1.841347
     """
-    return 0.5 / math.sinh(epsilon / 2) ** 2
+    return 0.5 / math.sinh(min(epsilon, NO_NOISE) / 2) ** 2
 
 
 def part_weights(design: Design, variances: Mapping[Axes, float]) -> dict[Axes, dict[Axes, float]]:
@@ -83,7 +86,7 @@ def split(design: Design, epsilon: Fraction, *, replaced: bool, closed: bool) ->
     margins = [margin for margin, _ in design.margins if not (closed and replaced and not margin)]
     if not margins:
         return {}
-    total = float(epsilon)
+    total = min(float(epsilon), NO_NOISE)
 
     parts = [part for part in design.parts if part or not (closed and replaced)]
     costs = np.array([design.cost(part) for part in parts])
@@ -117,7 +120,8 @@ def split(design: Design, epsilon: Fraction, *, replaced: bool, closed: bool) ->
     ]
     if len(kept) < len(margins):
         chosen = best(kept)
-    return {margin: Fraction(f"{share * (1 - 1e-9):.9g}") for margin, share in chosen.items()}
+    larger = float(epsilon) / total
+    return {margin: Fraction(f"{share * larger * (1 - 1e-9):.9g}") for margin, share in chosen.items()}
 
 
 def _seen(design: Design, part: Axes, margin: Axes) -> float:

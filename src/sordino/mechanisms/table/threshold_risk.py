@@ -47,8 +47,13 @@ def _square_beyond(gap: NDArray[np.int64], share: float) -> Floats:
     return np.where(gap >= 1, far, near)
 
 
+NO_NOISE = 600.0
+"""From such a rate on the estimate is the count itself, and its correction no double."""
+
+
 def unbiased_risk(noisy: NDArray[np.int64], threshold: int, rate: float) -> Floats:
     """An estimate of the risk of each cell from its noisy count alone, whose mean is the risk."""
+    rate = min(rate, NO_NOISE)
     middle, up, down = (risk(noisy + step, threshold, rate) for step in (0, 1, -1))
     return middle - (up - 2 * middle + down) / (4 * math.sinh(rate / 2) ** 2)
 
