@@ -1,8 +1,8 @@
 """Telling the truth does not hurt: what each true statement does to the exact error, on random cells.
 
 A statement raises the error by ten per cent at most. The cells are in tests/support/true_statements.py. Not held yet:
-bounds that are narrower and still too wide, a rough number of rows where it is private, `symmetric` for means of
-columns with a sharp edge, and `tight` for deviations of columns with many zeros.
+bounds that are narrower and still too wide, a rough number of private rows except for means and sums, `symmetric` for
+means of columns with a sharp edge, and `tight` for deviations of columns with many zeros.
 """
 
 import numpy as np
@@ -12,9 +12,9 @@ from sordino.privacy import Neighbors, Pure
 from tests.support.mean_shapes import widened
 from tests.support.true_statements import ASKED, cells, exact_error
 
-MOST = 1.1
+MOST = 1.101  # ten per cent, and the rounding of public constants
 STATEMENTS = ("step", "centre", "spread", "both", "tight", "occupied")
-NOT_YET = {("deviation", "tight")}
+NOT_YET = {("deviation", "tight"), *((one, "rows") for one in ASKED if one not in ("mean", "sum"))}
 
 
 def above(found):
@@ -24,15 +24,15 @@ def above(found):
 
 @pytest.mark.parametrize("asked", ["mean", "variance", "q90", "maximum"])
 def test_true_statements_do_not_hurt(asked):
-    found = list(cells(8, seed=1, asked=(asked,), told=STATEMENTS))
-    assert len(found) >= 32
+    found = list(cells(6, seed=1, asked=(asked,), told=STATEMENTS))
+    assert len(found) >= 24
     assert not above(found)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("asked", ASKED)
 def test_true_statements_do_not_hurt_on_a_thousand_cells(asked):
-    told = [one for one in STATEMENTS if (asked, one) not in NOT_YET]
+    told = [one for one in (*STATEMENTS, "rows") if (asked, one) not in NOT_YET]
     found = list(cells(60, seed=2, asked=(asked,), told=told))
     assert len(found) >= 200
     assert not above(found)

@@ -26,6 +26,7 @@ from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, mean_part, plan_c
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.public_noise import PublicNoise
+from sordino.mechanisms.tuned import ForLoose
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.row_lattice import RowLattice as Codes
 from sordino.reading.traits import Trait
@@ -181,7 +182,7 @@ class PlainOrCutSquares(Cutting):
     def noise_part(self, rest: Guarantee) -> Guarantee:
         """What is left for squares beside a private number of rows."""
         counted = self.neighbors is Neighbors.ADD_REMOVE_ONE
-        return rest.share(1 - count_part(self.rows, rest)) if counted else rest
+        return rest.share(1 - count_part(self.rows, rest, ForLoose.SQUARES_PART)) if counted else rest
 
     # What gets noise ----------------------------------------------------------------------------------------
 
@@ -198,7 +199,7 @@ class PlainOrCutSquares(Cutting):
             squares, ends = sums.about(point), (Fraction(0), largest)
             part = MOMENT_ORIGIN
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
-            origin, counted = largest * part, count_part(self.rows, rest)
+            origin, counted = largest * part, count_part(self.rows, rest, ForLoose.SQUARES_PART)
             return Summand(
                 squares - origin * rows, (largest - origin) * contribution, rest.share(1 - counted), origin,
                 rest.share(counted), rows, ends, contribution,

@@ -156,8 +156,8 @@ def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> Anc
     """How to find an anchor inside the data, or None where that would take more than a fifth of the price.
 
     The measure is flat in the logarithm of the distance from zero, and falls over the last eight octaves by a power
-    that half of the rows between the anchor and the middle can pay for: an anchor beyond the data is the more improbable the
-    farther it would be off.
+    that half of the rows between the anchor and the middle can pay for: an anchor beyond the data is the more
+    improbable the farther it would be off.
 
     Args:
         lattice: The public answers.
