@@ -11,11 +11,10 @@ import pytest
 import sordino as sd
 from sordino.data import grouped, open_source, passes
 from sordino.exact.bits import SeededBits
-from sordino.lattice import Lattice
+from sordino.lattice import Lattice, RowLattice
 from sordino.mechanisms.additive.geometric import Geometric, two_sided_each
 from sordino.mechanisms.parts.draws import Draws
 from sordino.reading.requests import Rank, Request, Window
-from sordino.reading.row_lattice import RowLattice
 from sordino.session.rounds import in_step
 from tests.support.data_columns import shown
 

@@ -154,7 +154,7 @@ class ForCut:
     LEAST = 0.25
     """Of the price, for the slope: with less, more rows are overlooked; a joint draw cannot use more than half."""
     MOST = 0.45
-    """The same at most: a joint draw cannot use more than half, and the whole range then costs 1.1 times plain noise."""
+    """The same at most: a joint draw cannot use more than half, and the whole range then costs 1.1 times as much."""
     LOOSE_NATS = 100.0
     """The same two where the caller calls the bounds far too wide: less for the search, more for the noise."""
     LOOSE_LEAST = 0.2
@@ -181,6 +181,12 @@ class ForCut:
     """No interval is shorter than a hinted spread divided by this: half a spread if the hint is three times too
     large.
     """
+    ORIGIN = Fraction(1, 8)
+    """Of the squared length: from where squared deviations are counted under add/remove; variances are below a
+    quarter.
+    """
+    MOMENT_ORIGIN = Fraction(1, 4)
+    """Of the largest square: the same about a public point; squares pile up near zero."""
     ANSWER = Fraction(4, 5)
     """Of the price: between 3/4 and 6/7 the width of the interval changes by less than 3 %."""
 
@@ -215,8 +221,8 @@ class ForLoose:
     CENTRE_STEP = Fraction(1, 2)
     """Where the staircase of the centre steps inside a gap."""
     COUNT_PART = Fraction(7, 20)
-    """Of the noise, for the number of rows when it is private and many: a fifth costs 1.2 times less where the mean lies in
-    the middle of the interval, and 1.5 times more where it lies at an end.
+    """Of the noise, for the number of rows when it is private and many: a fifth costs 1.2 times less where the mean
+    lies in the middle of the interval, and 1.5 times more where it lies at an end.
     """
     SQUARES_PART = Fraction(1, 5)
     """The same for squares, which are counted about an eighth of the largest."""
@@ -237,8 +243,20 @@ class ForSymmetric:
 
     experiment: ClassVar[str] = "python -m benchmarks tuning/bench_symmetric"
 
-    LEAST_EFFORT = 60
-    """Rows times the strength of the price, below which trimming costs more than it saves."""
+    LEAST_EFFORT = 20
+    """Rows times the strength of the price from which trimming pays: the error is 0.7 times that of the mean at 16, a
+    third at 40; at 10 it is 1.3 times as large.
+    """
+    FEW = 600
+    """The same number, below which the noise must be held back most."""
+    MANY = 3000
+    """The same number, from which rows are many."""
+    NATS = (0.25, 0.16, 0.12)
+    """Of the strength: nats that a trimmed row weighs against the width of the bounds: few rows, more, many."""
+    MOST = 0.4
+    """At most so much of the rows is trimmed on each side."""
+    WIDE = 1000
+    """How many spreads the bounds are taken to be wide when nothing is said."""
 
 
 class ForBlocks:

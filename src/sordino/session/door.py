@@ -6,29 +6,30 @@ value may come out but the answer.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sordino.calling import explained
+from sordino.checks import explained
 from sordino.errors import DataError, SordinoError, Unanswered
 from sordino.reading.condition import Condition
 from sordino.reading.requests import Cells, Source
 from sordino.reading.room import inside, unreadable
 from sordino.reading.split import Key, Split
 from sordino.session.discovered import by_key
-from sordino.session.groups import answers_by_group, converse
+from sordino.session.groups import answers_by_group
 from sordino.session.provenance import provenance
-from sordino.session.published import published
-from sordino.session.quote import Question, prepare
+from sordino.session.quote import Question, converse, prepare
 from sordino.session.release import Release
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
     from sordino.coverage import Coverage
     from sordino.ledger import Entry, Ledger
-    from sordino.ledger.declared import Debit, Stamp
+    from sordino.ledger.declared import Debit
+    from sordino.ledger.entry import Stamp
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
     from sordino.reading.formula import Formula
@@ -289,7 +290,7 @@ class Session:
             kept = entry.release
             if kept is None:
                 asked, drawn = session._closed_room(question, entry)
-                kept = ledger.record(entry, published(asked, entry, drawn))
+                kept = ledger.record(entry, Release.of(asked, entry, drawn))
             found.append(Release.from_dict(kept))
             if progress is not None:
                 progress(len(found), len(jobs))
@@ -319,7 +320,7 @@ class Session:
                 continue
             try:
                 asked, groups = session._closed_room(question, entry)
-                drawn[place] = (entry, published(asked, entry, groups))
+                drawn[place] = (entry, Release.of(asked, entry, groups))
             except SordinoError as problem:
                 outcomes[place] = problem
         if drawn:

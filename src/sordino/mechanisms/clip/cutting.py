@@ -10,9 +10,10 @@ from abc import abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino.errors import Unsupported
-from sordino.mechanisms import Answer, Mechanism, matched
+from sordino import checks
+from sordino.mechanisms import Answer, matched
 from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
+from sordino.mechanisms.clip.clipping import Clipping
 from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, CutPlan
 from sordino.mechanisms.clip.whole_or_interval import Valued
 from sordino.mechanisms.parts.draws import Draws
@@ -23,21 +24,18 @@ if TYPE_CHECKING:
 
     from sordino.exact.bits import Bits
     from sordino.lattice import Lattice
+    from sordino.lattice import RowLattice as Codes
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.clipped_bar import NoiseReach
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
     from sordino.mechanisms.clip.family import Family
     from sordino.mechanisms.clip.noisy_mean import Settled, Summand
     from sordino.mechanisms.parts.error_law import Errors
-    from sordino.mechanisms.parts.law import Law
-    from sordino.reading.profile import Reading
-    from sordino.reading.row_lattice import RowLattice as Codes
-    from sordino.statistics import Statistic
 
 FAILURE = 0.05  # the published bound on rows outside the interval fails at most so often
 
 
-class Cutting(Mechanism):
+class Cutting(Clipping):
     """What answers of plain-or-cut have in common: subclasses say what gets the noise within an interval.
 
     Attributes:
@@ -46,16 +44,13 @@ class Cutting(Mechanism):
 
     __slots__ = ()
 
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "mechanism_plain_or_cut"
     answers_tried: ClassVar[int] = 24
     squares: ClassVar[bool] = False
 
-    if TYPE_CHECKING:
-        price: Guarantee
-        rows: int
-        tight: bool
-        neighbors: Neighbors
+    def __post_init__(self) -> None:
+        checks.whole(self.name, rows=self.rows)
+        self.plan()
 
     @abstractmethod
     def plan(self, contribution: int = 1, codes: Codes | None = None) -> CutPlan:
@@ -68,6 +63,22 @@ class Cutting(Mechanism):
     @abstractmethod
     def summand(self, sums: Clipped, rest: Guarantee, contribution: int) -> Summand:
         """What gets noise, inside an interval that is public by now."""
+
+    def _spread_in(self, codes: Codes) -> Fraction | None:
+        """The guess of the spread in steps of the rows."""
+        if self.spread is None:
+            return None
+        return checks.positive(self.name, spread=self.spread) / codes.endless.step
+
+    def _near_zero(self, codes: Codes) -> int:
+        """The code of zero, or of the bound next to it."""
+        return codes.code(min(max(0.0, codes.low), codes.high))
+
+    def _near_centre(self, codes: Codes) -> int | None:
+        """The code of the guess of the centre."""
+        return (
+            None if self.centre is None else codes.code(min(max(float(self.centre), codes.low), codes.high))
+        )
 
     def shortens(self, codes: Codes) -> bool:  # noqa: ARG002
         """Whether a cut can lessen the noise."""
@@ -84,11 +95,6 @@ class Cutting(Mechanism):
         return False
 
     @property
-    def guarantee(self) -> Guarantee:
-        """Whatever the outcome, search and noise cost the price."""
-        return self.price
-
-    @property
     def adaptive(self) -> bool:
         """Not where nothing is searched: plain noise for the bounds."""
         return not self.tight
@@ -97,31 +103,6 @@ class Cutting(Mechanism):
     def trusted(self) -> bool:
         """False when rows times the price are too few to notice that bounds are too wide."""
         return self.tight or self.plan().searches
-
-    def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Answer:
-        """Ask the source twice at most: for its lowest and highest rows, and for clipped sums."""
-        from sordino.mechanisms.clip.column import AskedColumn
-
-        column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
-        return matched(self, statistic).converse(column, grid, contribution=contribution, bits=bits)
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
-        """Not from one reading: the sum depends on the interval that has been released."""
-        raise Unsupported(self.name, "asks the source twice", hint="call answer(statistic, ask, grid)")
-
-    def law(self, reading: Reading) -> Law:  # noqa: ARG002
-        """Not from one reading; `error_laws` has it."""
-        raise Unsupported(
-            self.name, "has no law of a single reading", hint="error_laws(statistic, ask, grid, truth)"
-        )
 
     def error_laws(
         self,
@@ -186,7 +167,7 @@ class Cutting(Mechanism):
             return answer(whole, whole.draw(fine, bits), everything)
         draws, prices = Draws.of(bits), self._prices(plan)
         valued = self._valued(whole, fine) if plan.joint else None
-        found = draws.whole_or_interval(family, family.weigh(ends), valued, prices=prices)
+        found = draws.whole_or_interval(family, ends, valued, prices=prices)
         if isinstance(found, Fraction):
             reach = JointReach.of(family, None, whole.sensitivity / self.rate(whole.price), fine)
             return answer(whole, whole.finish(found, fine, bits), everything, reach)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from sordino.lattice import FiniteLattice
     from sordino.privacy import Guarantee
 
-TINY = 64  # and on those up to this size no lean matters
-
 
 @dataclass(frozen=True, slots=True)
 class QuantilePlan:
@@ -214,7 +212,7 @@ def _tilted(
     """
     upwards = above < below
     weak, strong = min(above, below), max(above, below)
-    if weak >= ForQuantile.WEAK or lattice.last < TINY:
+    if weak >= ForQuantile.WEAK:
         return None
     core = max(lattice.last >> ForQuantile.OCTAVES, 1)
     far, near = (lattice.last - anchor, anchor) if upwards else (anchor, lattice.last - anchor)
