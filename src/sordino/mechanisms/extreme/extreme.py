@@ -27,14 +27,14 @@ from sordino.mechanisms.parts.rings import CELLS, Rings
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import FiniteLattice, Lattice
-    from sordino.mechanisms import Asks, Words
+    from sordino.mechanisms import Asking, Asks, Words
     from sordino.mechanisms.extreme.anchor_search import AnchorSearch
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.measure import Measure

@@ -12,13 +12,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from sordino.lattice import FINE_BITS
 from sordino.mechanisms.extreme.anchor_search import AnchorSearch
 from sordino.mechanisms.parts.favour import Favour
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture
 from sordino.mechanisms.quantile.leaning import leaning
 from sordino.mechanisms.quantile.plan import spread_measure
 from sordino.mechanisms.tuned import ForExtreme, ForQuantile
-from sordino.reading.row_lattice import FINE_BITS
 
 if TYPE_CHECKING:
     from sordino import checks

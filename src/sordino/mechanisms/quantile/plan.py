@@ -12,11 +12,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from sordino.lattice import FINE_BITS
 from sordino.mechanisms.parts.favour import Favour
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
 from sordino.mechanisms.quantile.leaning import leaning
 from sordino.mechanisms.tuned import ForQuantile
-from sordino.reading.row_lattice import FINE_BITS
 
 if TYPE_CHECKING:
     from sordino import checks
