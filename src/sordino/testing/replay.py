@@ -23,7 +23,7 @@ from sordino.testing.joint import joint_stick
 from sordino.testing.loss import hockey, ratio
 from sordino.testing.noise_steps import ThresholdStep
 from sordino.testing.runs import Side
-from sordino.testing.tree import TreeNode, Tree
+from sordino.testing.tree import Tree, TreeNode
 
 if TYPE_CHECKING:
     from sordino.lattice import Lattice

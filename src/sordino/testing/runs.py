@@ -77,7 +77,11 @@ class ForcedRun(ForcedDraws):
     """
 
     def __init__(
-        self, path: Sequence[Any], seed: int, steps: dict[tuple[Any, ...], Step], work: Callable[[ForcedRun], Any]
+        self,
+        path: Sequence[Any],
+        seed: int,
+        steps: dict[tuple[Any, ...], Step],
+        work: Callable[[ForcedRun], Any],
     ) -> None:
         super().__init__(path, seed, steps)
         self.asked_for: list[Ask] = []

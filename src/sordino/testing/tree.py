@@ -80,7 +80,9 @@ class Tree:
         paused = self._paused.pop(path[:-1], None) if path else None
         if paused is not None and all(run.waits for run in paused):
             return paused[0].tell(path[-1]), paused[1].tell(path[-1])
-        here, there = (ForcedRun(path, self.seed, side.steps, self._work(side)).start() for side in self.sides)
+        here, there = (
+            ForcedRun(path, self.seed, side.steps, self._work(side)).start() for side in self.sides
+        )
         return here, there
 
     def _work(self, side: Side) -> Any:
