@@ -196,6 +196,7 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
         spread = summarise(trial.errors(candidate.part, tables=many, draws=draws), tables=many)
     else:
         spread = summarise(laws, tables=many if clipped else None)
+    width, most_width = trial.width(candidate.part, tables=tables, draws=min(draws, BARS))
     return Option(
         name=candidate.name,
         mechanism=candidate.mechanism,
@@ -207,7 +208,8 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
         tables=tables if laws is not None and not clipped else min(many, draws),
         answers=None if laws is not None and not clipped else draws,
         partly=clipped,
-        width=trial.width(candidate.part, tables=tables, draws=min(draws, BARS)),
+        width=width,
+        most_width=most_width,
         adaptive=candidate.adaptive,
         default=candidate.default,
         trusted=candidate.mechanism.trusted,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -20,6 +19,8 @@ import numpy as np
 from sordino.mechanisms.clip.plain_or_cut_plan import PLACES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
@@ -175,6 +176,33 @@ class Family:
         first = (places[:, None] == favoured).any(axis=1)
         found: NDArray[np.int64] = np.where(first, ONE, self.distant(places))
         return found
+
+    def priors_of(self, level: int, low: int, high: int) -> tuple[bool, ...]:
+        """Whether an interval of these codes has prior 1; both answers where codes are coarse and one of each has them.
+
+        Example:
+            >>> from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
+            >>> from sordino.privacy import Pure
+            >>> family = Family(plan_cut(rows=1000, price=Pure(1), cells=40), top=40, anchor=0)
+            >>> family.interval(8, 0), family.interval(8, 1), family.interval(8, 9)
+            ((0, 2), (1, 2), (3, 5))
+            >>> family.priors_of(8, 0, 2), family.priors_of(8, 3, 5)
+            ((True,), (False,))
+        """
+        favoured = set(self.favoured(level).tolist())
+        first, last = self.places(level)
+        times, shift = self.scale(level)
+        # Starts near that of the codes: rounding moves it by a code at either end, which may be many eighths.
+        around = 2 * ((1 << (shift + STARTS)) // (self.top * times) + 2)
+        start = ((low - self.anchor) << (shift + STARTS)) // (self.top * times)
+        near = set(range(max(start - around, first), min(start + around, last) + 1)) | favoured
+        cut = {
+            place
+            for place in near | set(range(first, min(first + (1 << STARTS) + 1, last + 1)))
+            if self.interval(level, place) == (low, high)
+        }
+        found = tuple(sorted({place in favoured for place in cut}, reverse=True))
+        return found or (False,)
 
     def rings(self, level: int) -> list[tuple[int, int, int]]:
         """All starts by distance: the first, the last and the prior of each, as if none were favoured."""
