@@ -268,9 +268,9 @@ class ForSymmetric:
     experiment: ClassVar[str] = "python -m benchmarks tuning/bench_symmetric"
 
     LEAST_EFFORT = 20
-    """Rows times the strength of the price from which trimming pays, over seven shapes (geometric mean, in bounds of 100
-    and of 1000): the error is 0.71 and 0.75 times that of the mean at 16, 0.39 and 0.06 at 40; at 10 it is 1.13 and 1.57
-    times as large.
+    """Rows times the strength of the price from which trimming pays, over seven shapes (geometric mean, in bounds of
+    100 and of 1000): the error is 0.71 and 0.75 times that of the mean at 16, 0.39 and 0.06 at 40; at 10 it is 1.13
+    and 1.57 times as large.
     """
     FEW = 600
     """The same number, below which the noise must be held back most."""
