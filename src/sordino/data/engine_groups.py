@@ -13,6 +13,7 @@ from sordino.data.schema import by_column
 from sordino.reading.requests import Bundle, Cells, Request, Summary
 
 if TYPE_CHECKING:
+    from sordino.data.counted_groups import CountedGroups
     from sordino.data.memory_groups import MemoryGroups
     from sordino.data.sorted_groups import SortedGroups
     from sordino.reading.requests import Ask
@@ -39,12 +40,12 @@ class NearGroups:
         self,
         groups: int,
         *,
-        scan: Callable[[Sequence[Coded]], Iterable[SortedGroups]],
+        scan: Callable[[Sequence[Coded]], Iterable[SortedGroups | CountedGroups]],
         fetch: Callable[[tuple[Ask, ...]], MemoryGroups],
         check: Callable[[tuple[Ask, ...]], None],
     ) -> None:
         self._groups, self._scan, self._fetch, self._check = groups, scan, fetch, check
-        self._sorted: dict[Coded, SortedGroups] = {}
+        self._sorted: dict[Coded, SortedGroups | CountedGroups] = {}
         self._others: dict[Ask, MemoryGroups] = {}
 
     def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 from sordino import labels
 from sordino.errors import MissingExtra, ParameterError
 from sordino.reading.split import Split
+from sordino.session.record import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sordino.session.release import Event, Release
+
+    _Described = list[tuple[labels.Cell, str, str | None, Mapping[str, Any]]]
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 FIXED = (
@@ -174,6 +177,22 @@ class AnswerTable:
         """One plain record per row."""
         return [row.to_dict() for row in self.rows]
 
+    def plain(self) -> list[dict[str, Any]]:
+        """The same with JSON's types alone; parameters, which most rows share, are written once."""
+        written: dict[int, Any] = {}
+        records = []
+        for row in self.rows:
+            record = row.to_dict()
+            shared = id(row.parameters)
+            if shared not in written:
+                written[shared] = plain(row.parameters)
+            record["parameters"] = written[shared]
+            for name in ("group", "cell_low", "cell_high", "value", "low", "high", "level"):
+                if record[name] is not None:
+                    record[name] = plain(record[name])
+            records.append(record)
+        return records
+
     def __iter__(self) -> Iterator[AnswerRow]:
         return iter(self.rows)
 
@@ -224,13 +243,15 @@ def _rows(release: Release) -> Iterator[AnswerRow]:
     values: Any = release.value if event.by is not None else (release.value,)
     bars = release.interval if isinstance(release.interval, tuple) else (release.interval,)
     split = None if event.by is None else Split.from_record(event.by)
+    described: dict[int, _Described] = {}
     for place, answers in enumerate(values):
         group = {} if split is None else dict(zip(split.columns, split.combinations[place], strict=True))
         each = answers if batch else (answers,)
         for index, (statistic, name, value) in enumerate(zip(statistics, names, each, strict=True)):
             at = place * len(statistics) + index
             bar = bars[at] if at < len(bars) else None
-            yield from _numbers(statistic, name, value, bar, group, _found(release, index, batch=batch))
+            shown = _found(release, index, batch=batch)
+            yield from _numbers(statistic, name, value, bar, group, shown, described)
 
 
 def _found(release: Release, index: int, *, batch: bool) -> list[Any]:
@@ -240,20 +261,30 @@ def _found(release: Release, index: int, *, batch: bool) -> list[Any]:
 
 
 def _numbers(
-    statistic: Mapping[str, Any], name: str, value: Any, bar: Any, group: Mapping[str, Any], keys: list[Any]
+    statistic: Mapping[str, Any],
+    name: str,
+    value: Any,
+    bar: Any,
+    group: Mapping[str, Any],
+    keys: list[Any],
+    described: dict[int, _Described],
 ) -> Iterator[AnswerRow]:
-    """One row for a number, one per cell for a vector."""
-    found = labels.cells(statistic, len(value)) if isinstance(value, tuple | list) else [labels.Cell("")]
-    if keys and isinstance(value, tuple | list) and len(keys) == len(value):
-        found = [labels.Cell(labels.key(one)) for one in keys]
+    """One row for a number, one per cell for a vector; what is alike in all groups is described once."""
     several = isinstance(value, tuple | list)
-    for place, (cell, number) in enumerate(zip(found, value if several else (value,), strict=True)):
-        asked = cell.statistic or statistic
+    known = described.get(id(statistic))
+    if known is None or (several and len(known) != len(value)):
+        cells = labels.cells(statistic, len(value)) if several else [labels.Cell("")]
+        known = described[id(statistic)] = [(cell, *_words(cell.statistic or statistic)) for cell in cells]
+    if keys and several and len(keys) == len(value):
+        words = _words(statistic)
+        known = [(labels.Cell(labels.key(one)), *words) for one in keys]
+    pairs = zip(known, value if several else (value,), strict=True)
+    for place, ((cell, kind, column, parameters), number) in enumerate(pairs):
         yield AnswerRow(
             label=name,
-            statistic=str(asked.get("kind", "statistic")),
-            column=labels.column(asked),
-            parameters=labels.parameters(asked),
+            statistic=kind,
+            column=column,
+            parameters=parameters,
             group=group,
             cell=cell.name if several else None,
             cell_low=cell.low,
@@ -263,6 +294,11 @@ def _numbers(
             high=None if bar is None else _end(bar.high, place),
             level=None if bar is None else bar.level,
         )
+
+
+def _words(asked: Mapping[str, Any]) -> tuple[str, str | None, Mapping[str, Any]]:
+    """The kind, the column and the parameters of a statistic."""
+    return str(asked.get("kind", "statistic")), labels.column(asked), labels.parameters(asked)
 
 
 def _end(end: Any, place: int) -> float:

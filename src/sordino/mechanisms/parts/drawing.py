@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,6 +186,7 @@ def draw_piece(pieces: Sequence[Piece], slope: Fraction, grid: Lattice, *, bits:
     ).draw(grid=grid, bits=bits)
 
 
+@lru_cache(maxsize=256)
 def noise_for(price: Guarantee) -> Calibration:
     """The best additive noise for a public sensitivity: Laplace, or Gaussian for a concentrated price."""
     from sordino.noise.gaussian import Gaussian
