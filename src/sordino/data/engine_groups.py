@@ -46,6 +46,7 @@ class NearGroups:
     ) -> None:
         self._groups, self._scan, self._fetch, self._check = groups, scan, fetch, check
         self._sorted: dict[Coded, SortedGroups | CountedGroups] = {}
+        self._last: tuple[Request, SortedGroups | CountedGroups] | None = None
         self._others: dict[Ask, MemoryGroups] = {}
 
     def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
@@ -71,7 +72,9 @@ class NearGroups:
 
     def _summary(self, place: int, request: Ask) -> Summary:
         if isinstance(request, Request):
-            return self._sorted[request.column, request.grid].summary(place, request)
+            if self._last is None or self._last[0] is not request:  # the same question of group after group
+                self._last = request, self._sorted[request.column, request.grid]
+            return self._last[1].summary(place, request)
         return self._others[request](place, request)
 
 

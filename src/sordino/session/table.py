@@ -187,9 +187,16 @@ class AnswerTable:
             if shared not in written:
                 written[shared] = plain(row.parameters)
             record["parameters"] = written[shared]
-            for name in ("group", "cell_low", "cell_high", "value", "low", "high", "level"):
+            for name in ("value", "low", "high"):
+                number = record[name]
+                if number is not None and not (type(number) is float and math.isfinite(number)):
+                    record[name] = plain(number)
+            for name in ("cell_low", "cell_high", "level"):
                 if record[name] is not None:
                     record[name] = plain(record[name])
+            record["group"] = {
+                name: key if type(key) is str else plain(key) for name, key in row.group.items()
+            }
             records.append(record)
         return records
 
