@@ -202,3 +202,10 @@ def test_what_floats_leave_open_is_decided_in_balls(monkeypatch, name):
     monkeypatch.setattr(whole_or_interval_groups, "SLACK", 10.0)
     family = FAMILIES[name]
     assert chi_square(family, balanced(family, 1.0), joint=family.plan.joint, runs=150) < 5
+
+
+def test_values_of_more_steps_than_a_word_counts_are_not_cut():
+    grid = Lattice.dyadic(-60)
+    wholes = [Valued(Fraction(place * 1000), Fraction(1), Fraction(1000), grid) for place in (-7, 7)]
+    found = whole_or_interval_groups._plain_values(wholes, SeededBits(1))
+    assert [round(one / 1000) for one in found] == [-7, 7]

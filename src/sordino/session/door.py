@@ -290,12 +290,17 @@ class Session:
         for (session, question, _), entry in zip(jobs, entries, strict=True):
             kept = entry.release
             if kept is None:
-                asked, drawn = session._closed_room(question, entry)
-                kept = ledger.record(entry, _release(asked, entry, drawn))
+                # Nothing of what was drawn is held while it is written down: a million groups fill memory.
+                kept = ledger.record(entry, session._released(question, entry))
             found.append(Release.from_dict(kept))
             if progress is not None:
                 progress(len(found), len(jobs))
         return found
+
+    def _released(self, question: Question, entry: Entry) -> Release:
+        """Read, draw and put together."""
+        asked, drawn = self._closed_room(question, entry)
+        return _release(asked, entry, drawn)
 
     def _closed_room(self, question: Question, entry: Entry) -> tuple[Question, list[list[Answer]]]:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told.

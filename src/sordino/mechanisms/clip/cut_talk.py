@@ -96,8 +96,8 @@ class CutTalk:
         counting = begun[0].whole.counting
         if counting is not None and counted:
             drawn = self.draws.noisy_each(
-                [Fraction(begun[place].sums.rows) for place in counted],
-                sensitivity=Fraction(self.contribution), price=counting, grid=Lattice.dyadic(0),
+                [Fraction(begun[place].whole.rows) for place in counted],
+                sensitivity=Fraction(begun[0].whole.contribution), price=counting, grid=Lattice.dyadic(0),
             )  # fmt: skip
             for place, count in zip(counted, drawn, strict=True):
                 counts[place] = count

@@ -127,7 +127,7 @@ class Cutting(Mechanism):
             return []
         columns = [AskedColumn(statistic.column, statistic.grid, ask) for ask in asks]  # type: ignore[attr-defined]
         mechanism = matched(self, statistic)
-        words = Bits() if bits is None else bits  # one stream of words for all groups
+        words = Bits() if bits is None and len(asks) > 1 else bits  # one stream of words for all groups
         together = getattr(asks, "together", None)
         found = mechanism._converse(columns, grid, contribution=contribution, bits=words, together=together)
         return found if Draws.of(bits).private else [replace(one, private=False) for one in found]

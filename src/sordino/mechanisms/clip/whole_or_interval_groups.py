@@ -16,7 +16,7 @@ import numpy as np
 from sordino.exact import choice
 from sordino.exact.balls import precision
 from sordino.exact.functions import SCALARS
-from sordino.exact.sampler import draw_many, settle
+from sordino.exact.sampler import draw, draw_many, settle
 from sordino.exact.uniforms import GUARD, LazyUniform
 from sordino.mechanisms.clip.family import ONE
 from sordino.mechanisms.clip.family_groups import WEIGHT_ERROR, ManyWeighed
@@ -65,12 +65,12 @@ def draw_outcomes(
     most = heaviest(family, rows)
     few = most < float(WHOLE_PART / (1 - WHOLE_PART)) * (1 - SLACK)
     fits = ManyWeighed.fits(family, len(ends))
-    for chosen, draw in ((few, _few), (~few, _many if fits else _one_by_one)):
+    for chosen, drawn in ((few, _few), (~few, _many if fits else _one_by_one)):
         places = np.flatnonzero(chosen).tolist()
         some = [ends[place] for place in places]
         values = None if wholes is None else [wholes[place] for place in places]
         if some:
-            found = draw(family, some, values, most[places], bits)
+            found = drawn(family, some, values, most[places], bits)
             for place, one in zip(places, found, strict=True):
                 outcomes[place] = one
     return outcomes
@@ -184,6 +184,14 @@ def _plain_values(wholes: Sequence[Valued], bits: Bits) -> list[Fraction]:
         return []
     grid = wholes[0].grid
     scales = [one.sensitivity / one.rate for one in wholes]
+    if (
+        max(abs(one.value) for one in wholes) + 64 * max(scales) > grid.step * 2**61
+    ):  # more steps than a word counts
+        pairs = zip(wholes, scales, strict=True)
+        return [
+            grid.step * draw(LaplaceRecipe(), location=one.value, scale=scale, grid=grid, bits=bits)
+            for one, scale in pairs
+        ]
     points = draw_many(
         LaplaceRecipe(), locations=[one.value for one in wholes], grid=grid, bits=bits, size=len(wholes),
         scales=scales[0] if len(set(scales)) == 1 else scales,
