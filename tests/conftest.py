@@ -1,6 +1,8 @@
 """What all tests share: how hypothesis runs, one PostgreSQL server per process, asserts of helpers explained."""
 
+import hashlib
 import os
+from collections import defaultdict
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,3 +23,15 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 def _own_memory(tmp_path_factory, monkeypatch):
     """What a client remembers of ledgers goes into a folder of the test run, not into the user's own."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """`sampled(k)`: k of a law's cases, spread by chance but always the same, in every run; the others are slow."""
+    laws = defaultdict(list)
+    for item in items:
+        if (mark := item.get_closest_marker("sampled")) is not None:
+            laws[item.nodeid.partition("[")[0], mark.args[0]].append(item)
+    for (_, kept), cases in laws.items():
+        for item in sorted(cases, key=lambda case: hashlib.sha256(case.nodeid.encode()).digest())[kept:]:
+            item.add_marker(pytest.mark.slow)

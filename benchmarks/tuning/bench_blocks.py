@@ -30,7 +30,7 @@ class Released(Cell):
 def cells():
     """Questions on generated shapes."""
     for name, column in shapes(4000).items():
-        statistic = sd.Function(middle_of_logs, columns=["x"], low=0, high=100, isolated=False)
+        statistic = sd.Function(middle_of_logs, columns=["x"], low=0, high=100, isolation="none")
         yield Released(name, statistic, sd.Pure(1), np.maximum(column, 0.0))
 
 

@@ -14,6 +14,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote as quoted
 from urllib.parse import urlsplit
@@ -206,19 +207,24 @@ class RemoteSession:
 
         return made
 
-    def quote(self, statistic: Statistic, price: Guarantee, **options: Any) -> Event:
+    def quote(self, statistic: Any, price: Any, **options: Any) -> Event:
         """What a release would ask and promise; spends nothing."""
         found = self._server.ask("POST", f"{self._path}/quote", self._sent(statistic, price, options))[1]
         return Event.from_dict(found["event"])
 
     def release(
-        self, statistic: Statistic, price: Guarantee, *, token: str | None = None, **options: Any
+        self,
+        statistic: Statistic | Sequence[Statistic],
+        price: Guarantee | Sequence[Guarantee],
+        *,
+        token: str | None = None,
+        **options: Any,
     ) -> Release | Waiting:
-        """Release a statistic; `Waiting` where an officer decides first.
+        """Release a statistic, or several as one priced batch; `Waiting` where an officer decides first.
 
         Args:
             statistic: What is asked.
-            price: What it may cost.
+            price: What it may cost in all, or one price per statistic.
             token: Names the question: asked again with it, it costs nothing.
             options: ``interval``, ``purpose`` and public hints, as for `sordino.Session.release`.
         """
@@ -228,31 +234,54 @@ class RemoteSession:
         return Release.from_dict(found) if status == 201 else Waiting(self, name)
 
     def release_by(
-        self, column: str, keys: Sequence[Any], statistic: Statistic, price: Guarantee, **options: Any
+        self, column: str | Sequence[str], keys: Any, statistic: Any, price: Any, **options: Any
     ) -> Release | Waiting:
-        """Release a statistic for every group of a column, with public keys."""
-        return self.release(statistic, price, by=(column, tuple(keys)), **options)
+        """Release a statistic for every group of a column, or of combinations of several, with public keys.
+
+        Args:
+            column: The column to split by, or several.
+            keys: As for `sordino.Session.release_by`; ``sd.discover()`` finds them in the data.
+            statistic: What is asked of every group.
+            price: What it may cost.
+            options: As for `release`.
+        """
+        return self.release(statistic, price, by=(column, keys), **options)
+
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, releases: str | None = None
+    ) -> Path:
+        """Write the report of the ledger, for whoever may see all answers; as `sordino.Session.report` does."""
+        asked = {"title": title, "releases": releases}
+        found = self._server.ask("POST", f"{self._path}/report", asked)[1]
+        target = Path(path)
+        target.write_text(found["html"], encoding="utf-8")
+        return target
 
     def look(self, token: str) -> Release | None:
         """The answer under a token; None while there is none."""
         status, found = self._server.ask("GET", f"{self._path}/releases/{quoted(token, safe='')}")
         return Release.from_dict(found) if status == 201 else None
 
-    def _sent(self, statistic: Any, price: Guarantee, options: dict[str, Any]) -> dict[str, Any]:
+    def _sent(self, statistic: Any, price: Any, options: dict[str, Any]) -> dict[str, Any]:
         given = dict(options)
         if given.pop("mechanism", None) is not None or "measure" in given:
             raise ParameterError(
                 "release", "mechanisms and measures are objects and stay here", hint="leave it out"
             )
-        if not hasattr(statistic, "to_dict") or not isinstance(price, Guarantee):
+        asked, prices = (
+            tuple(one) if isinstance(one, list | tuple) else (one,) for one in (statistic, price)
+        )
+        if not all(hasattr(one, "to_dict") for one in asked) or not all(
+            isinstance(one, Guarantee) for one in prices
+        ):
             raise ParameterError(
-                "release", "one statistic and one price are sent", hint="sd.Median(...), sd.Pure(0.5)"
+                "release", "statistics and prices are sent", hint="sd.Median(...), sd.Pure(0.5)"
             )
         by, interval = given.pop("by", None), Coverage.of(given.pop("interval", None))
         return {
-            "statistic": statistic.to_dict(),
-            "price": price.to_dict(),
-            "by": None if by is None else {"column": by[0], "keys": list(by[1])},
+            "statistic": _written(statistic),
+            "price": _written(price),
+            "by": None if by is None else _split(*by),
             "where": list(self._conditions),
             "interval": None if interval is None else interval.to_dict(),
             "purpose": given.pop("purpose", None),
@@ -261,6 +290,20 @@ class RemoteSession:
 
     def __repr__(self) -> str:
         return f"<RemoteSession {self.name} at {self._server.url}>"
+
+
+def _written(made: Any) -> Any:
+    return [one.to_dict() for one in made] if isinstance(made, list | tuple) else made.to_dict()
+
+
+def _split(column: Any, keys: Any) -> dict[str, Any]:
+    """Groups as they are sent: columns by name; keys, combinations of them, or how they are to be found."""
+    columns = str(column) if not isinstance(column, list | tuple) else [str(one) for one in column]
+    if hasattr(keys, "record"):
+        return {"column": columns, "discovery": keys.record}
+    if isinstance(keys, Mapping):
+        return {"column": columns, "keys": {str(name): list(of) for name, of in keys.items()}}
+    return {"column": columns, "keys": list(keys)}
 
 
 def _rebuilt(said: bytes, status: int) -> SordinoError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import spell
@@ -41,6 +41,17 @@ def whom(unit: Unit, neighbors: Neighbors) -> str:
         rows = "1 row" if unit.max_rows == 1 else f"{unit.max_rows} rows"
         who = f"one {unit.column} (at most {rows} each)"
     return f"{who}, {neighbors.value}"
+
+
+def amounts(guarantee: Guarantee) -> str:
+    """An amount of privacy in a few words.
+
+    Example:
+        >>> from sordino.privacy import Approx
+        >>> amounts(Approx(0.5, 1e-6))
+        'epsilon 0.5, delta 1e-06'
+    """
+    return ", ".join(f"{each.name} {spell(getattr(guarantee, each.name))}" for each in fields(guarantee))
 
 
 def odds(guarantee: Guarantee) -> str:

@@ -159,3 +159,68 @@ def test_a_hostile_function_on_executors_changes_its_own_block_only(spark, capfd
     assert (values[0] != values[1]).sum() == 1
     assert values[0].min() == -1
     assert "5.0" not in "".join(capfd.readouterr())
+
+
+@pytest.fixture
+def parquet(tmp_path, monkeypatch):
+    """Writes a table to a Parquet file, every one of which counts as large."""
+    pytest.importorskip("duckdb")
+    from pyarrow.parquet import write_table
+
+    monkeypatch.setattr("sordino.data.far_blocks.LARGE", 0)
+    monkeypatch.setattr("sordino.data.engine_blocks._FETCHED", 2048)
+    written = iter(range(100))
+
+    def write(table):
+        path = tmp_path / f"people{next(written)}.parquet"
+        write_table(pa.table(table), path)
+        return path
+
+    return write
+
+
+def test_duckdb_cuts_blocks_of_large_files(parquet):
+    laws(parquet)
+    assert 15 < float(release(parquet(PEOPLE))) < 25
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_duckdb_deals_rows_without_a_name(parquet, fixed):
+    many = {"x": [float(i % 17) for i in range(9000)], "w": ["a"] * 9000}
+    table = open_source(parquet(many)).summary(Blocks(("x",)))[0].table
+    function = sd.Function(
+        count, columns=["x"], low=0, high=9000, frame="numpy", isolation="none", fixed=fixed
+    )
+    first, second = (block_values(function, table, 7, 0, SeededBits(seed))[0] for seed in (1, 2))
+    assert first.sum() == second.sum() == 9000
+    if fixed:
+        assert set(first.tolist()) == {1285.0, 1286.0}
+    else:
+        assert len(set(first.tolist())) > 2
+        assert np.abs(first - 9000 / 7).max() < 5 * np.sqrt(9000 / 7)
+        assert first.tolist() != second.tolist()
+
+
+def test_duckdb_hands_over_the_rows_that_are_read_here(parquet, monkeypatch):
+    path = parquet(PEOPLE)
+    options = {"unit": sd.Unit("who", max_rows=3), "row": "row"}
+    condition = sd.Condition("x", ">", 50)
+    far = open_source(path, **options).where(condition).summary(Blocks(("x", "w")))[0].table
+    monkeypatch.setattr("sordino.data.far_blocks.LARGE", 1 << 25)
+    near = open_source(path, **options).where(condition).summary(Blocks(("x", "w")))[0].table
+    rows = [
+        pair
+        for _, block in far.blocks(5, KEY, fixed=False)
+        for pair in zip(block.columns["x"].tolist(), block.columns["w"], strict=True)
+    ]
+    here = zip(near.columns["x"].numbers.tolist(), near.columns["w"].texts.tolist(), strict=True)
+    assert sorted(rows, key=repr) == sorted(here, key=repr)
+
+
+def test_a_file_that_changes_while_blocks_are_cut_is_noticed(parquet):
+    path = parquet(PEOPLE)
+    table = open_source(path).summary(Blocks(("x",)))[0].table
+    parquet(PEOPLE).rename(path)
+    function = sd.Function(count, columns=["x"], low=0, high=240, frame="numpy", isolation="none")
+    with pytest.raises(sd.SordinoError, match="changed"):
+        block_values(function, table, 7, 0, SeededBits(1))

@@ -11,6 +11,7 @@ import sordino as sd
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms.blocks.dealing import block_values, deal
+from sordino.running import pool
 from sordino.running.block import Block, Plain, Rows
 from sordino.running.evaluate import Task, value
 from sordino.running.rehearsal import Rehearsal
@@ -137,6 +138,7 @@ def test_only_the_value_of_its_own_block_changes(attack, expected, capfd):
         return attack(block) if float(CANARY) in block["x"] else plain_mean(block)
 
     psutil = pytest.importorskip("psutil")
+    pool.end()
     before = {child.pid for child in psutil.Process().children(recursive=True)}
     function = sd.Function(hostile, columns=["x"], low=0, high=100, frame="numpy", seconds=1, memory=2**30)
     start = time.monotonic()
@@ -153,6 +155,7 @@ def test_only_the_value_of_its_own_block_changes(attack, expected, capfd):
     shown = capfd.readouterr()
     assert CANARY not in shown.out + shown.err
     assert not os.path.exists(os.path.expanduser("~/sordino_hostile"))  # noqa: PTH110, PTH111
+    pool.end()  # the process from which workers are forked is kept, and has seen no row
     left = {child.pid for child in psutil.Process().children(recursive=True)} - before
     assert not left
 
@@ -195,6 +198,40 @@ def test_a_block_says_the_same_whenever_it_is_asked():
     first, second = (block_values(function, table(), COUNT, 0, SeededBits(3))[0] for _ in range(2))
     assert first.tolist() == second.tolist()
     assert len(set(first.tolist())) == COUNT
+
+
+def draws_late(block):
+    """Draws only where the rows are not made up, so that numpy's random numbers are loaded inside the block."""
+    return np.random.random() if len(block["x"]) < 40 else 0.0
+
+
+def test_random_numbers_that_are_loaded_late_are_seeded_too():
+    function = sd.Function(draws_late, columns=["x"], low=0, high=1, frame="numpy")
+    first, second = (block_values(function, table(), COUNT, 0, SeededBits(3))[0] for _ in range(2))
+    assert first.tolist() == second.tolist()
+    assert len(set(first.tolist())) == COUNT
+
+
+def test_one_process_is_kept_from_run_to_run_until_the_code_is_edited(tmp_path, monkeypatch):
+    module = tmp_path / "edited_by_somebody.py"
+    module.write_text("def f(block):\n    return 1.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    from edited_by_somebody import f
+
+    function = sd.Function(f, columns=["x"], low=0, high=9, frame="numpy")
+
+    def run():
+        values = set(block_values(function, table(), COUNT, 0, SeededBits(3))[0].tolist())
+        return values, pool._FIRST._kept[1].process.pid
+
+    values, first = run()
+    assert values == {1.0}
+    assert run() == (values, first)
+    module.write_text("def f(block):\n    return 2.0\n")
+    os.utime(module, (1, 1))
+    values, second = run()
+    assert values == {2.0}
+    assert second != first
 
 
 def test_nothing_of_a_value_is_in_the_release_the_ledger_or_a_message(tmp_path, capfd, caplog):

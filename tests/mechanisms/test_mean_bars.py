@@ -186,6 +186,7 @@ def _clipped(statistic, values, low, high):
     return float(known[statistic.name](kept))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", [sd.Mean, sd.Sum])
 @pytest.mark.parametrize("neighbors", [REPLACE, ADD])
 @pytest.mark.parametrize("hints", [{}, {"tight": True}, {"loose": True}], ids=str)
@@ -197,6 +198,7 @@ def test_a_few_releases_cover(kind, neighbors, hints):
         assert found >= 0.8 - 3 * math.sqrt(0.16 / 40)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", [sd.Variance, sd.StandardDeviation, sd.SecondMoment])
 @pytest.mark.parametrize("neighbors", [REPLACE, ADD])
 @pytest.mark.parametrize("hints", [{}, {"tight": True}, {"loose": True}], ids=str)

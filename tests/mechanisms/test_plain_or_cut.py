@@ -224,6 +224,7 @@ def test_flat_topped_noise_has_its_law(flat):
     assert distance(wrong / wrong.sum()) > 30
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5), Approx(1, 1e-6)], ids=lambda price: price.kind)
 @pytest.mark.parametrize(
@@ -287,6 +288,7 @@ def awkward(size, random):
     yield "wages with top codes", np.where(wages >= cap, 3 * cap, wages)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("size", "price"),
     [

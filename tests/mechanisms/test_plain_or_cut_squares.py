@@ -47,6 +47,7 @@ def ratio(rows, low, high, price, **fields):
     return math.sqrt(found) / (times * (high - low) ** 2 / len(rows) / price.strength)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.statistical
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize(

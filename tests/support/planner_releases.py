@@ -252,8 +252,8 @@ def planned(releases, precision, *, fresh):
 
     One that is exact is told apart by its tables being given: then there is nothing uncertain about it.
     """
-    # What is simulated, or exact given searches, tells most when every table is another one.
-    searched = releases.part.mechanism.needs == ("rows",)
+    # What is simulated, or exact given a simulated search, tells most when every table is another one.
+    searched = releases.part.mechanism.searches
 
     def option(times):
         tables, draws = (round(count * times) for count in PLANS)

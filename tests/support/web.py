@@ -10,10 +10,10 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.testclient import TestClient
 
-from sordino.cli.app import listen
 from sordino.web import application
 from sordino.web.entrance import Link
 from sordino.web.office import Office
+from sordino.web.server import configured, listen
 
 HOST = "127.0.0.1:8765"
 ORIGIN = {"origin": f"http://{HOST}"}
@@ -105,7 +105,7 @@ def running(office, entry=None):
     host = f"127.0.0.1:{socket.getsockname()[1]}"
     door = entry or Link(office, cookie="sordino-test")
     app = application(office, hosts=(host,), origins=(f"http://{host}",), entry=door)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, ws="none"))
+    server = uvicorn.Server(configured(app))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
     thread.start()
     while not server.started:
@@ -138,10 +138,13 @@ def organisation(folder, *, ledger=None, desk=None, budget=5, rates=1000, **rule
         **rules,
     )  # fmt: skip
     (folder / "households.dataset.toml").write_text(dataset.to_toml())
-    if not Ledger.exists(place):
-        with Ledger.create(place, sd.Pure(budget), reason="a test") as book:
-            book.declare(dataset.declared, reason="agreed")
+    fresh = not Ledger.exists(place)
+    if fresh:
+        Ledger.create(place, sd.Pure(budget), reason="a test").close()
     office = Office(folder, Desk(desk or folder / "desk.db"), shared=True)
+    if fresh:
+        made = office.dataset("households")
+        office.ledger_of(made).declare(office.rules(made), reason="agreed")
     office.rates = {"release": rates, "quote": rates}
     accounts = Accounts(office.desk)
     known = {name for name, *_ in accounts.everybody()}
@@ -175,3 +178,31 @@ class Member(TestClient):
     def release(self, **fields):
         address, page = self.draft(**fields)
         return self.submit(f"{address}/release", seal=seal_of(page))
+
+
+PUT = {"kind": "median", "column": "income", "low": 0, "high": 200000}
+"""A question as a program puts it."""
+
+
+def book_of(office):
+    (book,) = office.ledgers().values()
+    return book
+
+
+def api(
+    office, name="ana", scopes=("quote", "release", "history", "verify", "decide", "plan"), app=None, **given
+):
+    """A program of somebody."""
+    from sordino.web.accounts import Accounts
+
+    made = Member(office, name, app)
+    made.cookies.clear()
+    token = Accounts(office.desk).make_token(name, "laptop", scopes, **given)
+    made.headers["authorization"] = f"Bearer {token}"
+    return made
+
+
+def put(program, token, **changed):
+    """A question under a token."""
+    asked = {"statistic": PUT, "price": {"kind": "pure", "epsilon": "1/2"}} | changed
+    return program.put(f"/api/v1/datasets/households/releases/{token}", json=asked)

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from sordino.web.office import Office
+from tests.support.browser import LONG
 from tests.support.web import running, write_households
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -28,7 +29,7 @@ def browser():
         made.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """The app of one person, with its folder."""
     folder = tmp_path_factory.mktemp("office")
@@ -39,14 +40,15 @@ def place(tmp_path_factory):
         yield address, door, office
 
 
-@pytest.fixture
-def came_in(browser, place):
+@pytest.fixture(scope="module")
+def come(browser, place):
     """Makes pages of somebody who came in; everything that is asked of other hosts is written down."""
     address, door, office = place
     contexts = []
 
     def come(**options):
         context = browser.new_context(**options)
+        context.set_default_timeout(LONG)
         contexts.append(context)
         page = context.new_page()
         page.elsewhere, page.problems = [], []

@@ -11,7 +11,7 @@ import pytest
 import sordino as sd
 from sordino.ledger import Ledger
 from sordino.session.release import Release
-from sordino.web import ask
+from sordino.web import ask, releasing
 from sordino.web.desk import Desk
 from sordino.web.office import Office
 from tests.support.web import CANARY, ORIGIN, Walker, seal_of, walker, write_households
@@ -318,7 +318,9 @@ def test_a_restart_keeps_drafts_and_answers_what_was_paid(tmp_path):
     _, question = ask.Inquiry.from_dict(kept["asked"]).of(first.office.session(dataset))
     first.office.desk.mark(kept["token"], "paying")
     with Ledger(dataset.ledger) as book:
-        book.spend(question.event, ask.ledger_token(first.office, kept))  # stopped right after the debit
+        book.spend(
+            question.event, releasing.ledger_token(first.office, kept)
+        )  # stopped right after the debit
     second = Walker(Office(tmp_path, Desk(tmp_path / "desk.db")))
     with second:
         answer, deadline = second.get(address), time.monotonic() + 10

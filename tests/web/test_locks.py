@@ -8,7 +8,7 @@ import pytest
 
 import sordino as sd
 from sordino.web.office import Office
-from tests.support.web import HOST, ORIGIN, Walker, seal_of, walker, write_households
+from tests.support.web import HOST, ORIGIN, Walker, running, seal_of, walker, write_households
 
 ADDRESSES = (
     "/",
@@ -259,3 +259,29 @@ def test_ten_presses_at_once_pay_once(page):
     assert {answer.url.path for answer in answers} == {"/ledger/households/releases/1"}
     (book,) = page.office.ledgers().values()
     assert (book.releases, book.spent) == (1, sd.Pure(0.5))
+
+
+def test_ninety_slow_requests_leave_others_served_and_go_away(tmp_path, monkeypatch):
+    """Half of them stop in the headers, half in the body; all are closed when their time is over."""
+    import socket
+    from urllib.parse import urlsplit
+    from urllib.request import Request, urlopen
+
+    write_households(tmp_path)
+    office = Office(tmp_path)
+    with running(office) as (address, _):
+        place = urlsplit(address)
+        head = f"POST /ask HTTP/1.1\r\nHost: {place.netloc}\r\nOrigin: {address}\r\nContent-Length: 900\r\n"
+        slow = []
+        for number in range(90):
+            slow.append(socket.create_connection((place.hostname, place.port)))
+            slow[-1].sendall((head if number % 2 else head + "\r\nstatistic=").encode())
+        for _ in range(5):
+            with urlopen(Request(f"{address}/static/mark.svg"), timeout=30) as answer:
+                assert answer.status == 200
+        monkeypatch.setattr("sordino.web.server.WHOLE", 0.05)
+        late = socket.create_connection((place.hostname, place.port))
+        late.settimeout(30)
+        assert late.recv(1) == b""  # it was closed, and nothing was said
+        for one in [*slow, late]:
+            one.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 import threading
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import click
 
-from sordino.errors import MissingExtra, ParameterError
+from sordino.errors import MissingExtra
 
 PORT = 8765
 
@@ -25,14 +24,13 @@ def command(folder: str, port: int | None, no_browser: bool) -> None:
     The link works once and only here; Enter prints another one.
     """
     try:
-        import uvicorn
-
         from sordino.web import application
         from sordino.web.entrance import Link
         from sordino.web.office import Office, own_desk
+        from sordino.web.server import listen, serve
     except ImportError as error:
         raise MissingExtra.named("app", str(error.name), "web") from None
-    listening = listen(port)
+    listening = listen(port, first=PORT)
     number = listening.getsockname()[1]
     host = f"127.0.0.1:{number}"
     office = Office(folder, own_desk(Path(folder)))
@@ -52,31 +50,7 @@ def command(folder: str, port: int | None, no_browser: bool) -> None:
         threading.Timer(0.5, webbrowser.open, (first,)).start()
     if sys.stdin is not None and sys.stdin.isatty():
         threading.Thread(target=_more_links, args=(link,), daemon=True).start()
-    serve(uvicorn, app, listening)
-
-
-def serve(uvicorn: Any, app: Any, listening: socket.socket, **options: Any) -> None:
-    """Run until it is stopped; no access log, no server header, no websockets."""
-    config = uvicorn.Config(
-        app, log_level="error", access_log=False, server_header=False, date_header=True, ws="none",
-        limit_concurrency=100, timeout_keep_alive=5, h11_max_incomplete_event_size=65_536, **options,
-    )  # fmt: skip
-    uvicorn.Server(config).run(sockets=[listening])
-
-
-def listen(port: int | None, host: str = "127.0.0.1") -> socket.socket:
-    """A socket on this machine; the next free port unless one was asked for."""
-    for number in [port] if port is not None else [*range(PORT, PORT + 40), 0]:
-        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            made.bind((host, number))
-        except OSError:
-            made.close()
-            continue
-        made.listen(128)
-        return made
-    raise ParameterError("app", "the port is in use", got={"port": port}, hint=f"--port {PORT + 100}")
+    serve(app, listening)
 
 
 def _more_links(link: Any) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from sordino.errors import MissingExtra, ParameterError
+from sordino.errors import MissingExtra, ParameterError, without_secrets
 
 PORT = 8443
 
@@ -33,6 +34,12 @@ PORT = 8443
 )
 @click.option("--desk", help="A file or a postgresql:// address; desk.db in FOLDER by default.")
 @click.option("--owner", metavar="NAME", help="Invite NAME as the first owner, and print the link.")
+@click.option(
+    "--strict-time", is_flag=True, help="A dataset takes the next turn only when its answers are handed out."
+)
+@click.option(
+    "--calibrate", is_flag=True, help="Measure on generated data when answers are to be handed out; then end."
+)
 @click.option("--declare", is_flag=True, help="Write new or changed declarations into their ledgers.")
 def command(
     folder: str,
@@ -46,6 +53,8 @@ def command(
     proxy_address: str | None,
     desk: str | None,
     owner: str | None,
+    strict_time: bool,
+    calibrate: bool,
     declare: bool,
 ) -> None:
     """Serve the datasets that are declared in FOLDER (NAME.dataset.toml).
@@ -54,16 +63,20 @@ def command(
     one ledger in PostgreSQL for several workers.
     """
     try:
-        import uvicorn
-
         from sordino.web import application
         from sordino.web.desk import Desk
         from sordino.web.office import Office
+        from sordino.web.server import listen
+        from sordino.web.server import serve as run
     except ImportError as error:
         raise MissingExtra.named("serve", str(error.name), "web") from None
-    from sordino.cli.app import listen
-    from sordino.cli.app import serve as run
 
+    if desk is not None and desk != without_secrets(desk):
+        raise ParameterError(
+            "serve", "passwords are not taken from the command line", got={"option": "--desk"},
+            why="Whoever lists the processes of this machine reads it; consider it known and change it.",
+            hint="the same address without it, and PGPASSFILE or ~/.pgpass",
+        )  # fmt: skip
     secure = bool(tls_cert and tls_key) or behind_tls_proxy
     if not secure and (bind not in ("127.0.0.1", "::1") or host not in ("127.0.0.1", "localhost")):
         raise ParameterError(
@@ -74,6 +87,9 @@ def command(
     office = Office(folder, Desk(desk or Path(folder) / "desk.db"), shared=True)
     for problem in office.problems():
         raise problem
+    if calibrate:
+        timed(office)
+        return
     if declare:
         declared(office)
     undeclared(office)
@@ -85,10 +101,13 @@ def command(
 
         key = Accounts(office.desk).add(owner, ("owner",))
         click.echo(f"{owner} comes in at {scheme}://{public}/invite/{key} (once, within a day)")
-    app = application(office, hosts=(public,), origins=(f"{scheme}://{public}",), entry=door, secure=secure)
+    origin = f"{scheme}://{public}"
+    app = application(
+        office, hosts=(public,), origins=(origin,), entry=door, secure=secure, strict=strict_time
+    )
     click.echo(f"sordino serves {len(office.datasets())} datasets at {scheme}://{public}")
     options: dict[str, Any] = {} if not tls_cert else {"ssl_certfile": tls_cert, "ssl_keyfile": tls_key}
-    run(uvicorn, app, listen(port, bind), **options)
+    run(app, listen(port, bind), **options)
 
 
 def entrance(office: Any, auth: str, proxy_address: str | None, *, secure: bool) -> Any:
@@ -106,11 +125,21 @@ def entrance(office: Any, auth: str, proxy_address: str | None, *, secure: bool)
     return Proxy(office, address=proxy_address, secret=secret, secure=secure)
 
 
+def timed(office: Any) -> None:
+    """Measure and write the public time of every dataset."""
+    from sordino.web.calibrate import calibrated, write
+
+    for file, dataset in office.declared_in().items():
+        seconds = calibrated(dataset, office.session(dataset).rows)
+        write(file, seconds)
+        click.echo(f"{dataset.name}: answers are handed out after {seconds:g} s, written into {file.name}")
+
+
 def declared(office: Any) -> None:
     """Write the rules of each dataset into its ledger, where they are new or changed."""
     for dataset in office.datasets().values():
         book = office.ledger_of(dataset)
-        rules = dataset.declared
+        rules = office.rules(dataset)
         if rules not in book.datasets:
             book.declare(rules, reason=f"declaration of {dataset.name}")
             click.echo(f"declared {dataset.name} in {book.name}", err=True)
@@ -119,7 +148,8 @@ def declared(office: Any) -> None:
 def undeclared(office: Any) -> None:
     """Refuse to serve a dataset whose rules the ledger does not hold spends to."""
     for dataset in office.datasets().values():
-        if dataset.declared not in office.ledger_of(dataset).datasets:
+        held = [replace(rules, schema=None) for rules in office.ledger_of(dataset).datasets]
+        if dataset.declared not in held:
             raise ParameterError(
                 "serve", "the ledger does not hold this dataset to its declaration", got={"dataset": dataset.name},
                 why="Rules are enforced where the price is paid.", hint="--declare writes it into the ledger",

@@ -1,4 +1,4 @@
-"""Which engines elsewhere can cut rows into blocks, and how each is asked to: PostgreSQL and Spark."""
+"""Which engines can cut rows into blocks, and how each is asked to: PostgreSQL, Spark, and DuckDB for many rows."""
 
 from __future__ import annotations
 
@@ -9,11 +9,23 @@ import narwhals as nw
 from sordino.errors import Unsupported
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sordino.data.home import Home
     from sordino.reading.requests import Blocks
     from sordino.running.far_rows import FarRows
 
     Frame = nw.LazyFrame[Any]
+
+
+LARGE = 1 << 25
+"""Values above which DuckDB cuts blocks; below, they are fetched at once and cut here, in memory for a while."""
+
+
+def large(frame: Frame, columns: int, rows: Callable[[], int]) -> bool:
+    """Whether an engine in this process cuts blocks itself; who is dealt with whom has the same law either way."""
+    kind: Any = frame.implementation
+    return bool(kind.is_duckdb()) and columns * rows() > LARGE
 
 
 def _spark(frame: Frame) -> bool:
@@ -53,6 +65,7 @@ def rows(
     home: Home,
     unit: str | None,
     row: str | None,
+    guard: Callable[[], None],
 ) -> FarRows:
     """Rows that stay where they are until a block is cut; rows of nobody are left out.
 
@@ -63,6 +76,7 @@ def rows(
         home: Where the engine runs.
         unit: The column that names people.
         row: The column that names rows.
+        guard: Called before and after files are read; raises when they have changed.
     """
     if unit is not None:
         frame = frame.filter(~nw.col(unit).is_null())
@@ -73,6 +87,11 @@ def rows(
 
         assert row is not None
         return SparkRows(native, columns, unit, row)
+    kind: Any = frame.implementation
+    if kind.is_duckdb():
+        from sordino.data.engine_blocks import EngineRows
+
+        return EngineRows(home, native, columns, unit, row, len(native), guard)
     from sordino.data.server_blocks import ServerRows
 
     return ServerRows(home, native, columns, unit, row)  # type: ignore[arg-type]

@@ -13,13 +13,12 @@ import glob
 import os
 import re
 import shlex
-import tempfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sordino import checks
-from sordino.data.home import Home
+from sordino.data.confined import Confined, texts
 from sordino.data.lazy import Lazy
 from sordino.data.lazy_rows import ROW
 from sordino.data.memory import Memory
@@ -122,8 +121,9 @@ def _parquet(
 ) -> Lazy:
     """Parquet files, asked where they are."""
     try:
-        import duckdb
         import pyarrow as pa  # noqa: F401
+
+        engine = Confined("Parquet", found)
     except ImportError as error:
         raise MissingExtra.named("open", str(error.name), "duckdb") from None
     stamps = _stamps(found)
@@ -132,21 +132,11 @@ def _parquet(
         if _stamps(found) != stamps:
             raise changed("open")
 
-    # What does not fit into memory is spilled; by default into the working directory.
-    # The statistics of a Parquet file leave NaN out, and DuckDB concludes from them that no row is NaN.
-    settings: dict[str, Any] = {
-        "temp_directory": tempfile.gettempdir(),
-        "disabled_optimizers": "statistics_propagation",
-    }
-    connection = duckdb.connect(config=settings)
-    connection.execute(
-        "set enable_progress_bar = false"
-    )  # it would be drawn into the output of long commands
     bounded = unit is not None and unit.column is not None and row is None
     try:
         columns = f"*, row_number() over () as {ROW}" if bounded else "*"
-        relation = connection.sql(f"select {columns} from read_parquet({_texts(found)})")  # noqa: S608  quoted
-    except (duckdb.Error, OSError):
+        relation = engine.connection.sql(f"select {columns} from read_parquet({texts(found)})")  # noqa: S608  quoted
+    except (engine.error, OSError):
         raise unreadable(path) from None
     return Lazy(
         relation,
@@ -156,7 +146,7 @@ def _parquet(
         name="Parquet",
         guard=guard,
         kinds=declared(found),
-        home=Home("Parquet"),
+        home=engine,
     )
 
 
@@ -234,14 +224,6 @@ def _refused(path: str, names: list[str]) -> tuple[str, str]:
     if names == ["column0"]:
         return "The first line is empty.", f"sed -i '1c income,age,region' {path} writes it anew"
     return "", ""
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _texts(values: list[str]) -> str:
-    return "[" + ", ".join(map(_text, values)) + "]"
 
 
 def _stamps(files: list[str]) -> list[tuple[int, int, int]]:

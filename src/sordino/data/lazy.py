@@ -354,9 +354,11 @@ class Lazy(LazyRows):
             else nw.col(name)
             for name in names
         ]
-        if not self._nearby:
+        if not self._nearby or far_blocks.large(frame, len(names), lambda: self._count(frame)):
             holds = {name: name in numeric for name in request.columns}
-            rows = far_blocks.rows(frame, chosen, holds, home=self._home, unit=unit, row=self._row)
+            rows = far_blocks.rows(
+                frame, chosen, holds, home=self._home, unit=unit, row=self._row, guard=self.ready
+            )
             return Summary(request, 0, table=rows)  # how many there are is not asked
         fetched = frame.select(*chosen).collect(backend="pyarrow").to_native()
         inner = Memory(fetched, unit=self.unit, numbers=self._numbers)

@@ -29,6 +29,11 @@ _ZEROS = bytes(1 << 17)
 _COUNTER_START = bytes(16)
 
 
+def fresh_key() -> bytes:
+    """A new key from the operating system."""
+    return os.urandom(32)
+
+
 class Bits(threading.local):
     """Cryptographic random words for one release call.
 
@@ -46,7 +51,7 @@ class Bits(threading.local):
     private = True
 
     def __init__(self) -> None:
-        self._start(os.urandom(32))
+        self._start(fresh_key())
 
     def _start(self, key: bytes) -> None:
         """Begin a keystream; the key itself is not kept."""
@@ -57,7 +62,7 @@ class Bits(threading.local):
 
     def _renew(self) -> None:
         """Take a new key: after a fork, or when one key has served long enough."""
-        self._start(os.urandom(32))
+        self._start(fresh_key())
 
     def _stream(self, count: int) -> NDArray[np.int64]:
         """Read `count` words of the keystream."""

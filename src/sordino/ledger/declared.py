@@ -1,4 +1,4 @@
-"""`Declared`: what a ledger keeps of a dataset and holds every spend about it to; and `Stamp`, who asks about which.
+"""`Declared`: the rules of a dataset, to which a ledger holds every spend; `Stamp`: who asks; `Debit`: one question.
 
 A ledger that declares datasets belongs to an organisation: it pays for no others, and its ceiling is raised by two.
 """
@@ -6,12 +6,15 @@ A ledger that declares datasets belongs to an organisation: it pays for no other
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from sordino.errors import LedgerError, NotApproved, ParameterError
 from sordino.ledger.who import check_name
 from sordino.privacy import Guarantee
+
+if TYPE_CHECKING:
+    from sordino.session.release import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,23 @@ class Stamp:
         """Who asks, as the ledger keeps it."""
         extra = {"approved_by": self.approved_by, "via": self.via}
         return told | {name: text for name, text in extra.items() if text is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Debit:
+    """A question on its way into a ledger.
+
+    Attributes:
+        event: What is asked, and its price.
+        token: Names the question: a token pays once.
+        purpose: What it is for.
+        stamp: Who asks.
+    """
+
+    event: Event
+    token: str | None = None
+    purpose: str | None = None
+    stamp: Stamp = field(default_factory=Stamp)
 
 
 @dataclass(frozen=True, slots=True)

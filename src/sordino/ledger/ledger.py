@@ -12,11 +12,11 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from sordino.errors import LedgerError, ParameterError, TokenUsed
+from sordino.errors import LedgerDamaged, LedgerError, ParameterError, SordinoError, TokenUsed
 from sordino.ledger import account
 from sordino.ledger.chain import ChainRow, amount, canonical, written
 from sordino.ledger.changes import check_open
-from sordino.ledger.declared import Stamp, refused
+from sordino.ledger.declared import Debit, Stamp, refused
 from sordino.ledger.entry import Entry, entry_of
 from sordino.ledger.export import FORMAT, VERSION
 from sordino.ledger.rules import LedgerRules, now
@@ -145,29 +145,40 @@ class Ledger(LedgerRules):
         stamp: Stamp | None = None,
     ) -> list[Entry]:
         """Debit several questions in one transaction: all or none."""
-        check_name("release", purpose=purpose)
-        for _, token in asked:
-            check_token(token)
-        entries = []
-        stamp = stamp or Stamp()
-        told = stamp.written(who(self._user if stamp.user is None else stamp.user, purpose))
+        debits = [Debit(event, token, purpose, stamp or Stamp()) for event, token in asked]
+        return [entry for entry in self._debit(debits, each=False) if isinstance(entry, Entry)]
+
+    def spend_each(self, debits: Sequence[Debit]) -> list[Entry | SordinoError]:
+        """Debit the questions of several people in one transaction: each is paid, or has its refusal in its place."""
+        return self._debit(debits, each=True)
+
+    def _debit(self, debits: Sequence[Debit], *, each: bool) -> list[Entry | SordinoError]:
+        outcomes: list[Entry | SordinoError] = []
         with self._store.write() as page:
             last, opening = self._tail.checked(page)
-            for event, token in asked:
-                entry, last = self._spend(page, last, opening, event, token, told)
-                entries.append(entry)
+            for debit in debits:
+                try:
+                    entry, last = self._spend(page, last, opening, debit)
+                except SordinoError as refusal:  # nothing of it was written
+                    if not each or isinstance(refusal, LedgerDamaged):
+                        raise
+                    outcomes.append(refusal)
+                else:
+                    outcomes.append(entry)
         self._tail.saw(last)
-        return entries
+        return outcomes
 
     def _spend(
         self,
         page: Page,
         last: ChainRow,
         opening: Mapping[str, Any],
-        event: Event,
-        token: str | None,
-        told: Mapping[str, str],
+        debit: Debit,
     ) -> tuple[Entry, ChainRow]:
+        event, token, stamp = debit.event, debit.token, debit.stamp
+        check_name("release", purpose=debit.purpose)
+        check_token(token)
+        told = stamp.written(who(self._user if stamp.user is None else stamp.user, debit.purpose))
         described = event.to_dict()
         if token is not None and (paid := page.find("spend", token)) is not None:
             _check_same(self.name, token, self._sound(paid).content["event"], described)
@@ -209,31 +220,44 @@ class Ledger(LedgerRules):
 
         It is kept under the time of its debit: how long a release took may depend on the data.
         """
+        (kept,) = self.record_each([(entry, release)])
+        return kept
+
+    def record_each(self, answers: Sequence[tuple[Entry, Release]]) -> list[Mapping[str, Any]]:
+        """Keep several answers in one transaction; the first answer of each, if there was one before."""
+        stored: list[Mapping[str, Any]] = []
         with self._store.write() as page:
             last, _ = self._tail.checked(page, spending=False)
-            paid = page.find("spend", entry.token)
-            if paid is None or paid.paid != entry.number:
-                raise LedgerError(
-                    f"ledger {self.name}",
-                    "the answer was not paid for in this ledger",
-                    got={"entry": entry.number},
-                )
-            known = self._answer(page, entry.token)
-            if known is None:
-                known = last = ChainRow.after(
-                    last,
-                    "record",
-                    entry.token,
-                    {"release": release.to_dict()},
-                    spent=last.spent,
-                    ceiling=last.ceiling,
-                    at=self._sound(paid).at,
-                    state=last.standing,
-                )
-                page.append(known)
+            for entry, release in answers:
+                known, last = self._record(page, last, entry, release)
+                stored.append(known.content["release"])
         self._tail.saw(last, spending=False)
-        stored: Mapping[str, Any] = known.content["release"]
         return stored
+
+    def _record(
+        self, page: Page, last: ChainRow, entry: Entry, release: Release
+    ) -> tuple[ChainRow, ChainRow]:
+        paid = page.find("spend", entry.token)
+        if paid is None or paid.paid != entry.number:
+            raise LedgerError(
+                f"ledger {self.name}",
+                "the answer was not paid for in this ledger",
+                got={"entry": entry.number},
+            )
+        if (known := self._answer(page, entry.token)) is not None:
+            return known, last
+        row = ChainRow.after(
+            last,
+            "record",
+            entry.token,
+            {"release": release.to_dict()},
+            spent=last.spent,
+            ceiling=last.ceiling,
+            at=self._sound(paid).at,
+            state=last.standing,
+        )
+        page.append(row)
+        return row, row
 
     def _cost(self, event: Event, opening: Mapping[str, Any], ceiling: Guarantee) -> Guarantee:
         """Convert a price to the ledger's relation and kind."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 import itertools
 import math
 import numbers
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from sordino.running.seeding import seed_all
 
 if TYPE_CHECKING:
     from sordino.running.block import Block
@@ -28,11 +29,13 @@ class Task:
         frame: What the function gets: a word of `sordino.running.block.FRAMES`.
         outputs: Names of the numbers that it returns; none for a single number.
         debias: Parts of the jackknife inside a block; 0 for none.
+        columns: Names of the columns of a block, for a trial on made-up rows.
     """
 
     frame: str
     outputs: tuple[str, ...] = ()
     debias: int = 0
+    columns: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -56,8 +59,12 @@ def value(function: Callable[[Any], Any], block: Block, task: Task, seed: int) -
     """
     if block.rows == 0:
         return None
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002  what a function may use without being asked
+    seed_all(seed)  # what a function may use without being asked
+    with np.errstate(all="ignore"):
+        return _bent(function, block, task)
+
+
+def _bent(function: Callable[[Any], Any], block: Block, task: Task) -> tuple[float, ...] | None:
     whole = _once(function, block, task)
     parts = min(task.debias, block.rows)
     if whole is None or parts < 2:
@@ -78,8 +85,7 @@ def value(function: Callable[[Any], Any], block: Block, task: Task, seed: int) -
 
 def _once(function: Callable[[Any], Any], block: Block, task: Task) -> tuple[float, ...] | None:
     try:
-        with np.errstate(all="ignore"):
-            return _numbers(function(block.frame(task.frame)), task)
+        return _numbers(function(block.frame(task.frame)), task)
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001  exits and panics are failures like any other

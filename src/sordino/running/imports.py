@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import dis
 import importlib
+import os
+import sys
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -55,3 +57,15 @@ def load(function: Any) -> None:
     for name in named(function):
         with contextlib.suppress(BaseException):  # whatever a module raises
             importlib.import_module(name)
+
+
+def edited() -> tuple[tuple[str, float], ...]:
+    """When the files of loaded modules were written that are not installed: code that somebody may be working on."""
+    installed = {sys.prefix, sys.base_prefix}
+    found = []
+    for name, module in sorted(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and not any(file.startswith(f"{home}{os.sep}") for home in installed):
+            with contextlib.suppress(OSError):
+                found.append((name, os.stat(file).st_mtime))  # noqa: PTH116
+    return tuple(found)

@@ -46,20 +46,25 @@ def run(
 
 
 def covered(function: bytes, task: Task, limits: ProcessLimits) -> tuple[str, ...]:
-    """Start one worker to see that the function can be loaded and what is confined; before anything is spent.
+    """Start a process to see that the function can be loaded and what is confined; before anything is spent.
 
-    It has seen no row and is kept for the run that follows.
+    It sees no row, and is kept for the runs that follow.
     """
     if limits.isolation == "none":
         return ()
-    worker = Worker.started(function, task, limits)
-    held = worker.ready()
-    _SPARE.keep((function, task, limits), worker)
-    return held
+    key = (function, task, limits)
+    first = _FIRST.take(key)
+    _FIRST.keep(key, first)
+    return first.held
 
 
-class _Spare:
-    """At most one worker that was started and not used yet."""
+def end() -> None:
+    """End the process that is kept for the next run."""
+    _FIRST.clear()
+
+
+class _First:
+    """At most one process that forks workers and is in no use now; no block comes near it, so it serves many runs."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -71,14 +76,16 @@ class _Spare:
             before, self._kept = self._kept, (key, worker, os.getpid())
         _end(before)
 
-    def take(self, key: tuple[bytes, Task, ProcessLimits]) -> Worker | None:
-        """The one that fits, or None; one that does not fit is ended."""
+    def take(self, key: tuple[bytes, Task, ProcessLimits]) -> Worker:
+        """The one that fits, or a new one; one that does not fit is ended. It is ready."""
         with self._lock:
             before, self._kept = self._kept, None
-        if before is not None and before[0] == key and before[2] == os.getpid() and before[1].alive:
+        if before is not None and before[0] == key and before[2] == os.getpid() and before[1].current():
             return before[1]
         _end(before)
-        return None
+        made = Worker.first(*key)
+        made.ready()
+        return made
 
     def clear(self) -> None:
         """End it."""
@@ -92,8 +99,8 @@ def _end(kept: tuple[tuple[bytes, Task, ProcessLimits], Worker, int] | None) -> 
         kept[1].close()
 
 
-_SPARE = _Spare()
-atexit.register(_SPARE.clear)
+_FIRST = _First()
+atexit.register(end)
 
 
 def _here(function: bytes, jobs: Iterable[Job], task: Task) -> Iterator[tuple[int, Values]]:
@@ -109,23 +116,24 @@ def _apart(
 ) -> Iterator[tuple[int, Values]]:
     waiting: Iterator[tuple[int, Job]] = enumerate(jobs)
     first = next(waiting, None)
-    if first is None:  # no block, as on the empty table of a quote: the spare worker stays
+    if first is None:  # no block, as on the empty table of a quote
         return
     waiting = itertools.chain([first], waiting)
-    spare = _SPARE.take((function, task, limits))
-    workers = [Worker.started(function, task, limits) if spare is None else spare]
+    key = (function, task, limits)
+    source = _FIRST.take(key)
+    workers: list[Worker] = []
     again: deque[tuple[int, tuple[Callable[[], Block], int]]] = (
         deque()
     )  # blocks whose worker was hit by another
     try:
-        workers += [workers[0].another() for _ in range(limits.workers - 1)]
+        workers += [source.another() for _ in range(limits.workers)]
         while True:
             free = min(workers, key=lambda worker: len(worker.given), default=None)
             if free is None or len(free.given) < AHEAD:
                 job = again.popleft() if again else next(waiting, None)
                 if job is not None:
                     if free is None or (free.given and len(workers) < limits.workers):
-                        free = Worker.started(function, task, limits)  # in the place of one that was hit
+                        free = source.another()  # in the place of one that was hit
                         workers.append(free)
                     place, (block, seed) = job
                     free.give(place, block(), seed)
@@ -143,6 +151,10 @@ def _apart(
     finally:
         for worker in workers:
             worker.close()
+        if source.current():  # which also lets it take leave of its workers
+            _FIRST.keep(key, source)
+        else:
+            source.close()
 
 
 def _ended(busy: list[Worker]) -> list[Worker]:

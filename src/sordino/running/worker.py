@@ -1,4 +1,4 @@
-"""One zygote seen from the process that holds the table: what it is given, and what comes back.
+"""One process that forks blocks, seen from the process that holds the table: what it is given, and what comes back.
 
 A worker has at most two blocks: the one that runs, and the next one, which waits in its socket so that no time is lost
 between them. A block that was waiting when its worker was hit is given to another, so one block cannot fail another.
@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sordino.errors import Unsupported
-from sordino.running.zygote import DONE, HEADER
+from sordino.running.passing import write
+from sordino.running.zygote import CURRENT, DONE, HEADER, WORKER
 
 if TYPE_CHECKING:
     from sordino.running.block import Block
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 GRACE = 20.0  # seconds after which a worker that does not report is given up
 START = 120.0  # seconds in which the libraries of a function must be imported
+PARTING = 2.0  # seconds in which a process that is not needed any more ends by itself
 AHEAD = 2  # blocks that a worker may have
 
 
@@ -66,7 +68,7 @@ class Given:
 
 
 class Worker:
-    """One zygote, and the blocks that it works on. It is started at once and may be used when `ready` returns."""
+    """A process that forks blocks, and the blocks that it works on; it may be used when `ready` returns."""
 
     def __init__(self, task: Task, limits: ProcessLimits) -> None:
         self.task, self.limits = task, limits
@@ -74,13 +76,13 @@ class Worker:
         self.until = 0.0
         self.held: tuple[str, ...] = ()
         self.process: subprocess.Popen[bytes] | None = None
-        self.handle = -1  # an open file that stands for the zygote
+        self.handle = -1  # an open file that stands for the process
         self.channel, self._theirs = socket.socketpair()
         self.channel.settimeout(START)
 
     @classmethod
-    def started(cls, function: bytes, task: Task, limits: ProcessLimits) -> Worker:
-        """A new process, which has nothing of this one but the function."""
+    def first(cls, function: bytes, task: Task, limits: ProcessLimits) -> Worker:
+        """A new process, which has nothing of this one but the function. It is asked for others, never for a block."""
         _check_platform()
         made = cls(task, limits)
         theirs = made._theirs
@@ -102,16 +104,24 @@ class Worker:
                 "memory": limits.memory,
             }
         )
-        with contextlib.suppress(OSError):  # a zygote that is gone is found by `ready`
+        with contextlib.suppress(OSError):  # a process that is gone is found by `ready`
             made.channel.sendall(HEADER.pack(len(setup)) + setup)
         return made
 
+    def current(self) -> bool:
+        """Whether the process is there, and its code is what is written now; asked before it is used again."""
+        try:
+            self.channel.sendall(CURRENT)
+            return self.channel.recv(1) == CURRENT
+        except OSError:
+            return False
+
     def another(self) -> Worker:
-        """A zygote like this one, forked from it: all libraries are loaded already."""
+        """One that takes blocks, forked from this one: all libraries are loaded already."""
         self.ready()
         made = Worker(self.task, self.limits)
         with contextlib.suppress(OSError):
-            socket.send_fds(self.channel, [bytes(8)], [made._theirs.fileno()])
+            socket.send_fds(self.channel, [WORKER], [made._theirs.fileno()])
         made._theirs.close()
         return made
 
@@ -155,12 +165,9 @@ class Worker:
     def give(self, place: int, block: Block, seed: int) -> None:
         """Hand over the rows of one block, as an open file in memory that nobody else sees."""
         self.ready()
-        rows = os.memfd_create("block")
+        rows = write(block)
         answer, theirs = os.pipe()
         try:
-            with os.fdopen(os.dup(rows), "wb") as stream:
-                pickle.dump(block, stream, protocol=5)
-            os.lseek(rows, 0, os.SEEK_SET)
             with contextlib.suppress(OSError):
                 socket.send_fds(self.channel, [struct.pack("<Q", seed)], [rows, theirs])
         finally:
@@ -195,11 +202,13 @@ class Worker:
         return done.place, (None if any(one != one for one in numbers) else numbers), alive  # noqa: PLR0124  NaN
 
     def close(self) -> None:
-        """End the zygote; its children end with it."""
+        """End the process; its children end with it."""
         for one in self.given:
             os.close(one.answer)
         self.given.clear()
-        self.channel.close()
+        self.channel.close()  # it ends its children, then itself
+        if self.handle >= 0:
+            select.select([self.handle], [], [], PARTING)
         self._kill()
         if self.handle >= 0:
             os.close(self.handle)

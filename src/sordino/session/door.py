@@ -9,11 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sordino import __version__
 from sordino.calling import explained
 from sordino.errors import DataError, SordinoError, Unanswered
 from sordino.reading.condition import Condition
@@ -23,14 +21,14 @@ from sordino.reading.split import Key, Split
 from sordino.session.discovered import by_key
 from sordino.session.groups import answers_by_group, converse
 from sordino.session.provenance import provenance
+from sordino.session.published import published
 from sordino.session.quote import Question, prepare
-from sordino.session.record import real
-from sordino.session.release import Interval, Release
+from sordino.session.release import Release
 
 if TYPE_CHECKING:
     from sordino.coverage import Coverage
     from sordino.ledger import Entry, Ledger
-    from sordino.ledger.declared import Stamp
+    from sordino.ledger.declared import Debit, Stamp
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
     from sordino.reading.formula import Formula
@@ -300,7 +298,38 @@ class Session:
     def _released(self, question: Question, entry: Entry) -> Release:
         """Read, draw and put together."""
         asked, drawn = self._closed_room(question, entry)
-        return _release(asked, entry, drawn)
+        return published(asked, entry, drawn)
+
+    @staticmethod
+    def release_each(jobs: Sequence[tuple[Session, Question, Debit]]) -> list[Release | SordinoError]:
+        """The questions of several people in one turn: one transaction debits, one keeps the answers.
+
+        Each is answered, or has its refusal in its place; none waits for the disk on its own. Stopped at any instant
+        and asked again with the same tokens it pays nothing twice.
+
+        Args:
+            jobs: Sessions on one ledger, each with its `question` and how it is to stand in the ledger.
+        """
+        ledger = jobs[0][0].ledger
+        for session, _, _ in jobs:
+            session._source.ready()
+        outcomes: list[Any] = list(ledger.spend_each([debit for _, _, debit in jobs]))
+        drawn: dict[int, tuple[Entry, Release]] = {}
+        for place, (session, question, _) in enumerate(jobs):
+            entry = outcomes[place]
+            if isinstance(entry, SordinoError):
+                continue
+            if entry.release is not None:
+                outcomes[place] = Release.from_dict(entry.release)
+                continue
+            try:
+                drawn[place] = (entry, session._released(question, entry))
+            except SordinoError as problem:
+                outcomes[place] = problem
+        if drawn:
+            for place, kept in zip(drawn, ledger.record_each(list(drawn.values())), strict=True):
+                outcomes[place] = Release.from_dict(kept)
+        return outcomes
 
     def _closed_room(self, question: Question, entry: Entry) -> tuple[Question, list[list[Answer]]]:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told.
@@ -351,69 +380,3 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<Session on {self.ledger!r}, {self.neighbors.value}>"
-
-
-def _release(question: Question, entry: Entry, groups: list[list[Answer]]) -> Release:
-    """Put the published numbers together."""
-    values: list[Any] = []
-    bars: list[Interval | None] = []
-    public: dict[str, Any] = {}
-    names = (
-        [""] if question.event.by is None else list(map(_named, Split.from_record(question.event.by).keys))
-    )
-    for place, answers in enumerate(groups):
-        shown = []
-        for index, (answer, part) in enumerate(zip(answers, question.parts, strict=True)):
-            value, others = _published(answer)
-            shown.append(value)
-            bars.append(None if part.bar is None else part.bar.around(answer))
-            if others:
-                name = "/".join(
-                    part for part in (names[place], "" if question.single else str(index)) if part
-                )
-                public.update({name: others} if name else others)
-        values.append(shown[0] if question.single else tuple(shown))
-    lone = question.event.by is None
-    kept: Any = None
-    if any(one is not None for one in bars):
-        kept = bars[0] if lone and question.single else tuple(bars)
-    grids = tuple(part.lattices.get("value") for part in question.parts)
-    rest = [
-        {name: lattice for name, lattice in part.lattices.items() if name != "value"}
-        for part in question.parts
-    ]
-    return Release(
-        value=values[0] if lone else tuple(values),
-        event=question.event,
-        grid=grids[0] if question.single else grids,
-        lattices=rest[0] if question.single else {str(index): each for index, each in enumerate(rest)},
-        assumptions=question.assumptions,
-        at=entry.at,
-        version=__version__,
-        ledger_id=entry.number,
-        token=entry.token,
-        interval=kept,
-        public=public,
-    )
-
-
-def _published(answer: Answer) -> tuple[Any, dict[str, Any]]:
-    """The value and paid by-products other than a bar, as floats."""
-    ends = ("low", "high", "level", "added", "simultaneous", "free") if "level" in answer.public else ()
-    rest = {name: _float(value) for name, value in answer.public.items() if name not in ends}
-    value = rest.pop("key") if "key" in rest else _float(answer.value)
-    return value, rest
-
-
-def _float(value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return tuple(_float(item) for item in value)
-    if not isinstance(value, Fraction):
-        return value
-    number = real(value)
-    return float(number["number"]) if isinstance(number, dict) else number
-
-
-def _named(key: Any) -> str:
-    """A group in words: its key, or its keys."""
-    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)

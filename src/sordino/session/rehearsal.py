@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import SordinoError, Unsupported
+from sordino.exact.bits import SeededBits
 from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Combinations, Links, Request, Summary
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.lattice import Lattice
@@ -14,13 +17,32 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
 
+REMEMBERED = 256  # questions; each holds public things only
+
+
 def rehearse(
     statistic: Statistic, mechanism: Mechanism, grid: Lattice, contribution: int
 ) -> tuple[Ask, Answer]:
     """Hold the whole conversation on an empty table: find the first request, and let every refusal come now.
 
-    The answer is about nobody; its form tells whether a bar follows from what is published.
+    The answer is about nobody; its form tells whether a bar follows from what is published. A question that passed is
+    remembered by its public parameters, so that a release is drawn once when it is asked again. A caller's own function
+    is not: it may hold whatever it likes.
     """
+    if Trait.BLOCKS in mechanism.asks or not _frozen(statistic, mechanism):
+        return _held(statistic, mechanism, grid, contribution)
+    return _remembered(statistic, mechanism, grid, contribution)
+
+
+def _frozen(*asked: Any) -> bool:
+    try:
+        hash(asked)
+    except TypeError:  # a plug-in's own class
+        return False
+    return True
+
+
+def _held(statistic: Statistic, mechanism: Mechanism, grid: Lattice, contribution: int) -> tuple[Ask, Answer]:
     from sordino.data.memory import Memory
 
     asked: list[Ask] = []
@@ -31,7 +53,8 @@ def rehearse(
         return Memory(nothing).summary(request)[0]
 
     try:
-        answer = mechanism.answer(statistic, ask, grid, contribution=contribution)
+        # Nobody is protected here, and the bits of a release must not depend on what was rehearsed before it.
+        answer = mechanism.answer(statistic, ask, grid, contribution=contribution, bits=SeededBits(0))
     except SordinoError:
         raise
     except Exception as problem:
@@ -42,6 +65,9 @@ def rehearse(
             hint="another price, such as sd.Pure(0.5), or another mechanism",
         ) from problem
     return asked[0], answer
+
+
+_remembered = lru_cache(maxsize=REMEMBERED)(_held)
 
 
 def columns(request: Ask) -> tuple[str, ...]:

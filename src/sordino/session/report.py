@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import __version__, checks
 from sordino.errors import ParameterError
-from sordino.explain import about_the_answers, asked, not_protected, odds, whom
+from sordino.explain import about_the_answers, amounts, asked, not_protected, odds, whom
 from sordino.labels import name, parts, shown
 from sordino.made import clamped, drawn_by
 from sordino.session.blocks import TableBlock, blocks
@@ -140,8 +140,8 @@ def _top(
         f"figures say almost the same with or without the data of {escape(_protected(ledger))}.</p>"
         f'<div class="gauge" role="img" aria-label="{100 * share:.0f} % of the budget is spent">'
         f'<div style="width:{100 * share:.1f}%"></div></div>'
-        f'<p class="soft">Privacy budget: {escape(repr(ledger.spent))} spent, {escape(repr(ledger.remaining))} left of '
-        f"{escape(repr(ledger.budget))}.</p>"
+        f'<p class="soft">Privacy budget: {amounts(ledger.spent)} spent, {amounts(ledger.remaining)} left of '
+        f"{amounts(ledger.budget)}.</p>"
         f"{links}</header>"
     )
 

@@ -231,7 +231,7 @@ class Function(Statistic):
         from sordino.running.rehearsal import rehearse
 
         columns = {name: list(example[name]) for name in self.columns}
-        task = Task(self.frame, self.outputs, self.debias or 0)
+        task = Task(self.frame, self.outputs, self.debias or 0, tuple(self.columns))
         return rehearse(
             self.pickled, columns, task, self.limits, blocks=blocks, rows=rows or max(self.block_rows, 60)
         )

@@ -227,7 +227,7 @@ def audit_default(
     Example:
         >>> from sordino.privacy import Pure
         >>> from sordino.statistics.count import Count
-        >>> found = audit_default(next(iter(Count.cases())), Pure(1), runs=2000)
+        >>> found = audit_default(next(iter(Count.cases())), Pure(1), runs=4000)
         >>> found.refuted, found.strong
         (False, True)
     """

@@ -170,23 +170,25 @@ class ForcedDraws(Draws):
         ordered = sorted(cells, key=lambda cell: cell.first)
         return self.scored(
             [(cell.first, cell.last) for cell in ordered],
-            [slope * cell.level for cell in ordered],
+            [slope.numerator * cell.level for cell in ordered],
             measure,
+            unit=slope.denominator,
             price=price,
         )
 
     def scored(
         self,
         runs: Sequence[tuple[int, int]],
-        exponents: Sequence[Fraction],
+        levels: Sequence[int],
         measure: Measure,
         *,
+        unit: int,
         price: Guarantee,
     ) -> int:
         """As `Draws.scored`."""
         step = steps.RunsStep(
             price=price, starts=np.array([first for first, _ in runs], dtype=object), after=runs[-1][1] + 1,
-            exponents=np.array([float(exponent) for exponent in exponents]), measure=measure,
+            exponents=np.array([float(level / unit) for level in levels]), measure=measure,
         )  # fmt: skip
         return int(self._force(step))
 

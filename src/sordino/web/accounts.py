@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import json
 import secrets
 import string
 import threading
@@ -13,7 +14,8 @@ import zlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sordino.errors import ParameterError
+from sordino.errors import LimitExceeded, ParameterError
+from sordino.privacy import Guarantee
 from sordino.web.desk import hashed
 from sordino.web.person import ROLES, Person
 
@@ -25,8 +27,8 @@ PREFIX = "sdn_"
 LONGEST = 90
 """Days that a token lasts at most."""
 INVITED = 24 * 3600
-COST = {"n": 2**15, "r": 8, "p": 1, "maxmem": 2**26, "dklen": 32}
-"""Of scrypt: 32 MB and some 50 ms for one password."""
+COST = {"n": 2**15, "r": 8, "p": 3, "maxmem": 2**26, "dklen": 32}
+"""Of scrypt, as OWASP asks at least: 32 MB and some 150 ms for one password."""
 LETTERS = string.digits + string.ascii_letters
 _TWO = threading.BoundedSemaphore(2)  # slow hashes at once: nobody fills the memory with tries
 
@@ -146,8 +148,9 @@ class Accounts:
         *,
         datasets: tuple[str, ...] = (),
         days: int = 30,
+        cost_max: Guarantee | None = None,
     ) -> str:
-        """A token, shown once."""
+        """A token, shown once; ``cost_max`` is what all of its questions may cost."""
         if (
             not name.strip()
             or len(name) > 100
@@ -161,17 +164,20 @@ class Accounts:
             )  # fmt: skip
         secret = new_token()
         self.desk.run(
-            "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, '', ?, '', 1)",
-            hashed(secret), name.strip(), person, " ".join(scopes), "\n".join(datasets), time.time() + days * 86400,
+            "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, '', 1)",
+            hashed(secret), name.strip(), person, " ".join(scopes), "\n".join(datasets),
+            "" if cost_max is None else json.dumps(cost_max.to_dict()), time.time() + days * 86400,
         )  # fmt: skip
         return secret
 
     def tokens(self, person: str | None = None) -> list[dict[str, Any]]:
         """What is known of tokens; never the tokens."""
-        names = ("hash", "name", "person", "scopes", "until", "used", "active")
+        names = ("hash", "name", "person", "scopes", "datasets", "cost_max", "until", "used", "active")
         rows = self.desk.run(f"SELECT {', '.join(names)} FROM tokens ORDER BY person, name").fetchall()  # noqa: S608
         made = [dict(zip(names, row, strict=True)) for row in rows]
         for one in made:
+            one["cost_max"] = Guarantee.from_dict(json.loads(one["cost_max"])) if one["cost_max"] else None
+            one["datasets"] = ", ".join(one["datasets"].split("\n"))
             one["until"] = datetime.fromtimestamp(one["until"], UTC).date().isoformat()
         return [one for one in made if person in (None, one["person"])]
 
@@ -194,6 +200,30 @@ class Accounts:
         if used != today:
             self.desk.run("UPDATE tokens SET used = ? WHERE hash = ?", today, hashed(secret))
         return self.person(
-            person, via=name, scopes=frozenset(scopes.split()), address=address,
+            person, via=name, scopes=frozenset(scopes.split()), address=address, token=hashed(secret),
             datasets=frozenset(filter(None, datasets.split("\n"))),
         )  # fmt: skip
+
+    def charge(self, token: str, draft: str, cost: Guarantee) -> None:
+        """Count a question against what its token may cost in all; the same question once."""
+        with self.desk.writing():
+            found = self.desk.run("SELECT cost_max FROM tokens WHERE hash = ?", token).fetchone()
+            if found is None or not found[0]:
+                return
+            most = Guarantee.from_dict(json.loads(found[0]))
+            rows = self.desk.run("SELECT draft, cost FROM charges WHERE token = ?", token).fetchall()
+            costs = {name: Guarantee.from_dict(json.loads(text)) for name, text in rows}
+            total = sum((one for name, one in costs.items() if name != draft), start=cost)
+            if not total.within(most):
+                raise LimitExceeded(
+                    "token", "this token has not enough left", got={"asked": cost, "of": most},
+                    why="Nothing was read and nothing was spent.", hint="ask for less, or make another token",
+                )  # fmt: skip
+            self.desk.run(
+                "INSERT INTO charges VALUES (?, ?, ?) ON CONFLICT (token, draft) DO NOTHING",
+                token, draft, json.dumps(cost.to_dict()),
+            )  # fmt: skip
+
+    def refund(self, token: str, draft: str) -> None:
+        """Take a question off again that was not paid."""
+        self.desk.run("DELETE FROM charges WHERE token = ? AND draft = ?", token, draft)

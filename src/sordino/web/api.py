@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import re
 import time
@@ -21,73 +20,27 @@ from sordino.errors import (
     SordinoError,
     TokenUsed,
     Unanswered,
-    spell,
 )
 from sordino.explain import asked as in_words
 from sordino.explain import whom
 from sordino.ledger import account
 from sordino.ledger.declared import Stamp
-from sordino.web import ask, requests
-from sordino.web.ledger import visible
+from sordino.web import api_ledger, releasing, requests
+from sordino.web import plan as plans
+from sordino.web.api_parts import V1, body, dataset_of
 from sordino.web.openapi import document
 from sordino.web.question import Inquiry
-from sordino.web.view import office, person, status_of
+from sordino.web.view import office, person
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from sordino.ledger import Ledger
     from sordino.web.dataset import Dataset
 
+ENDED = ("refused", "expired", "withdrawn")
 TOKEN = re.compile(r"[A-Za-z0-9._:-]{8,120}")
 PATIENCE = 10.0
 """Seconds that a release is waited for before the caller is told to look again."""
-PROBLEM = "application/problem+json"
-
-
-class TooMany(SordinoError):
-    """Somebody asks faster than is allowed."""
-
-
-def problem_of(problem: Any) -> Response:
-    """An error as a document."""
-    status = 429 if isinstance(problem, TooMany) else status_of(problem)
-    said = {
-        "type": "about:blank", "title": problem.rule, "status": status, "code": type(problem).__name__,
-        "subject": problem.subject, "rule": problem.rule, "why": problem.why, "hint": problem.hint,
-        "got": {str(name): spell(value) for name, value in problem.got.items()},
-    }  # fmt: skip
-    return JSONResponse(said, status, {"retry-after": "10"} if status == 429 else None, media_type=PROBLEM)
-
-
-def allow(request: Request, what: str) -> None:
-    """Count a use; refuse beyond so many a minute."""
-    house, who = office(request), person(request)
-    if not house.desk.allow(f"{what} {who.name}", house.rates[what]):
-        raise TooMany(
-            "api",
-            f"at most {house.rates[what]} {what}s a minute",
-            hint="wait a little, ask again with the token",
-        )
-
-
-async def body(request: Request) -> Any:
-    """What was sent, as JSON."""
-    try:
-        return json.loads(await request.body() or b"{}")
-    except ValueError:
-        raise ParameterError("api", "the body must be JSON") from None
-
-
-def _dataset(request: Request, scope: str) -> Dataset:
-    """The dataset of an address, when role and token allow it."""
-    name = request.path_params["name"]
-    who = person(request)
-    who.scope(scope, name)
-    found = office(request).datasets().get(name)
-    if found is None:
-        raise HTTPException(404)
-    return found
 
 
 def datasets(request: Request) -> Response:
@@ -103,7 +56,7 @@ def datasets(request: Request) -> Response:
 
 def dataset(request: Request) -> Response:
     """One dataset: its public description, the budget, what is left."""
-    made = _dataset(request, "quote")
+    made = dataset_of(request, "quote")
     house = office(request)
     book, session = house.ledger_of(made), house.session(made)
     known = {
@@ -117,14 +70,14 @@ def dataset(request: Request) -> Response:
 
 async def quote(request: Request) -> Response:
     """What a question would ask, promise and cost; spends nothing."""
-    made = _dataset(request, "quote")
+    made = dataset_of(request, "quote")
     inquiry = Inquiry.from_dict(await body(request))
     return await run_in_threadpool(_quote, request, made, inquiry)
 
 
 def _quote(request: Request, made: Dataset, inquiry: Inquiry) -> Response:
     person(request).must("ask")
-    allow(request, "quote")
+    releasing.allow(request, "quote")
     house = office(request)
     book = house.ledger_of(made)
     _, question = inquiry.of(house.session(made))
@@ -138,7 +91,7 @@ def _quote(request: Request, made: Dataset, inquiry: Inquiry) -> Response:
 
 async def release(request: Request) -> Response:
     """Ask under a token of the caller's: the first time pays, every other time finds what was paid."""
-    made = _dataset(request, "release")
+    made = dataset_of(request, "release")
     inquiry = Inquiry.from_dict(await body(request))
     kept = await run_in_threadpool(_draft, request, made, inquiry)
     if kept["answer"] is not None:
@@ -150,7 +103,10 @@ async def release(request: Request) -> Response:
         kept["ledger_token"],
         made.name,
         made.answer_after,
-        ask.work(office(request), kept, made, inquiry, stamp, person(request).address),
+        releasing.LaneTask(
+            office(request), kept, made, inquiry, stamp, person(request).address, person(request).token
+        ),
+        owner=kept["person"],
     )
     deadline = time.monotonic() + PATIENCE
     for _ in range(16):
@@ -191,7 +147,7 @@ def _draft(request: Request, made: Dataset, inquiry: Inquiry) -> dict[str, Any]:
             got={"token": token},
             hint="use a new token",
         )
-    name = ask.ledger_token(house, kept)
+    name = releasing.ledger_token(house, kept)
     paid = house.ledger_of(made).paid(name)
     job = request.app.state.lanes.job(name)
     due = job is None or job.ready
@@ -201,13 +157,11 @@ def _draft(request: Request, made: Dataset, inquiry: Inquiry) -> dict[str, Any]:
         "wait": False,
     }
     if kept["answer"] is None and (asked := requests.kept(house, key)) is not None:
-        if asked["state"] in ("refused", "expired"):
+        if asked["state"] in ENDED:
             raise not_granted(asked)
         kept["wait"] = asked["state"] == "waiting"
     if kept["answer"] is None and paid is None and not kept["wait"]:
-        if request.app.state.lanes.busy(ask.of_person(house, who.name)):
-            raise TooMany("release", "one release at a time", hint="wait for the answer, then ask the next")
-        allow(request, "release")
+        releasing.free(request)
     return kept
 
 
@@ -230,13 +184,13 @@ def _answer(request: Request, made: Dataset, kept: dict[str, Any]) -> Response:
 
 def look(request: Request) -> Response:
     """What became of a question, by its token."""
-    made = _dataset(request, "release")
+    made = dataset_of(request, "release")
     house, who = office(request), person(request)
     key = house.sealed(f"api {who.name} {made.name} {request.path_params['token']}")
     kept = house.desk.drafted(key)
     if kept is None:
         raise HTTPException(404)
-    name = ask.ledger_token(house, kept)
+    name = releasing.ledger_token(house, kept)
     job = request.app.state.lanes.job(name)
     if job is not None and not job.ready:
         return JSONResponse({"state": "working"}, 202)
@@ -244,63 +198,32 @@ def look(request: Request) -> Response:
     if paid is not None and paid.release is not None:
         return JSONResponse(dict(paid.release), 201)
     asked = requests.kept(house, key)
-    if asked is not None and asked["state"] in ("refused", "expired"):
+    if asked is not None and asked["state"] in ENDED:
         raise not_granted(asked)
     return JSONResponse({"state": "waiting" if asked is not None else kept["state"]}, 202)
 
 
-def _book(request: Request, scope: str) -> tuple[Dataset, Ledger]:
-    made = _dataset(request, scope)
-    return made, office(request).ledger_of(made)
-
-
-def ledger(request: Request) -> Response:
-    """The budget that pays for a dataset."""
-    _, book = _book(request, "history")
-    amounts = {"budget": book.budget, "spent": book.spent, "left": book.remaining}
-    told = {name: amount.to_dict() for name, amount in amounts.items()}
-    return JSONResponse(told | {"state": book.state, "releases": book.releases})
-
-
-def entries(request: Request) -> Response:
-    """What was asked: all of it, one's own, or what was published, as the role allows."""
-    _, book = _book(request, "history")
-    who, slug = person(request), office(request).slug(book)
-    after = request.query_params.get("after", "0")
-    listed = book.entries(after=int(after) if after.isdigit() else 0)
-    found = [entry.to_dict() for entry in listed if visible(request, who, slug, entry)]
-    return JSONResponse({"entries": found[:500]})
-
-
-def verify(request: Request) -> Response:
-    """Check the whole ledger."""
-    made, book = _book(request, "verify")
-    person(request).must("audit")
-    report = book.verify(known=request.query_params.get("known") or None).to_dict()
-    return JSONResponse(report | {"ledger": made.name})
-
-
-def export(request: Request) -> Response:
-    """The whole ledger."""
-    _, book = _book(request, "verify")
-    person(request).must("audit")
-    written = io.StringIO()
-    book.export_to(written)
-    return Response(written.getvalue(), media_type="application/json")
-
-
-async def decision(request: Request) -> Response:
-    """Approve or refuse a request."""
+async def plan(request: Request) -> Response:
+    """The error to expect, worked out on generated data: 202 with the first figure until the whole table is known."""
+    person(request).scope("plan")
     given = await body(request)
-    person(request).scope("decide")
-    state = await requests.decided(
-        request,
-        person(request),
-        request.path_params["token"],
-        str(given.get("decision", "")),
-        str(given.get("reason", "")),
+    assumed = dict(given.pop("assume", None) or {}) if isinstance(given, dict) else {}
+    asked = Inquiry.from_dict(given)
+    options = plans.assumed({str(name): str(value) for name, value in assumed.items()})
+    found = await run_in_threadpool(
+        lambda: plans.started(request, asked, options, wait=PATIENCE, stage="full")
     )
-    return JSONResponse({"state": state})
+    if "error" in found:
+        raise found["error"]
+    if "full" in found:
+        return JSONResponse({"state": "done", **_plain(found["full"])})
+    return JSONResponse({"state": "working", **_plain(found.get("quick") or {})}, 202)
+
+
+def _plain(figures: dict[str, Any]) -> dict[str, Any]:
+    """Figures as JSON: no numbers that it does not have."""
+    found: dict[str, Any] = json.loads(json.dumps(figures, default=str), parse_constant=lambda _: None)
+    return found
 
 
 def openapi(request: Request) -> Response:  # noqa: ARG001
@@ -308,7 +231,6 @@ def openapi(request: Request) -> Response:  # noqa: ARG001
     return JSONResponse(document(ROUTES))
 
 
-V1 = "/api/v1"
 ROUTES = [
     Route(f"{V1}/openapi.json", openapi),
     Route(f"{V1}/datasets", datasets),
@@ -316,9 +238,6 @@ ROUTES = [
     Route(f"{V1}/datasets/{{name}}/quote", quote, methods=["POST"]),
     Route(f"{V1}/datasets/{{name}}/releases/{{token}}", release, methods=["PUT"]),
     Route(f"{V1}/datasets/{{name}}/releases/{{token}}", look, methods=["GET"]),
-    Route(f"{V1}/datasets/{{name}}/ledger", ledger),
-    Route(f"{V1}/datasets/{{name}}/ledger/entries", entries),
-    Route(f"{V1}/datasets/{{name}}/ledger/verify", verify),
-    Route(f"{V1}/datasets/{{name}}/ledger/export", export),
-    Route(f"{V1}/requests/{{token}}/decision", decision, methods=["POST"]),
+    Route(f"{V1}/plan", plan, methods=["POST"]),
+    *api_ledger.ROUTES,
 ]

@@ -18,7 +18,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from sordino.errors import SordinoError
-from sordino.web import ask, data, entrance, ledger, more, plan, reports
+from sordino.web import ask, data, entrance, ledger, more, plan, releasing, reports
 from sordino.web.lanes import Lanes
 from sordino.web.locks import Locks
 from sordino.web.view import page, refused, see
@@ -43,6 +43,7 @@ def application(
     origins: tuple[str, ...],
     entry: Any = None,
     secure: bool = False,
+    strict: bool = False,
 ) -> ASGIApp:
     """The app of an office.
 
@@ -52,6 +53,7 @@ def application(
         origins: The exact origins from which forms may come.
         entry: How people come in; by a link for one person unless given.
         secure: Whether it is reached by TLS.
+        strict: Whether a lane is kept until its answers are handed out.
     """
     door = entry or entrance.Link(office, cookie=cookie_name(hosts))
     routes = [
@@ -74,7 +76,9 @@ def application(
     async def life(app: Starlette) -> AsyncIterator[None]:
         # Every thread has its own connections: a few are enough, and a database has no more than a hundred.
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
-        ask.finish(app)
+        if office.shared:  # whoever asks first does not wait for what all need
+            await anyio.to_thread.run_sync(office.warm)
+        releasing.finish(app)
         threading.Thread(target=app.state.worker.warm, daemon=True).start()
         yield
         app.state.worker.close()
@@ -87,7 +91,13 @@ def application(
         exception_handlers={SordinoError: _refused, 404: _absent, 405: _absent},
         middleware=[Middleware(entrance.Entrance, door=door)],
     )
-    app.state.office, app.state.worker, app.state.lanes, app.state.door = office, PlanWorker(), Lanes(), door
+    lanes = Lanes(releasing.together, strict=strict)
+    app.state.office, app.state.worker, app.state.lanes, app.state.door = (
+        office,
+        PlanWorker(polite=office.shared),
+        lanes,
+        door,
+    )
     return Shield(Locks(Shield(app), hosts=hosts, origins=origins, strict_transport=secure))
 
 
@@ -102,7 +112,7 @@ def cookie_name(hosts: tuple[str, ...]) -> str:
 
 def _refused(request: Request, problem: Exception) -> Response:
     if request.url.path.startswith("/api/"):
-        from sordino.web.api import problem_of
+        from sordino.web.api_parts import problem_of
 
         return problem_of(problem)
     return refused(request, problem)

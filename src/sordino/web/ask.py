@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
-import time
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from sordino import fields
-from sordino.errors import BudgetExceeded, NotApproved, ParameterError, SordinoError, Unanswered
+from sordino.errors import ParameterError, SordinoError
 from sordino.explain import asked as in_words
 from sordino.explain import odds, whom
 from sordino.labels import parts
 from sordino.ledger import account
-from sordino.ledger.declared import Stamp
 from sordino.ledger.share import data_of
 from sordino.made import drawn_by
-from sordino.session import Session
-from sordino.web import charts, forms, plan
-from sordino.web.locks import fits, seal
+from sordino.web import charts, forms, plan, releasing, requests
+from sordino.web.locks import seal
 from sordino.web.question import Inquiry
+from sordino.web.releasing import kept_draft, ledger_token
 from sordino.web.view import amount, office, page, person, see
 from sordino.web.view import typed as read_form
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -36,15 +31,12 @@ if TYPE_CHECKING:
     from sordino.web.office import Office
     from sordino.web.person import Person
 
-PATIENCE = 3.0
-"""Seconds that the button waits for an answer before it shows the page that waits."""
-
 
 def show(request: Request) -> Response:
     """The form."""
     house = office(request)
     datasets = house.datasets()
-    if not datasets:
+    if not datasets or not person(request).may("ask"):
         return page(request, "ask_none.html")
     name = request.query_params.get("data") or (next(iter(datasets)) if len(datasets) == 1 else "")
     if name not in datasets:
@@ -59,6 +51,9 @@ def _form(
     allowed = forms.statistics(dataset.statistics)
     first = allowed[0][1][0] if allowed else "median"
     typed = {"statistic": first, **typed}
+    bounded = [name for name, about in dataset.columns.items() if about.low is not None]
+    if "column" not in typed and len(bounded) == 1:  # the only one whose bounds somebody has filled in
+        typed["column"] = bounded[0]
     context: dict[str, Any] = {"columns": {}, "missing": None, "book": None, "whom": ""}
     try:
         context["columns"] = _columns(house, dataset)
@@ -101,7 +96,9 @@ def _draft(request: Request, typed: dict[str, str]) -> Response:
         asked = forms.question(typed, dataset)
         _check_allowed(dataset, asked)
     except SordinoError as error:
+        house.desk.note(who.name, who.via, who.address, "draft", dataset.name, type(error).__name__)
         return _form(request, dataset, typed, error)
+    releasing.allow(request, "quote")
     token = secrets.token_hex(16)
     house.desk.draft(token, who.name, dataset.name, asked.to_dict())
     return see(f"/ask/{token}")
@@ -115,28 +112,9 @@ def _check_allowed(dataset: Dataset, asked: Inquiry) -> None:
         )  # fmt: skip
 
 
-def _kept(request: Request) -> tuple[dict[str, Any], Dataset, Inquiry]:
-    """The draft of an address; another person's is not there."""
-    house, who = office(request), person(request)
-    kept = house.desk.drafted(request.path_params["token"])
-    if kept is None or (kept["person"] != who.name and not who.may("decide")):
-        raise HTTPException(404)
-    return kept, house.dataset(kept["dataset"]), Inquiry.from_dict(kept["asked"])
-
-
-def of_person(house: Office, name: str) -> str:
-    """What the tokens of a person begin with: not their name, since releases show their token."""
-    return house.sealed(f"person {name}")[:12] + "-"
-
-
-def ledger_token(house: Office, kept: dict[str, Any]) -> str:
-    """The token in the ledger: nobody meets another's."""
-    return of_person(house, kept["person"]) + str(kept["token"])
-
-
 def check(request: Request) -> Response:
     """What would be asked, promised and paid; or the answer, once it is due."""
-    kept, dataset, asked = _kept(request)
+    kept, dataset, asked = kept_draft(request)
     house, who = office(request), person(request)
     token = ledger_token(house, kept)
     book = house.ledger_of(dataset)
@@ -148,10 +126,10 @@ def check(request: Request) -> Response:
         return see(f"/ledger/{house.slug(book)}/releases/{paid.number}")
     if paid is not None:
         return page(request, "ask_again.html", token=kept["token"], dataset=dataset, entry=paid)
-    return _quote(request, kept, dataset, asked, who)
+    return quoted(request, kept, dataset, asked, who)
 
 
-def _quote(
+def quoted(
     request: Request,
     kept: dict[str, Any],
     dataset: Dataset,
@@ -160,6 +138,7 @@ def _quote(
     *,
     changed: bool = False,
 ) -> Response:
+    """The check: question, promise, cost, what is left; and the button, where it fits."""
     house = office(request)
     book = house.ledger_of(dataset)
     try:
@@ -178,6 +157,7 @@ def _quote(
     options = plan_options(house, dataset, asked)
     expected = plan.started(request, _planned(asked), options, wait=0.0) if options.get("rows") else {}
     declared = dataset.declared
+    agreed = {rules.name: rules.schema for rules in book.datasets}.get(dataset.name)
     return page(
         request,
         "ask_check.html",
@@ -208,13 +188,14 @@ def _quote(
         expected=expected,
         expecting=bool(options.get("rows")),
         approval=declared.needs_approval(cost) or bool(declared.approved and declared.approved_above is None),
+        other_columns=agreed is not None and agreed != event.to_dict()["data"].get("schema"),
         own=kept["person"] == who.name,
         changed=changed,
         python=asked.python(dataset),
         command=asked.command(dataset),
         book=book,
         slug=house.slug(book),
-        request_state=kept["state"],
+        wanted=requests.kept(house, kept["token"]) if house.shared else None,
     )
 
 
@@ -235,7 +216,7 @@ def _planned(asked: Inquiry) -> Inquiry:
 
 def expected(request: Request) -> Response:
     """The expected error of a draft, once it is known."""
-    _, dataset, asked = _kept(request)
+    _, dataset, asked = kept_draft(request)
     options = plan_options(office(request), dataset, asked)
     found = plan.started(request, _planned(asked), options) if options.get("rows") else {}
     return page(request, "ask_expected.html", found=found, token=request.path_params["token"], polled=True)
@@ -260,119 +241,10 @@ def _retyped(asked: Inquiry) -> dict[str, str]:
     return given | ({"purpose": asked.purpose} if asked.purpose else {})
 
 
-async def release(request: Request) -> Response:
-    """The one button: pays for what was shown, once, and leads to the answer."""
-    who = person(request)
-    who.must("ask")
-    typed = await read_form(request)
-    kept, dataset, asked = await run_in_threadpool(_kept, request)
-    if kept["person"] != who.name:
-        raise HTTPException(404)
-    house = office(request)
-    same = await run_in_threadpool(_same, house, who, kept, dataset, asked, typed.get("seal", ""))
-    if not same:
-        return await run_in_threadpool(lambda: _quote(request, kept, dataset, asked, who, changed=True))
-    return await begin(
-        request, who, kept, dataset, asked, Stamp(who.name, via=None if who.via == "page" else who.via)
-    )
-
-
-def _same(
-    house: Office, who: Person, kept: dict[str, Any], dataset: Dataset, asked: Inquiry, given: str
-) -> bool:
-    """Whether the button belongs to the question as it stands now."""
-    if house.ledger_of(dataset).paid(ledger_token(house, kept)) is not None:
-        return True  # paid already: asking again costs nothing
-    _, question = asked.of(house.session(dataset))
-    return fits(given, seal(house, who.session, kept["token"], question.event.to_dict()))
-
-
-def work(
-    house: Office, kept: dict[str, Any], dataset: Dataset, asked: Inquiry, stamp: Stamp, address: str = ""
-) -> Any:
-    """Debit, read, draw, record: in a lane."""
-
-    def run() -> int | None:
-        try:
-            people, question = asked.of(house.session(dataset))
-            house.desk.mark(kept["token"], "paying", paid=time.time())
-            made = Session.release_all(
-                [(people, question, ledger_token(house, kept))], purpose=asked.purpose, stamp=stamp
-            )[0]
-        except (NotApproved, BudgetExceeded, ParameterError) as problem:
-            house.desk.mark(kept["token"], "draft")
-            house.desk.note(
-                kept["person"], stamp.via or "page", address, "release", dataset.name, type(problem).__name__
-            )
-            raise
-        except SordinoError as problem:
-            house.desk.note(
-                kept["person"], stamp.via or "page", address, "release", dataset.name, type(problem).__name__
-            )
-            raise
-        house.desk.mark(kept["token"], "answered")
-        house.desk.note(
-            kept["person"],
-            stamp.via or "page",
-            address,
-            "release",
-            f"{dataset.name} {made.ledger_id}",
-            "paid",
-        )
-        return made.ledger_id
-
-    return run
-
-
-async def begin(
-    request: Request, who: Person, kept: dict[str, Any], dataset: Dataset, asked: Inquiry, stamp: Stamp
-) -> Response:
-    """Send a question through its lane and wait for it a little, at public times."""
-    house = office(request)
-    job = request.app.state.lanes.submit(
-        ledger_token(house, kept),
-        dataset.name,
-        dataset.answer_after,
-        work(house, kept, dataset, asked, stamp, who.address),
-    )
-    for _ in range(4):  # 1, 2, 4, 8 times the public time
-        if job.ready or (wait := job.next_tick() + 0.005) > PATIENCE:
-            break
-        await asyncio.sleep(wait)
-    if job.ready and (problem := job.future.exception()) is not None and not isinstance(problem, Unanswered):
-        raise problem
-    return see(f"/ask/{kept['token']}")
-
-
-def finish(app: Starlette) -> None:
-    """What was paid and not answered when the program stopped is answered now, with its token and at no cost."""
-    house: Office = app.state.office
-    for token in house.desk.marked("paying"):
-        kept = house.desk.drafted(token)
-        assert kept is not None
-        try:
-            dataset, asked = house.dataset(kept["dataset"]), Inquiry.from_dict(kept["asked"])
-            paid = house.ledger_of(dataset).paid(ledger_token(house, kept))
-        except SordinoError:
-            continue
-        if paid is None:
-            house.desk.mark(token, "draft")
-        elif paid.release is not None:
-            house.desk.mark(token, "answered")
-        else:
-            stamp = Stamp(kept["person"], approved_by=paid.who.get("approved_by"))
-            app.state.lanes.submit(
-                ledger_token(house, kept),
-                dataset.name,
-                dataset.answer_after,
-                work(house, kept, dataset, asked, stamp),
-            )
-
-
 ROUTES = [
     Route("/ask", show),
     Route("/ask", draft, methods=["POST"]),
     Route("/ask/{token}", check),
     Route("/ask/{token}/expected", expected),
-    Route("/ask/{token}/release", release, methods=["POST"]),
+    Route("/ask/{token}/release", releasing.release, methods=["POST"]),
 ]

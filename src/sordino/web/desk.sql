@@ -30,3 +30,6 @@ CREATE TABLE IF NOT EXISTS log (
     number INTEGER PRIMARY KEY, at TEXT NOT NULL, person TEXT NOT NULL, via TEXT NOT NULL, address TEXT NOT NULL,
     route TEXT NOT NULL, subject TEXT NOT NULL, outcome TEXT NOT NULL, before TEXT NOT NULL, hash TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS charges (
+    token TEXT NOT NULL, draft TEXT NOT NULL, cost TEXT NOT NULL, PRIMARY KEY (token, draft)
+);

@@ -146,6 +146,11 @@ def _why(name: str) -> str:
 
 def price(typed: Mapping[str, str]) -> Guarantee:
     """The price that was filled in."""
+    if not any(typed.get(name, "").strip() for name in PRICES):
+        raise ParameterError(
+            "price", "the cost must be filled in", got={"epsilon": ""}, hint="0.5",
+            why="There is no default: how much may be spent is yours to say.",
+        )  # fmt: skip
     return fields.guarantee({name: typed.get(name, "").strip() or None for name in PRICES})
 
 

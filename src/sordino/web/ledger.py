@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from sordino.ledger import Entry, Ledger
+    from sordino.web.office import Office
     from sordino.web.person import Person
 
 SHOWN = 50
@@ -56,14 +58,22 @@ def book_of(request: Request) -> tuple[str, Ledger]:
     return slug, found
 
 
-def visible(request: Request, who: Person, slug: str, entry: Entry) -> bool:
-    """Whether somebody may see an entry: all of them, their own, or those that were published."""
-    if who.may("read-all") or (who.may("ask") and entry.who.get("user") == who.name):
-        return True
-    found = office(request).desk.run(
-        "SELECT 1 FROM published WHERE ledger = ? AND number = ?", slug, entry.number
-    )
-    return found.fetchone() is not None
+def published(house: Office, slug: str) -> dict[int, str]:
+    """The releases of a ledger that everybody here may see, and who published each."""
+    rows = house.desk.run("SELECT number, by_whom FROM published WHERE ledger = ?", slug).fetchall()
+    return {int(number): str(who) for number, who in rows}
+
+
+def visible(house: Office, who: Person, slug: str, entries: Iterable[Entry]) -> list[Entry]:
+    """The entries that somebody may see: all of them, their own, and those that were published."""
+    if who.may("read-all"):
+        return list(entries)
+    told = published(house, slug)
+    return [
+        entry
+        for entry in entries
+        if entry.number in told or (who.may("ask") and entry.who.get("user") == who.name)
+    ]
 
 
 def show(request: Request, problem: SordinoError | None = None) -> Response:
@@ -77,8 +87,9 @@ def show(request: Request, problem: SordinoError | None = None) -> Response:
     entries = [
         {"entry": entry, "asked": asked(Event.from_dict(entry.event)),
          "data": (entry.event.get("data") or {}).get("name", "-")}
-        for entry in itertools.islice(book.entries(after=first), upto - 1 - first)
-        if visible(request, who, slug, entry)
+        for entry in visible(
+            office(request), who, slug, itertools.islice(book.entries(after=first), upto - 1 - first)
+        )
     ][::-1]  # fmt: skip
     known = request.query_params.get("known", "").strip()
     verdict = None
@@ -102,6 +113,7 @@ def show(request: Request, problem: SordinoError | None = None) -> Response:
         reason=book.opening["reason"],
         odds=odds(book.budget),
         entries=entries,
+        shown=published(office(request), slug),
         total=total,
         older=first + 1 if first else None,
         changes=book.changes if who.may("read-all") else (),
@@ -166,7 +178,7 @@ def _entry(request: Request) -> tuple[str, Ledger, Entry]:
     if number < 1 or number > book.releases:
         raise HTTPException(404)
     entry = book.entry(number)
-    if not visible(request, person(request), slug, entry):
+    if not visible(office(request), person(request), slug, [entry]):
         raise HTTPException(404)
     return slug, book, entry
 
@@ -178,7 +190,7 @@ def answer(request: Request) -> Response:
     context: dict[str, Any] = {
         "slug": slug, "book": book, "entry": entry, "asked": asked(event), "whom": whom(event.unit, event.neighbors),
         "odds": odds(event.guarantee), "receipt": book.receipt(entry.number), "release": None,
-        "left": book.remaining, "budget": book.budget,
+        "left": book.remaining, "budget": book.budget, "shown_by": published(office(request), slug).get(entry.number),
         "gauge": charts.gauge(amount(book.budget), amount(book.spent), title="The budget"),
     }  # fmt: skip
     if entry.release is not None:
@@ -191,6 +203,31 @@ def answer(request: Request) -> Response:
             "python": downloads.script(made, office(request).about(book)),
         }
     return page(request, "answer.html", **context)
+
+
+async def publish(request: Request) -> Response:
+    """Show an answer to everybody who may come in, or take that back."""
+    typed = await read_form(request)
+    return await run_in_threadpool(_publish, request, typed)
+
+
+def _publish(request: Request, typed: dict[str, str]) -> Response:
+    slug, _, entry = _entry(request)
+    house, who = office(request), person(request)
+    who.must("publish")
+    if entry.release is None:
+        raise ParameterError("release", "only an answer can be published", got={"release": entry.number})
+    back = typed.get("kind") == "hide"
+    if back:
+        house.desk.run("DELETE FROM published WHERE ledger = ? AND number = ?", slug, entry.number)
+    else:
+        house.desk.run(
+            "INSERT INTO published VALUES (?, ?, ?) ON CONFLICT (ledger, number) DO NOTHING",
+            slug, entry.number, who.name,
+        )  # fmt: skip
+    said = "taken back" if back else "published"
+    house.desk.note(who.name, who.via, who.address, "publish", f"{slug} {entry.number}", said)
+    return see(f"/ledger/{slug}/releases/{entry.number}")
 
 
 def drawing(made: Release, width: int) -> Any:
@@ -241,5 +278,6 @@ ROUTES = [
     Route("/ledger/{slug}/head", plain),
     Route("/ledger/{slug}/export.{kind:str}", export),
     Route("/ledger/{slug}/releases/{number:int}", answer),
+    Route("/ledger/{slug}/releases/{number:int}/publish", publish, methods=["POST"]),
     Route("/ledger/{slug}/releases/{number:int}.{kind:str}", download),
 ]

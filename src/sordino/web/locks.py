@@ -42,6 +42,8 @@ FORM, DOCUMENT = 64_000, 5_000_000
 """Bytes of a form, and of a document that is pasted or sent to be read."""
 DOCUMENTS = ("/explain", "/smoothed")
 SAFE = ("GET", "HEAD")
+FLYING = 128
+"""Requests that are worked on at once; whoever comes then is told to come again."""
 
 
 class Locks:
@@ -63,6 +65,7 @@ class Locks:
         strict_transport: bool = False,
     ) -> None:
         self.app, self.hosts, self.origins = app, set(hosts), set(origins)
+        self.flying = 0
         self.more = {"strict-transport-security": "max-age=31536000"} if strict_transport else {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,7 +91,11 @@ class Locks:
         if refusal is not None:
             await refusal(scope, receive, guarded)
             return
-        await self.app(scope, _bounded(receive, _most(scope["path"])), guarded)
+        self.flying += 1
+        try:
+            await self.app(scope, _bounded(receive, _most(scope["path"])), guarded)
+        finally:
+            self.flying -= 1
 
     def _refusal(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
         if headers.get("host", "") not in self.hosts:
@@ -102,6 +109,8 @@ class Locks:
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > _most(scope["path"]):
             return PlainTextResponse("The request is too large.\n", 413)
+        if self.flying >= FLYING:
+            return PlainTextResponse("Too many at once; nothing was done.\n", 429, {"retry-after": "5"})
         return None
 
 

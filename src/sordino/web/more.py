@@ -15,7 +15,7 @@ from sordino.errors import ParameterError, SordinoError
 from sordino.explain import asked, odds, sections, whom
 from sordino.session.blocks import blocks
 from sordino.session.release import Release
-from sordino.web import charts, forms
+from sordino.web import forms, maps
 from sordino.web.ledger import drawing
 from sordino.web.view import page, person
 
@@ -137,10 +137,10 @@ def geo(request: Request) -> Response:
         if not (epsilon > 0 and per > 0 and 100 <= side <= 10**7 and 0 < wanted <= 1):
             raise ParameterError("map", "numbers must be positive, and the side between 0.1 and 10,000 km")
         known = found(request, "places", epsilon, per, users, side, wanted, stage="quick")
-        known["drawn"] = charts.promise(epsilon, per)
+        known["drawn"] = maps.promise(epsilon, per)
         if "full" in known:
             known["maps"] = [
-                charts.heat(known["full"][name], title=title, side=side, ring=per)
+                maps.heat(known["full"][name], title=title, side=side, ring=per)
                 for name, title in (("truth", "Generated people"), ("best", "Map from their reports"))
             ]
         return known
@@ -161,7 +161,7 @@ def smoothed(request: Request) -> Response:
         if "full" in known:
             full = known["full"]
             known["drawn"] = [
-                charts.leak(full["curve"], full["worst10"], full["epsilon"], width=width)
+                maps.leak(full["curve"], full["worst10"], full["epsilon"], width=width)
                 for width in (640, 320)
             ]
         return known

@@ -12,6 +12,7 @@ import hmac
 import os
 import re
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from sordino.web.dataset import ENDING, Dataset
 from sordino.web.desk import Desk
 
 if TYPE_CHECKING:
+    from sordino.ledger.declared import Declared
     from sordino.session import Session
 
 KINDS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq")
@@ -88,6 +90,11 @@ class Office:
         """The declared datasets by name; a declaration that cannot be read is passed over (`problems` names it)."""
         return {made.name: made for made in self._declarations() if isinstance(made, Dataset)}
 
+    def declared_in(self) -> dict[Path, Dataset]:
+        """The declared datasets by the files that declare them."""
+        self._declarations()
+        return {self.folder / name: made for name, (_, made) in sorted(self._declared.items())}
+
     def problems(self) -> list[SordinoError]:
         """What is wrong with declarations that were passed over."""
         return [made for made in self._declarations() if isinstance(made, SordinoError)]
@@ -132,6 +139,10 @@ class Office:
         """The fingerprint of a dataset's schema, as events state it."""
         return str(self.session(dataset)._data.get("schema", fingerprint([])))
 
+    def rules(self, dataset: Dataset) -> Declared:
+        """What the ledger is to hold every spend to: what was declared, and the columns as they are now."""
+        return replace(dataset.declared, schema=self.schema(dataset))
+
     def session(self, dataset: Dataset) -> Session:
         """The one session on a dataset; opened when it is first asked for."""
         with self.lane(dataset.name):
@@ -151,6 +162,19 @@ class Office:
             )
             self._open[dataset.name] = (dataset, made)
             return made
+
+    def warm(self) -> None:
+        """Open every dataset and put one question about it, without drawing: what all need is then loaded."""
+        from sordino.privacy import Pure
+        from sordino.statistics.median import Median
+
+        for dataset in self.datasets().values():
+            with contextlib.suppress(SordinoError):
+                people = self.session(dataset)
+                for name, column in dataset.columns.items():
+                    if column.low is not None and column.high is not None:
+                        people.question(Median(name, low=column.low, high=column.high), Pure(1))
+                        break
 
     def lane(self, name: str) -> threading.Lock:
         """Whoever reads a dataset waits for the one before."""

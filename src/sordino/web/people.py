@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from sordino.ledger import Ledger
+
 
 def show(
     request: Request, *, secret: str = "", invite: str = "", problem: SordinoError | None = None
@@ -76,9 +78,11 @@ def _change(request: Request, typed: dict[str, str], several: dict[str, tuple[st
         elif kind == "token":
             subject = typed.get("name", "").strip()
             days = whole("days", typed.get("days", "30"), most=90)
+            most = {name: typed.get(f"most_{name}", "").strip() or None for name in PRICES}
             secret = accounts.make_token(
-                who.name, subject, several.get("scopes", ()), datasets=several.get("datasets", ()), days=days
-            )
+                who.name, subject, several.get("scopes", ()), datasets=several.get("datasets", ()), days=days,
+                cost_max=fields.guarantee(dict(most)) if any(most.values()) else None,
+            )  # fmt: skip
         elif kind == "revoke":
             mine = {one["hash"] for one in accounts.tokens(who.name)}
             if typed.get("token", "") not in mine:
@@ -107,15 +111,15 @@ def _limit(request: Request, kind: str, typed: dict[str, str]) -> str:
     if kind == "limit":
         ceiling = fields.guarantee({name: typed.get(name, "").strip() or None for name in PRICES})
     asker, data = typed.get("who_asks", "") or None, typed.get("data", "") or None
-    book.limit(
-        ceiling,
-        reason=typed.get("reason", ""),
-        who_asks=asker,
-        data=data,
-        frozen=kind == "freeze",
-        user=who.name,
-    )
+    share(book, kind, ceiling, asker, data, typed.get("reason", ""), who.name)
     return " ".join(filter(None, (asker, data)))
+
+
+def share(
+    book: Ledger, kind: str, ceiling: Any, asker: str | None, data: str | None, reason: str, user: str
+) -> None:
+    """Give a share, freeze or thaw it, in the ledger."""
+    book.limit(ceiling, reason=reason, who_asks=asker, data=data, frozen=kind == "freeze", user=user)
 
 
 ROUTES = [Route("/people", show), Route("/people", change, methods=["POST"])]

@@ -31,6 +31,10 @@ class Forbidden(SordinoError):
     """Somebody may not do this."""
 
 
+class TooMany(SordinoError):
+    """Somebody asks faster than is allowed, or too many ask at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """Somebody who was let in.
@@ -41,6 +45,7 @@ class Person:
         via: The name of the token, or how they came in.
         scopes: What a token may do; None for a browser.
         datasets: What a token may ask; empty for all.
+        token: What the desk calls the token; empty for a browser.
         session: The secret of the session, for seals; never shown.
         address: Where they come from, for the log.
     """
@@ -50,6 +55,7 @@ class Person:
     via: str = "page"
     scopes: frozenset[str] | None = None
     datasets: frozenset[str] = frozenset()
+    token: str = ""
     session: str = ""
     address: str = ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -40,6 +41,11 @@ def read(typed: dict[str, str]) -> tuple[Inquiry, dict[str, Any]]:
         price=forms.price(typed),
         interval=forms.coverage(typed),
     )
+    return asked, assumed(typed)
+
+
+def assumed(typed: Mapping[str, str]) -> dict[str, Any]:
+    """What a plan assumes: rows, groups, the relation, a shape or public numbers."""
     options: dict[str, Any] = {}
     if typed.get("rows", "").strip():
         options["rows"] = forms.whole("rows", typed["rows"], most=MOST_ROWS)
@@ -51,7 +57,7 @@ def read(typed: dict[str, str]) -> tuple[Inquiry, dict[str, Any]]:
         options["assume"] = _sample(sample)
     elif typed.get("shape", ""):
         options["assume"] = typed["shape"]
-    return asked, options
+    return options
 
 
 def _sample(text: str) -> list[float]:
@@ -70,13 +76,13 @@ def key_of(asked: Inquiry, options: dict[str, Any]) -> str:
 
 
 def started(
-    request: Request, asked: Inquiry, options: dict[str, Any], *, wait: float = FIRST
+    request: Request, asked: Inquiry, options: dict[str, Any], *, wait: float = FIRST, stage: str = "quick"
 ) -> dict[str, Any]:
     """What is known of a plan; the first figure is waited for."""
     key = key_of(asked, options)
     worker = request.app.state.worker
     worker.ask(key, person(request).name, "plan", asked.to_dict(), options)
-    found: dict[str, Any] = worker.wait(key, "quick", wait)
+    found: dict[str, Any] = worker.wait(key, stage, wait)
     return found
 
 

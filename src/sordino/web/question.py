@@ -34,18 +34,18 @@ class Inquiry:
     """A question and its price.
 
     Attributes:
-        statistic: What is asked.
-        price: What it may cost.
-        by: Column and public keys of a split.
+        statistic: What is asked; programs may ask several at once.
+        price: What it may cost, in all or each.
+        by: Column and public keys of a split; programs may name several columns, or have keys found.
         where: Conditions on the rows, as the command line writes them.
         interval: What an error bar is to cover.
         purpose: What it is for.
         hints: Public hints.
     """
 
-    statistic: Statistic
-    price: Guarantee
-    by: tuple[str, tuple[Any, ...]] | None = None
+    statistic: Any
+    price: Any
+    by: tuple[Any, Any] | None = None
     where: tuple[str, ...] = ()
     interval: Coverage | None = None
     purpose: str | None = None
@@ -54,9 +54,9 @@ class Inquiry:
     def to_dict(self) -> dict[str, Any]:
         """A plain record."""
         return {
-            "statistic": self.statistic.to_dict(),
-            "price": self.price.to_dict(),
-            "by": None if self.by is None else {"column": self.by[0], "keys": list(self.by[1])},
+            "statistic": _written(self.statistic),
+            "price": _written(self.price),
+            "by": None if self.by is None else _split_written(*self.by),
             "where": list(self.where),
             "interval": None if self.interval is None else self.interval.to_dict(),
             "purpose": self.purpose,
@@ -76,13 +76,13 @@ class Inquiry:
         """
         try:
             _bounded(record)
-            by = record.get("by")
             hints = dict(record.get("hints") or {})
-            _known(dict(record["statistic"]).get("kind"), hints)
+            for one in several(record["statistic"]):
+                _known(dict(one).get("kind"), hints)
             return cls(
-                statistic=Statistic.from_dict(record["statistic"]),
-                price=Guarantee.from_dict(record["price"]),
-                by=None if by is None else (str(by["column"]), tuple(by["keys"])),
+                statistic=_read(Statistic.from_dict, record["statistic"]),
+                price=_read(Guarantee.from_dict, record["price"]),
+                by=None if record.get("by") is None else _split_read(record["by"]),
                 where=tuple(str(one) for one in record.get("where") or ()),
                 interval=coverage(record.get("interval")),
                 purpose=None if record.get("purpose") in (None, "") else str(record["purpose"]),
@@ -131,16 +131,18 @@ class Inquiry:
         rest = "" if self.interval is None else f", interval={code(self.interval)}"
         rest += "".join(f", {name}={code(value)}" for name, value in (self.hints or {}).items())
         rest += "" if token is None else f", token={json.dumps(token)}"
-        asked = f"{python_call(self.statistic)}, {price_code(self.price)}{rest}"
+        asked = f"{_code(python_call, self.statistic)}, {_code(price_code, self.price)}{rest}"
         if self.by is not None:
-            keys = "[" + ", ".join(json.dumps(key) for key in self.by[1]) + "]"
+            keys = f"sd.{self.by[1]!r}" if hasattr(self.by[1], "record") else json.dumps(self.by[1])
             lines += [f"answer = people.release_by({json.dumps(self.by[0])}, {keys}, {asked})"]
         else:
             lines += [f"answer = people.release({asked})"]
         return "\n".join([*lines, "print(answer)"])
 
     def command(self, dataset: Dataset) -> str:
-        """The same on the command line."""
+        """The same on the command line; nothing for what is asked in Python alone."""
+        if isinstance(self.statistic, tuple) or (self.by is not None and not isinstance(self.by[0], str)):
+            return ""
         words = [
             "sordino",
             "release",
@@ -170,6 +172,45 @@ class Inquiry:
         if dataset.decimal != ".":
             words += ["--decimal", dataset.decimal]
         return shlex.join(words)
+
+
+def several(given: Any) -> tuple[Any, ...]:
+    """One, or several, as several."""
+    return tuple(given) if isinstance(given, list | tuple) else (given,)
+
+
+def _written(made: Any) -> Any:
+    return [one.to_dict() for one in made] if isinstance(made, tuple) else made.to_dict()
+
+
+def _read(reader: Any, record: Any) -> Any:
+    return tuple(map(reader, record)) if isinstance(record, list) else reader(record)
+
+
+def _code(spell: Any, made: Any) -> str:
+    return f"[{', '.join(map(spell, made))}]" if isinstance(made, tuple) else str(spell(made))
+
+
+def _split_written(column: Any, keys: Any) -> dict[str, Any]:
+    columns = column if isinstance(column, str) else list(column)
+    if hasattr(keys, "record"):
+        return {"column": columns, "discovery": keys.record}
+    return {"column": columns, "keys": dict(keys) if isinstance(keys, Mapping) else list(keys)}
+
+
+def _split_read(record: Any) -> tuple[Any, Any]:
+    column = record["column"]
+    columns = column if isinstance(column, str) else [str(one) for one in column]
+    if "discovery" in record:
+        from sordino import discover
+
+        return columns, discover(**dict(record["discovery"]))
+    keys = record["keys"]
+    return columns, dict(keys) if isinstance(keys, Mapping) else tuple(map(_key, keys))
+
+
+def _key(key: Any) -> Any:
+    return tuple(key) if isinstance(key, list) else key
 
 
 def coverage(record: Any) -> Coverage | None:

@@ -16,11 +16,11 @@ from sordino.errors import ParameterError, SordinoError
 from sordino.explain import asked as in_words
 from sordino.ledger.declared import Stamp
 from sordino.privacy import Guarantee
-from sordino.web import ask
+from sordino.web import releasing
 from sordino.web.forms import PRICES
 from sordino.web.person import Forbidden
 from sordino.web.question import Inquiry
-from sordino.web.view import office, page, person, see
+from sordino.web.view import office, page, person, price, see
 from sordino.web.view import typed as read_form
 
 if TYPE_CHECKING:
@@ -39,17 +39,17 @@ def kept(house: Office, token: str) -> dict[str, Any] | None:
     found = house.desk.run(f"SELECT {', '.join(NAMES)} FROM requests WHERE token = ?", token).fetchone()  # noqa: S608
     if found is None:
         return None
-    made = dict(zip(NAMES, found, strict=True))
-    if made["state"] == "waiting" and time.time() - made["made"] > EXPIRES:
-        made["state"] = "expired"
-    return made
+    return _aged(dict(zip(NAMES, found, strict=True)))
 
 
 def file(house: Office, token: str, who: str, kind: str, subject: str, reason: str = "") -> None:
-    """Put a request into the queue; again after a refusal it is a new one."""
+    """Put a request into the queue; one that was taken back or not decided in time waits again."""
+    now = time.time()
     house.desk.run(
-        "INSERT INTO requests VALUES (?, ?, ?, ?, ?, 'waiting', ?, '') ON CONFLICT (token) DO NOTHING",
-        token, who, kind, subject, time.time(), reason[:1000],
+        "INSERT INTO requests VALUES (?, ?, ?, ?, ?, 'waiting', ?, '') ON CONFLICT (token) DO UPDATE "
+        "SET state = 'waiting', made = excluded.made WHERE requests.state = 'withdrawn' "
+        "OR (requests.state = 'waiting' AND requests.made < ?)",
+        token, who, kind, subject, now, reason[:1000], now - EXPIRES,
     )  # fmt: skip
     house.desk.run("UPDATE drafts SET state = 'waiting' WHERE token = ?", token)
 
@@ -57,16 +57,27 @@ def file(house: Office, token: str, who: str, kind: str, subject: str, reason: s
 def show(request: Request, problem: SordinoError | None = None) -> Response:
     """The queue: everything for officers, one's own for everybody else."""
     house, who = office(request), person(request)
-    rows = house.desk.run(f"SELECT {', '.join(NAMES)} FROM requests ORDER BY made DESC LIMIT 200").fetchall()  # noqa: S608
-    listed = []
-    for row in rows:
-        one = dict(zip(NAMES, row, strict=True))
-        if one["person"] == who.name or who.may("decide") or who.may("propose-raise"):
-            listed.append(one | _shown(house, one))
     return page(
-        request, "requests.html", status=200 if problem is None else 422, listed=listed, problem=problem,
+        request, "requests.html", status=200 if problem is None else 422, listed=listed(house, who), problem=problem,
         ledgers=house.ledgers(),
     )  # fmt: skip
+
+
+def listed(house: Office, who: Person) -> list[dict[str, Any]]:
+    """The requests that somebody may see, the newest first."""
+    rows = house.desk.run(f"SELECT {', '.join(NAMES)} FROM requests ORDER BY made DESC LIMIT 200").fetchall()  # noqa: S608
+    found = []
+    for row in rows:
+        one = _aged(dict(zip(NAMES, row, strict=True)))
+        if one["person"] == who.name or who.may("decide") or who.may("propose-raise"):
+            found.append(one | _shown(house, one))
+    return found
+
+
+def _aged(one: dict[str, Any]) -> dict[str, Any]:
+    if one["state"] == "waiting" and time.time() - one["made"] > EXPIRES:
+        one["state"] = "expired"
+    return one
 
 
 def _shown(house: Office, one: dict[str, Any]) -> dict[str, Any]:
@@ -130,10 +141,12 @@ async def decide(request: Request) -> Response:
 async def decided(request: Request, who: Person, token: str, decision: str, reason: str) -> str:
     """Approve or refuse a request; nobody decides their own."""
     house = office(request)
-    who.must("decide")
     one = await run_in_threadpool(kept, house, token)
     if one is None:
         raise HTTPException(404)
+    if decision == "withdraw":
+        return await run_in_threadpool(_withdrawn, house, who, one)
+    who.must("decide")
     if one["person"] == who.name:
         raise Forbidden("requests", "nobody decides a request of their own", hint="ask another officer")
     if one["state"] != "waiting":
@@ -148,7 +161,9 @@ async def decided(request: Request, who: Person, token: str, decision: str, reas
             draft = await run_in_threadpool(house.desk.drafted, token)
             assert draft is not None
             dataset, inquiry = house.dataset(draft["dataset"]), Inquiry.from_dict(draft["asked"])
-            await ask.begin(request, who, draft, dataset, inquiry, Stamp(one["person"], approved_by=who.name))
+            await releasing.begin(
+                request, who, draft, dataset, inquiry, Stamp(one["person"], approved_by=who.name)
+            )
     else:
         house.desk.mark(token, "refused")
     house.desk.run(
@@ -157,6 +172,18 @@ async def decided(request: Request, who: Person, token: str, decision: str, reas
     )  # fmt: skip
     house.desk.note(who.name, who.via, who.address, "decide", f"{one['person']} {one['kind']}", state)
     return state
+
+
+def _withdrawn(house: Office, who: Person, one: dict[str, Any]) -> str:
+    """Whoever asked may take a waiting request back."""
+    if one["person"] != who.name:
+        raise Forbidden("requests", "only whoever asked takes a request back")
+    if one["state"] != "waiting":
+        raise ParameterError("requests", f"the request is {one['state']}", hint="look at the list again")
+    house.desk.run("UPDATE requests SET state = 'withdrawn' WHERE token = ?", one["token"])
+    house.desk.mark(one["token"], "withdrawn")
+    house.desk.note(who.name, who.via, who.address, "request", one["kind"], "withdrawn")
+    return "withdrawn"
 
 
 def _raise(house: Office, who: Person, one: dict[str, Any]) -> None:
@@ -173,7 +200,8 @@ async def propose(request: Request) -> Response:
     """An owner proposes a higher ceiling; an officer raises it."""
     typed = await read_form(request)
     try:
-        await run_in_threadpool(proposed, request, typed, typed.get("ledger", ""))
+        budget = fields.guarantee({name: str(typed.get(name) or "").strip() or None for name in PRICES})
+        await run_in_threadpool(proposed, request, budget, typed.get("reason", ""), typed.get("ledger", ""))
     except Forbidden:
         raise
     except SordinoError as problem:
@@ -181,16 +209,15 @@ async def propose(request: Request) -> Response:
     return see("/requests")
 
 
-def proposed(request: Request, typed: dict[str, str], slug: str) -> str:
+def proposed(request: Request, budget: Guarantee, reason: str, slug: str) -> str:
     """Put a raise into the queue."""
     house, who = office(request), person(request)
     who.must("propose-raise")
-    if slug not in house.ledgers() or not typed.get("reason", "").strip():
+    if slug not in house.ledgers() or not reason.strip():
         raise ParameterError("requests", "a raise names a ledger and a reason", got={"ledger": slug})
-    budget = fields.guarantee({name: str(typed.get(name) or "").strip() or None for name in PRICES})
     token = secrets.token_hex(16)
-    said = {"ledger": slug, "budget": budget.to_dict(), "to": repr(budget)}
-    file(house, token, who.name, "raise", json.dumps(said), typed["reason"].strip())
+    said = {"ledger": slug, "budget": budget.to_dict(), "to": price(budget)}
+    file(house, token, who.name, "raise", json.dumps(said), reason.strip())
     house.desk.note(who.name, who.via, who.address, "propose", slug, "waiting")
     return token
 

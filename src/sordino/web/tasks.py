@@ -86,6 +86,7 @@ def certificate(tell: Tell, progress: Progress, family: str, price: dict[str, An
     from fractions import Fraction
 
     from sordino import catalogue
+    from sordino.explain import amounts
     from sordino.privacy import Guarantee
 
     progress(0, 1)
@@ -93,7 +94,8 @@ def certificate(tell: Tell, progress: Progress, family: str, price: dict[str, An
     tell(
         "full",
         {
-            "family": family, "claimed": repr(Guarantee.from_dict(price)), "proved": repr(made.guarantee),
+            "family": family, "claimed": amounts(Guarantee.from_dict(price)), "proved": amounts(made.guarantee),
+            "words": made.guarantee.words,
             "proof": made.proof, "scale": float(made.scale), "smoothing": float(made.smoothing),
         },
     )  # fmt: skip

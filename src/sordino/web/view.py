@@ -25,7 +25,7 @@ from sordino.errors import (
 from sordino.explain import odds
 from sordino.labels import shown
 from sordino.planner.report import short
-from sordino.web.person import Forbidden
+from sordino.web.person import Forbidden, TooMany
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -42,6 +42,8 @@ MORE = (
     ("smoothed", "Smoothed"),
     ("glossary", "Glossary"),
 )
+AGAIN = "5"
+"""Seconds after which somebody who was told 429 may ask again."""
 SHARED = (("requests", "Requests"), ("people", "People"))
 
 
@@ -135,6 +137,8 @@ def status_of(problem: SordinoError) -> int:
     """What an error is to HTTP; none of them is a bug."""
     if isinstance(problem, Forbidden):
         return 403
+    if isinstance(problem, TooMany):
+        return 429
     if isinstance(problem, NotApproved):
         return 202
     if isinstance(problem, Frozen):
@@ -149,12 +153,17 @@ def status_of(problem: SordinoError) -> int:
 def refused(request: Request, problem: Exception) -> Response:
     """The page of an error: rule, why, hint."""
     assert isinstance(problem, SordinoError)
-    return page(request, "refused.html", status=status_of(problem), problem=problem)
+    status = status_of(problem)
+    headers = {"retry-after": AGAIN} if status == 429 else None
+    return page(request, "refused.html", status=status, headers=headers, problem=problem)
 
 
 def got(problem: SordinoError) -> str:
     """What was given, in one line."""
-    return ", ".join(f"{str(name).lstrip('-')} = {spell(value)}" for name, value in problem.got.items())
+    given = {
+        str(name).lstrip("-"): spell(value) for name, value in problem.got.items() if value not in ("", None)
+    }
+    return ", ".join(f"{name} = {value}" for name, value in given.items())
 
 
 async def typed(request: Request) -> dict[str, str]:

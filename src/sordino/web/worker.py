@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -24,8 +25,10 @@ class _Stale(Exception):
     """Nobody waits for this any more."""
 
 
-def work(pipe: Any) -> None:
+def work(pipe: Any, polite: bool = False) -> None:
     """The worker: takes the newest question, tells what it finds, gives up what is stale."""
+    if polite:
+        os.nice(5)
     from sordino.web.tasks import TASKS
 
     with contextlib.suppress(EOFError, KeyboardInterrupt, BrokenPipeError, OSError):
@@ -54,9 +57,14 @@ def work(pipe: Any) -> None:
 
 
 class PlanWorker:
-    """Results by their question; the newest ones are kept."""
+    """Results by their question; the newest ones are kept.
 
-    def __init__(self) -> None:
+    Args:
+        polite: Whether it leaves the processor to releases, where many ask.
+    """
+
+    def __init__(self, *, polite: bool = False) -> None:
+        self._polite = polite
         self._found: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._alone = threading.Condition()
         self._process: Any = None
@@ -103,7 +111,9 @@ class PlanWorker:
             return
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(theirs,), daemon=True, name="sordino-worker")
+        self._process = context.Process(
+            target=work, args=(theirs, self._polite), daemon=True, name="sordino-worker"
+        )
         self._process.start()
         theirs.close()
         threading.Thread(target=self._listen, args=(self._pipe,), daemon=True, name="sordino-worker").start()

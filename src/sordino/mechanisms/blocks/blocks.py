@@ -186,7 +186,7 @@ class FunctionBlocks(Mechanism):
         return {"value": statistic.grids[0].endless, **whole}
 
     def _task(self, statistic: Any) -> Task:
-        return Task(statistic.frame, statistic.outputs, self.debias)
+        return Task(statistic.frame, statistic.outputs, self.debias, tuple(statistic.columns))
 
     def answer(
         self,

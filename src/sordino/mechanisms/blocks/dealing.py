@@ -93,7 +93,7 @@ def values_and_failures(
     statistic: Function, table: Rows | FarRows, blocks: int, debias: int, draws: Draws
 ) -> tuple[NDArray[np.float64], int]:
     """The values of all blocks, and how many blocks gave no number; private."""
-    task = Task(statistic.frame, statistic.outputs, debias)
+    task = Task(statistic.frame, statistic.outputs, debias, tuple(statistic.columns))
     checked(statistic.pickled, task, statistic.limits)
     grids = statistic.grids
     low = np.array([grid.low for grid in grids])

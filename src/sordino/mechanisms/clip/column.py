@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -125,9 +126,24 @@ class AskedColumn:
 class SortedColumn:
     """A column whose codes are known: for laws, audits and simulations on public or generated data."""
 
-    def __init__(self, codes: Sequence[int], grid: RowLattice) -> None:
+    def __init__(self, codes: Sequence[int] | NDArray[np.int64], grid: RowLattice) -> None:
         self.grid = grid
         self.codes = np.sort(np.asarray(codes, dtype=np.int64))
+
+    @classmethod
+    def whole(cls, name: str, grid: RowLattice, ask: Callable[[Ask], Summary]) -> SortedColumn:
+        """All codes of a public column, read once."""
+        rows = ask(Request(name, grid, windows=(Window(FIRST, 0),))).rows
+        run = ask(Request(name, grid, windows=(Window(FIRST, rows),), depth=rows)).runs[0]
+        return cls(run.ranks(1, rows), grid)
+
+    @cached_property
+    def _sums(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Sums of the lowest codes and of their squares, exactly: as Python's integers where 64 bits might not do."""
+        narrow = self.grid.last**2 * max(len(self.codes), 1) < 1 << 63
+        codes = self.codes if narrow else self.codes.astype(object)
+        start = np.zeros(1, dtype=codes.dtype)
+        return tuple(np.concatenate([start, np.cumsum(part)]) for part in (codes, codes * codes))  # type: ignore[return-value]
 
     def below(self, cuts: Sequence[int]) -> tuple[list[int], int]:
         """Count by binary search."""
@@ -144,21 +160,17 @@ class SortedColumn:
         return codes, rank, rows
 
     def clipped(self, low: int, high: int, *, squares: bool = False) -> Clipped:
-        """Clip and add."""
-        kept = np.clip(self.codes, low, high) - low
+        """From sums of the rows between the two codes, and the number above."""
+        rows, width = len(self.codes), high - low
+        first, last = (int(place) for place in np.searchsorted(self.codes, [low, high]))
+        once, twice = (int(sums[last]) - int(sums[first]) for sums in self._sums)
+        inside, above = last - first, rows - last
+        total = once - low * inside + width * above
+        second = twice - 2 * low * once + low * low * inside + width * width * above if squares else None
         units = Lattice(self.grid.endless.real(low), self.grid.endless.step)
-        second = _sum_of_squares(kept) if squares else None
-        return Clipped.of(len(kept), int(kept.sum()), second, units, high - low)
+        return Clipped.of(rows, total, second, units, width)
 
     def ends(self, reach: int, *, squares: bool = False) -> tuple[Ends, Clipped]:
         """Slice the sorted codes at both ends."""
         first, last = self.codes[: reach + 1], self.codes[max(len(self.codes) - reach - 1, 0) :]
         return Ends.of(first, last, len(self.codes)), self.clipped(0, self.grid.last, squares=squares)
-
-
-def _sum_of_squares(codes: NDArray[np.int64]) -> int:
-    """Exactly: halves of 16 bits, so that no sum leaves 64 bits."""
-    upper, lower = codes >> 16, codes & 0xFFFF
-    parts = (int((one * other).sum()) for one, other in ((upper, upper), (upper, lower), (lower, lower)))
-    high, mixed, low = parts
-    return (high << 32) + (mixed << 17) + low

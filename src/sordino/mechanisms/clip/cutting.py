@@ -153,11 +153,11 @@ class Cutting(Mechanism):
         bits: Bits | None = None,
     ) -> Sequence[Errors] | None:
         """Exactly: there are finitely many outcomes, and each has additive noise."""
-        from sordino.mechanisms.clip.column import AskedColumn
+        from sordino.mechanisms.clip.column import SortedColumn
         from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 
         del bits
-        column = AskedColumn(statistic.column, statistic.grid, ask)
+        column = SortedColumn.whole(statistic.column, statistic.grid, ask)
         return [outcome_errors(matched(self, statistic), column, grid, Fraction(truth), contribution)]
 
     def whole(

@@ -7,10 +7,12 @@ among them is whole_or_interval.py, the constants are in plain_or_cut_plan.py.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,6 +101,31 @@ class Weighed:
         return {int(place) for places in cells if places is not None for place in places}
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """What is known of the intervals of one length before any row is seen; public.
+
+    Leads and charges are in nats times `Family.unit`.
+    """
+
+    level: int
+    scale: tuple[int, int]
+    first: int
+    last: int
+    favoured: NDArray[np.int64]
+    all_priors: int
+    enough: int
+    needed: Fraction
+    lead: int
+    charge: int
+
+
+@lru_cache(maxsize=128)
+def _levels(family: Family) -> tuple[Level, ...]:
+    """All levels of a search, remembered by its public parameters."""
+    return tuple(family.public(level) for level in family.plan.levels)
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """All intervals of a search; public.
@@ -141,7 +168,11 @@ class Family:
 
     def priors(self, level: int, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The same, and 1 for those that are favoured."""
-        found: NDArray[np.int64] = np.where(np.isin(places, self.favoured(level)), ONE, self.distant(places))
+        return self._priors(self.favoured(level), places)
+
+    def _priors(self, favoured: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+        first = (places[:, None] == favoured).any(axis=1)
+        found: NDArray[np.int64] = np.where(first, ONE, self.distant(places))
         return found
 
     def rings(self, level: int) -> list[tuple[int, int, int]]:
@@ -210,13 +241,12 @@ class Family:
         low, high = self._ends(level, places, lattice, length)
         return ends.below(low) + ends.rows - np.maximum(ends.below(high, side="right"), ends.below(low))
 
-    def candidates(self, level: int, ends: Ends) -> NDArray[np.int64]:
+    def candidates(self, level: Level, ends: Ends) -> NDArray[np.int64]:
         """Starts of the intervals at the anchor and of all that hold all rows but fewer than ``enough``."""
-        starts = self.favoured(level)
-        first, last = self.places(level)
+        starts = level.favoured
         if not self.anchored and ends.rows:
-            held = max(ends.rows - self.plan.enough(level) + 1, 1)
-            times, shift = self.scale(level)
+            held = max(ends.rows - level.enough + 1, 1)
+            times, shift = level.scale
             # Whoever holds `held` consecutive rows holds one of these.
             codes = ends.at(np.arange(held, ends.rows + 1, held)) - self.anchor
             if self.top.bit_length() + shift + STARTS > 60:
@@ -224,18 +254,36 @@ class Family:
             ceilings = np.unique(((codes << (shift + STARTS)) // (self.top * times)).astype(np.int64))
             around = np.arange(-(1 << STARTS) - 1, 2)
             starts = np.unique(np.concatenate([starts, (ceilings[:, None] + around).ravel()]))
-        return np.unique(starts[(starts >= first) & (starts <= last)])
+        found: NDArray[np.int64] = starts[(starts >= level.first) & (starts <= level.last)]
+        return found
 
     def charges(self, level: int, places: Any, ends: Ends) -> tuple[Any, Any]:
         """Rows outside each interval, and the rows that it holds away from its fullest part."""
+        return self._charges(level, self.plan.needed(level), places, ends)
+
+    def _charges(self, level: int, needed: Fraction, places: Any, ends: Ends) -> tuple[Any, Any]:
         outside = self._counted(level, places, STARTS, 1 << STARTS, ends)
         away = np.full(len(places), np.iinfo(np.int64).max // 4)
-        some = np.flatnonzero(outside < self.plan.needed(level))
+        some = np.flatnonzero(outside < math.ceil(needed))
         if len(some):
             parts = (places[some, None] << (PARTS - STARTS)) + np.arange((1 << PARTS) - (1 << STARTS) + 1)
             missed = self._counted(level, parts, PARTS, 1 << (PARTS - STARTS), ends).min(axis=1)
             away[some] = missed - outside[some]
         return outside, away
+
+    @property
+    def unit(self) -> int:
+        """The common denominator of leads and charges."""
+        return math.lcm(self.plan.slope.denominator, 2 ** (PLACES + 1))
+
+    def public(self, level: int) -> Level:
+        """What a level is before any row is seen."""
+        first, last = self.places(level)
+        return Level(
+            level, self.scale(level), first, last, self.favoured(level), self.all_priors(level),
+            self.plan.enough(level), self.plan.needed(level), int(self.plan.lead(level) * self.unit),
+            int(self.plan.needed(level) * self.plan.slope * self.unit),
+        )  # fmt: skip
 
     def weigh(self, ends: Ends) -> Weighed:
         """Weigh every interval: ``w = prior exp(lead - B - x)`` with the charge ``x = slope max(N, T - A)``, exactly.
@@ -244,26 +292,26 @@ class Family:
         that miss ``C_j`` rows or more are charged ``C_j``: they are one cell per level.
         """
         plan = self.plan
-        unit = math.lcm(plan.slope.denominator, 2 ** (PLACES + 1))
+        unit = self.unit
         slope, start = int(plan.slope * unit), int(plan.head_start * unit)
         found = Weighed([], [], [], [], unit, ONE * (unit if plan.joint else 1), [])
-        for level in plan.levels:
-            lead, needed = int(plan.lead(level) * unit), int(plan.needed(level) * plan.slope * unit)
-            enough = plan.enough(level)
-            places = self.candidates(level, ends)
-            priors = self.priors(level, places)
-            outside, away = self.charges(level, places, ends)
+        for public in _levels(self):
+            level, enough, lead, needed = public.level, public.enough, public.lead, public.charge
+            places = self.candidates(public, ends)
+            priors = self._priors(public.favoured, places)
+            outside, away = self._charges(level, public.needed, places, ends)
             charged = np.maximum(
                 slope * np.minimum(outside, enough), needed - slope * np.minimum(away, enough)
             )
             order = np.lexsort((priors, charged))
-            both = np.stack([charged[order], priors[order]])
-            edges = np.flatnonzero(np.any(np.diff(both, axis=1), axis=0)) + 1
-            for cell in np.split(order, edges) if len(order) else ():
+            sizes, shares = charged[order], priors[order]
+            edges = np.flatnonzero((sizes[1:] != sizes[:-1]) | (shares[1:] != shares[:-1])) + 1
+            for first, last in itertools.pairwise([0, *edges.tolist(), len(order)] if len(order) else []):
+                cell = order[first:last]
                 size, prior = int(charged[cell[0]]), int(priors[cell[0]])
                 top = unit + size if plan.joint else 1
                 found.add(level, places[cell], prior * len(cell) * top, lead - start, size)
-            others = self.all_priors(level) - int(priors.sum())
+            others = public.all_priors - int(priors.sum())
             if others > 0 and not self.anchored:
                 size = max(slope * min(ends.rows, enough), needed)
                 found.add(level, None, others * (unit + size if plan.joint else 1), lead - start, size)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sordino.mechanisms.tuned import ForCut, ForLoose
@@ -132,6 +133,7 @@ def mean_part(rows: int, price: Guarantee, *, contribution: int = 1, tight: bool
     return Fraction(round(1000 * min(part, ForCut.MOST_MEAN)) or 1, 1000)
 
 
+@lru_cache(maxsize=256)
 def plan_cut(
     *,
     rows: int,

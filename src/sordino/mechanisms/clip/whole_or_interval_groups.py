@@ -136,8 +136,8 @@ def _many(
             found[place] = value
         slope = family.plan.slope * family.plan.contribution
         for place in np.flatnonzero(heavy).tolist():
-            value = _flattened(weighed, place, float(totals[place]), wholes[place], slope, bits)
-            found[place], cut[place] = value, value is None
+            found[place] = _flattened(weighed, place, float(totals[place]), wholes[place], slope, bits)
+            cut[place] = found[place] is None
     for place in np.flatnonzero(cut).tolist():
         found[place] = _interval(weighed, place, bits)
     return found

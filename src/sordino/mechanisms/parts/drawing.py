@@ -57,6 +57,18 @@ def pick(
     return choice.choose(_weights(exponents, counts), bits=bits)
 
 
+def pick_level(levels: Sequence[int], counts: Sequence[int], *, unit: int, bits: Bits | None = None) -> int:
+    """Choose index i with probability ``~ counts[i] exp(-levels[i] / unit)``, exactly.
+
+    Example:
+        >>> from sordino.exact.bits import SeededBits
+        >>> pick_level([900, 0, 1000], [1, 1, 1], unit=1, bits=SeededBits(1))
+        1
+    """
+    weights = choice.CellWeights(_integers(counts), _integers(levels), Fraction(1, unit))
+    return choice.choose(weights, bits=bits)
+
+
 def permute_and_flip(exponents: Sequence[Fraction], *, bits: Bits | None = None) -> int:
     """Permute-and-flip: visit candidates in random order, stop at i with probability ``exp(-(x_i - least))``.
 

@@ -7,6 +7,7 @@ stands here: its outcomes are forced, and it writes down what each of them costs
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -248,16 +249,22 @@ class Draws:
     def scored(
         self,
         runs: Sequence[tuple[int, int]],
-        exponents: Sequence[Fraction],
+        levels: Sequence[int],
         measure: Measure,
         *,
+        unit: int,
         price: Guarantee,
     ) -> int:
-        """A lattice point with probability ``~ measure(point) exp(-exponent of its run)``; runs are first and last."""
+        """A lattice point with probability ``~ measure(point) exp(-level of its run / unit)``.
+
+        Runs are first and last points; each begins where the one before has ended.
+        """
         del price
-        masses = [measure.mass(first, last) for first, last in runs]
+        below = [measure.below(first) for first, _ in runs]
+        below.append(measure.below(runs[-1][1] + 1))
+        masses = [after - before for before, after in itertools.pairwise(below)]
         words = self._words
-        chosen = drawing.pick(exponents, masses, bits=words)
+        chosen = drawing.pick_level(levels, masses, unit=unit, bits=words)
         return measure.point(*runs[chosen], words.below(masses[chosen]))
 
     def line(self, pieces: Sequence[Piece], slope: Fraction, *, grid: Lattice, price: Guarantee) -> int:

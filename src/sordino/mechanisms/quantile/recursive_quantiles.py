@@ -41,38 +41,30 @@ _WIDEST = 62  # bits of a point of the dithered lattice at most
 NATS = 70
 
 
-@dataclass(frozen=True, slots=True)
-class NodeCell:
-    """A run of fine lattice points with one score."""
+def node_runs(
+    codes: NDArray[np.int64], *, first: int, last: int, phi: Fraction, slope: Fraction
+) -> tuple[list[tuple[int, int]], list[int], int]:
+    """Runs of fine lattice points of one node, and their exponents as integers over a common unit.
 
-    first: int
-    last: int
-    score: Fraction
+    The exponent of a point is ``slope |rows below - phi rows|``, at most `NATS`, from the node's sorted codes in
+    ``first..last``. A point counts the rows smaller than it; the cap keeps the sensitivity and bounds the work.
 
-
-def node_cells(
-    codes: NDArray[np.int64], *, first: int, last: int, phi: Fraction, cap: Fraction
-) -> list[NodeCell]:
-    """Cells of one node by the score ``min(|rows below - phi rows|, cap)``, from its sorted codes in ``first..last``.
-
-    A point y counts the rows smaller than it; capping keeps the sensitivity and bounds the work.
+    Example:
+        >>> node_runs(np.array([2, 2, 5]), first=0, last=9, phi=Fraction(1, 2), slope=Fraction(1, 3))
+        ([(0, 2), (3, 5), (6, 9)], [3, 1, 3], 6)
     """
-    rows = len(codes)
-    target = phi * rows
-    left = max(math.floor(target - cap), 0)
-    right = min(math.ceil(target + cap), rows)
-    cells = []
-    start = first
-    for below in range(left, right + 1):
-        # Points with exactly `below` smaller rows end at the next row; the outermost cells take all that is left.
-        end = int(codes[below]) if below < rows else last
-        if below == right:
-            end = last
-        end = min(end, last)
+    rows, unit = len(codes), slope.denominator * phi.denominator
+    target, cap = phi * rows, NATS / slope
+    left, right = max(math.floor(target - cap), 0), min(math.ceil(target + cap), rows)
+    # Points with exactly `below` smaller rows end at the next row; the outermost cells take all that is left.
+    ends = [*codes[left:right].tolist(), last]
+    runs, levels, start, middle = [], [], first, phi.numerator * rows
+    for below, end in enumerate(ends, start=left):
         if start <= end:
-            cells.append(NodeCell(start, end, min(abs(below - target), cap)))
+            runs.append((start, end))
+            levels.append(min(abs(below * phi.denominator - middle) * slope.numerator, NATS * unit))
             start = end + 1
-    return cells
+    return runs, levels, unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,10 +212,10 @@ class RecursiveQuantiles(Mechanism):
         draws: Draws,
     ) -> int:
         slope = self.slope(phi) / contribution
-        cells = node_cells(node, first=first, last=last, phi=phi, cap=NATS / slope)
-        runs = [(cell.first, cell.last) for cell in cells]
-        part = self.price.share(Fraction(1, self.levels))
-        return draws.scored(runs, [slope * cell.score for cell in cells], measure, price=part)
+        runs, levels, unit = node_runs(node, first=first, last=last, phi=phi, slope=slope)
+        return draws.scored(
+            runs, levels, measure, unit=unit, price=self.price.share(Fraction(1, self.levels))
+        )
 
     def answer(
         self,
@@ -259,11 +251,11 @@ class RecursiveQuantiles(Mechanism):
 
         def node_law(node: Any, first: int, last: int, phi: Fraction) -> dict[int, float]:
             slope = self.slope(phi)
-            cells = node_cells(node, first=first, last=last, phi=phi, cap=NATS / slope)
+            runs, levels, unit = node_runs(node, first=first, last=last, phi=phi, slope=slope)
             weights = {
-                point: measure.mass(point, point) * math.exp(-float(slope * cell.score))
-                for cell in cells
-                for point in range(cell.first, cell.last + 1)
+                point: measure.mass(point, point) * math.exp(-level / unit)
+                for (start, end), level in zip(runs, levels, strict=True)
+                for point in range(start, end + 1)
             }
             total = math.fsum(weights.values())
             return {point: weight / total for point, weight in weights.items()}
