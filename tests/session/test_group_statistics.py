@@ -23,8 +23,8 @@ X = np.round(RNG.gamma(3, 10, 3000) + 40 * (G == "b"))
 EDGES = (0, 20, 40, 80, 200)
 
 ASKED = {
-    "minimum": (sd.Minimum("x", low=0, high=255, step=1), np.min, 6),
-    "maximum": (sd.Maximum("x", low=0, high=255, step=1), np.max, 6),
+    "minimum": (sd.Minimum("x", low=0, high=255, step=1), np.min, 40),
+    "maximum": (sd.Maximum("x", low=0, high=255, step=1), np.max, 40),
     "quantiles": (
         sd.Quantiles("x", qs=(0.1, 0.5, 0.9), low=0, high=255, step=1),
         lambda x: np.quantile(x, (0.1, 0.5, 0.9), method="inverted_cdf"),
@@ -64,7 +64,7 @@ def test_every_statistic_by_group_is_that_of_its_rows(kind, tmp_path):
                 people.quote(statistic, sd.Pure(1), by=("g", GROUPS))
             except sd.Unsupported:
                 continue
-        found = people.release_by("g", GROUPS, statistic, sd.Pure(300)).groups
+        found = people.release_by("g", GROUPS, statistic, sd.Pure(1000)).groups
         assert list(found) == list(GROUPS)
         for key in ("a", "b"):
             error = np.max(np.abs(np.asarray(found[key], float) - truth(X[key == G])))
