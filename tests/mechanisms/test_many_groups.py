@@ -209,7 +209,7 @@ def test_counted_codes_answer_what_sorted_ones_do():
     )
     for request in (
         Request("x", grid),
-        Request("x", grid, windows, cuts=(0, 1, 9, 30, 31)),
+        Request("x", grid, windows, cuts=(0, 1, 9, 30, 31, 999)),
         Request("x", grid, squares=True),
         Request("x", grid, squares=True, within=(5, 11)),
     ):

@@ -64,7 +64,7 @@ def test_every_statistic_by_group_is_that_of_its_rows(kind, tmp_path):
                 people.quote(statistic, sd.Pure(1), by=("g", GROUPS))
             except sd.Unsupported:
                 continue
-        found = people.release_by("g", GROUPS, statistic, sd.Pure(1000)).groups
+        found = people.release_by("g", GROUPS, statistic, sd.Pure(300)).groups
         assert list(found) == list(GROUPS)
         for key in ("a", "b"):
             error = np.max(np.abs(np.asarray(found[key], float) - truth(X[key == G])))

@@ -66,7 +66,9 @@ class CountedGroups:
             before = np.clip(first - 1 - ahead, 0, counts)
             some = np.repeat(self._codes, np.maximum(taken, 0))
             runs.append(Run(first, some, _dot(self._codes, before), rows, self._top))
-        below = tuple(int(self._until[place, cut - 1]) if cut > 0 else 0 for cut in request.cuts)
+        below = tuple(
+            int(self._until[place, min(cut - 1, self._top)]) if cut > 0 else 0 for cut in request.cuts
+        )
         low, high = request.within or (0, self._top)
         codes = np.clip(self._codes, low, high) - low
         squares = _dot(codes * codes, counts) if request.squares else 0
