@@ -16,7 +16,7 @@ import numpy as np
 import sordino as sd
 from sordino.ledger import Ledger
 from sordino.ledger.chain import ChainRow, amount, written
-from sordino.ledger.who import who
+from sordino.ledger.entry import who
 
 RELEASES, WRITERS, SECONDS = 100_000, 8, 3.0
 CPU_BAR, MEMORY_BAR, FAIR_BAR = 5.0, 60.0, 2.0

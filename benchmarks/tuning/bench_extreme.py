@@ -1,20 +1,8 @@
 """Constants of minima and maxima: error with each moved, over the error as shipped."""
 
 import sordino as sd
-from benchmarks.tuning.moved import COLUMNS, Cell, shapes, sweep
+from benchmarks.tuning.moved import COLUMNS, bounded, sweep
 from sordino.mechanisms.tuned import ForExtreme
-
-
-def cells():
-    """Questions on generated shapes."""
-    for rows, epsilon in ((201, 1), (1001, 0.3)):
-        for name, column in shapes(rows).items():
-            for kind in (sd.Minimum, sd.Maximum):
-                for high in (100, 100_000):
-                    statistic = kind("x", low=0, high=high)
-                    yield Cell(
-                        f"{kind.name} of {name} high={high} n={rows}", statistic, sd.Pure(epsilon), column
-                    )
 
 
 def tables():
@@ -22,5 +10,5 @@ def tables():
     yield (
         "Constants of minima and maxima: error with each moved, over the error as shipped.",
         COLUMNS,
-        sweep(ForExtreme, list(cells())),
+        sweep(ForExtreme, list(bounded((sd.Minimum, sd.Maximum), (100, 100_000)))),
     )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,15 @@ def shapes(rows: int, seed: int = 7) -> dict[str, Any]:
         ),
         "far": random.normal(95, 0.5, rows),
     }
+
+
+def bounded(kinds: tuple[type, ...], highs: tuple[int, ...]) -> Iterator[Cell]:
+    """Statistics of bounded columns: every shape at two sizes, within each of the bounds."""
+    for rows, epsilon in ((201, 1), (1001, 0.3)):
+        for name, column in shapes(rows).items():
+            for kind, high in product(kinds, highs):
+                asked = f"{kind.name} of {name} high={high} n={rows}"
+                yield Cell(asked, kind("x", low=0, high=high), sd.Pure(epsilon), column)
 
 
 def moved(value: Any) -> list[Any]:

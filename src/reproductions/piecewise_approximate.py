@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,8 @@ from sordino.statistics.median import Median
 from sordino.statistics.trimmed_mean import TrimmedMean
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sordino.reading.profile import Opened
 
 LINEAR = Interpolation.linear()

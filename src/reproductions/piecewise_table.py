@@ -7,10 +7,8 @@ clipped to the bounds. ``best`` lines take the smoothing of least error with hin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +28,9 @@ from sordino.noise.student_t import StudentT
 from sordino.privacy import Concentrated, Guarantee, Pure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from sordino.reading.profile import Opened
 
 BOUNDS = {

@@ -12,71 +12,32 @@ __version__ = "0.1.0"
 
 # Where the fundamental names live. Statistics, noise families and mechanisms are found in their folders.
 _HOMES = {
-    "catalogue": ("register",),
-    "client": ("connect",),
-    "errors": (
-        "BudgetExceeded",
-        "DataError",
-        "LedgerDamaged",
-        "LedgerError",
-        "ParameterError",
-        "SordinoError",
-        "Unsupported",
-    ),
-    "ledger": ("Ledger",),
-    "noise.calibration": ("Calibration",),
-    "noise.limit": ("lower_bound",),
+    "catalogue": "register",
+    "client": "connect",
+    "errors": "BudgetExceeded DataError LedgerDamaged LedgerError ParameterError SordinoError Unsupported",
+    "ledger": "Ledger",
+    "noise.calibration": "Calibration",
+    "noise.limit": "lower_bound",
     "planner": (
-        "BudgetPlan",
-        "Plan",
-        "Sweep",
-        "add_remove_cost",
-        "best_trim",
-        "needed_price",
-        "needed_rows",
-        "plan",
-        "plan_budget",
-        "widest_bounds",
+        "BudgetPlan Plan Sweep add_remove_cost best_trim needed_price needed_rows plan plan_budget "
+        "widest_bounds"
     ),
-    "coverage": ("Population", "Sample"),
+    "coverage": "Population Sample",
     "privacy": (
-        "Approx",
-        "ApproxConcentrated",
-        "BoundedRange",
-        "Concentrated",
-        "Geo",
-        "Guarantee",
-        "Neighbors",
-        "Pure",
-        "Purse",
-        "TruncatedConcentrated",
-        "Unit",
-        "compose",
+        "Approx ApproxConcentrated BoundedRange Concentrated Geo Guarantee Neighbors Pure Purse "
+        "TruncatedConcentrated Unit compose"
     ),
-    "reading.bound_check": ("check_bound", "smooth_bound"),
-    "reading.condition": ("Condition",),
-    "reading.discover": ("Discover", "discover"),
-    "reading.formula": ("col",),
-    "reading.profile": ("Profile",),
-    "session": ("Session", "open"),
-    "session.columns": ("columns",),
-    "testing.audit": ("audit",),
-    "session.oneline": (
-        "count",
-        "histogram",
-        "max",
-        "mean",
-        "median",
-        "min",
-        "quantile",
-        "quantiles",
-        "std",
-        "sum",
-        "trimmed_mean",
-        "var",
-    ),
-    "session.own": ("add_noise",),
-    "session.release": ("Event", "Release"),
+    "reading.bound_check": "check_bound smooth_bound",
+    "reading.condition": "Condition",
+    "reading.discover": "Discover discover",
+    "reading.formula": "col",
+    "reading.profile": "Profile",
+    "session": "Session open",
+    "session.columns": "columns",
+    "testing.audit": "audit",
+    "session.oneline": "count histogram max mean median min quantile quantiles std sum trimmed_mean var",
+    "session.own": "add_noise",
+    "session.release": "Event Release",
 }
 _ROOMS = ("geo", "plots", "smoothed")
 
@@ -84,7 +45,7 @@ _ROOMS = ("geo", "plots", "smoothed")
 def _found(name: str) -> _Any:
     """A public name, or None."""
     for home, names in _HOMES.items():
-        if name in names:
+        if name in names.split():
             return getattr(_import_module(f"{__name__}.{home}"), name)
     if name in _ROOMS:
         return _import_module(f"{__name__}.{name}")
@@ -122,5 +83,5 @@ def _near(name: str) -> str:
 
 def __dir__() -> list[str]:
     catalogue = _import_module(f"{__name__}.catalogue")
-    names = [name for names in _HOMES.values() for name in names]
+    names = [name for names in _HOMES.values() for name in names.split()]
     return sorted({*names, *_ROOMS, *catalogue.own_names(), "__version__"})

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
-
-from sordino.coverage import Coverage
-from sordino.errors import ParameterError
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sordino.coverage import Coverage
     from sordino.mechanisms.parts.measure import Measure
 
 SPREADS = 5  # bounds at most so many spreads wide fit the column, even if the guess is three times too large
@@ -45,15 +43,6 @@ class Hints:
     interval: Coverage | None = None
     measure: Measure | None = None
 
-    @classmethod
-    def given(cls, options: dict[str, Any]) -> Hints:
-        """Build from keyword options, or name the one that does not exist."""
-        unknown = sorted(set(options) - set(cls.__dataclass_fields__))
-        if unknown:
-            known = ", ".join(cls.__dataclass_fields__)
-            raise ParameterError("choose", f"has no option {unknown[0]!r}", hint=f"options are {known}")
-        return cls(**{**options, "interval": Coverage.of(options.get("interval"))})
-
     def fits(self, low: float, high: float) -> bool:
         """Whether the bounds fit the column: the caller says so, or says a spread of which they are at most five."""
         width = Fraction(high) - Fraction(low)
@@ -63,3 +52,8 @@ class Hints:
     def look(self) -> int | None:
         """How many changed rows can matter: beyond twice the rows there is nothing to see."""
         return None if self.rows is None else 2 * self.rows + 64
+
+    @property
+    def level(self) -> float | None:
+        """How surely an error bar is to cover; None where none is asked for."""
+        return None if self.interval is None else self.interval.level

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,6 +50,18 @@ def aligned(
             for level in range(max(map(len, cells)))
         ]
     return top, body
+
+
+def html_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The same for a page, with everything escaped.
+
+    Example:
+        >>> html_table("Errors", ("n",), [("<1",)])
+        '<table><caption>Errors</caption><tr><th scope="col">n</th></tr><tr><td>&lt;1</td></tr></table>'
+    """
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>"
 
 
 def narrowest(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from sordino.data import open_source
 from sordino.data.bounding import bounded, hashed
 from sordino.errors import DataError
+from sordino.lattice import RowLattice
 from sordino.privacy import Unit
 from sordino.reading.requests import Cells, Columns, Condition, Request
-from sordino.reading.row_lattice import RowLattice
 
 GRID = RowLattice(0, 1000, step=1, missing="drop")
 

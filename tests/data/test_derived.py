@@ -14,10 +14,10 @@ import sordino as sd
 from sordino.data import open_source, steps
 from sordino.data.derived import derived_column
 from sordino.errors import DataError, ParameterError
+from sordino.lattice import RowLattice
 from sordino.privacy import Unit
 from sordino.reading.formula import Formula, col
 from sordino.reading.requests import Cells, Condition, Request
-from sordino.reading.row_lattice import RowLattice
 from tests.data.test_law import SOURCES, csv_file
 from tests.support.data_columns import shown
 from tests.support.derived_columns import FORMULAS, GROUPS, TABLE, asked, defined, table

@@ -15,9 +15,9 @@ import pytest
 import sordino as sd
 from sordino.data import files, open_source, passes
 from sordino.errors import DataError, Unsupported
+from sordino.lattice import RowLattice
 from sordino.privacy import Unit
 from sordino.reading.requests import Bundle, Cells, Columns, Condition, Links, Rank, Request, Window
-from sordino.reading.row_lattice import RowLattice
 
 GRID = RowLattice(0, 10, step=1, missing="drop")
 ASKED = Request("x", GRID)
@@ -274,7 +274,7 @@ SCRIPT = """
 import resource, sys
 from sordino.data import open_source
 from sordino.reading.requests import Rank, Request, Window
-from sordino.reading.row_lattice import RowLattice
+from sordino.lattice import RowLattice
 import duckdb, pyarrow
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 (summary,) = open_source(sys.argv[1]).summary(Request("x", RowLattice(-5, 5), (Window(Rank(1, 2), 100),)))
@@ -308,7 +308,7 @@ import duckdb, pyarrow, pyarrow.csv, narwhals
 import sordino as sd
 from sordino.data import open_source
 from sordino.reading.requests import Rank, Request, Window
-from sordino.reading.row_lattice import RowLattice
+from sordino.lattice import RowLattice
 resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))  # anonymous memory: what a process allocates
 try:
     bytearray(limit)

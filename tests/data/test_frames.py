@@ -15,9 +15,9 @@ from sordino.data import open_source
 from sordino.data.numbers import number
 from sordino.data.table import column_of
 from sordino.errors import DataError
+from sordino.lattice import RowLattice
 from sordino.privacy import Unit
 from sordino.reading.requests import Cells, Condition, Request
-from sordino.reading.row_lattice import RowLattice
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

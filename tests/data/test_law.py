@@ -14,9 +14,9 @@ import pytest
 
 from sordino.data import expressions, grouped, open_source
 from sordino.errors import DataError
+from sordino.lattice import RAISED, RowLattice
 from sordino.privacy import Unit
 from sordino.reading.requests import Bundle, Cells, Columns, Condition, Rank, Request, Window
-from sordino.reading.row_lattice import RAISED, RowLattice
 from tests.support.data_columns import COLUMNS, TEXTS, arrow, asked, defined, fine, shown, spelled
 
 

@@ -14,6 +14,7 @@ from sordino.data import kernel, open_source
 from sordino.data.memory import Memory
 from sordino.data.table import column_of
 from sordino.errors import DataError, ParameterError
+from sordino.lattice import RowLattice
 from sordino.privacy import Unit
 from sordino.reading.requests import (
     FIRST,
@@ -27,7 +28,6 @@ from sordino.reading.requests import (
     Request,
     Window,
 )
-from sordino.reading.row_lattice import RowLattice
 
 NAN, INF = math.nan, math.inf
 COLUMNS = {

@@ -10,8 +10,8 @@ import pytest
 
 from sordino.data import open_source
 from sordino.data.memory import Memory
+from sordino.lattice import RowLattice
 from sordino.reading.requests import Condition, Request
-from sordino.reading.row_lattice import RowLattice
 
 COLUMNS = {
     "infinite": [1.0, math.nan, 2.0, math.nan, math.inf],

@@ -8,8 +8,8 @@ import pytest
 
 from sordino.data import kernel, open_source, passes
 from sordino.errors import DataError
+from sordino.lattice import BITS, FINE_BITS, RowLattice
 from sordino.reading.requests import FIRST, LAST, Rank, Request, Window
-from sordino.reading.row_lattice import BITS, FINE_BITS, RowLattice
 
 WINDOWS = (
     Window(FIRST, 3),

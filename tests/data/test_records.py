@@ -19,9 +19,9 @@ from sordino.data.records import fields, whole_records
 from sordino.data.stretch import read_stretch
 from sordino.data.text_column import TextColumn
 from sordino.errors import DataError
+from sordino.lattice import RowLattice
 from sordino.privacy import Unit
 from sordino.reading.requests import Cells, Columns, Condition, Request
-from sordino.reading.row_lattice import RowLattice
 
 GRID = RowLattice(0, 1000, step=1, missing=999)
 OTHERS = [[str(i % 90), ["north", 'sou"th', "east, or west", "two lines", ""][i % 5]] for i in range(60)]

@@ -13,10 +13,10 @@ import sordino as sd
 from sordino.data import grouped, open_source, passes
 from sordino.data.lazy import Lazy
 from sordino.errors import DataError, Unsupported
+from sordino.lattice import RowLattice
 from sordino.privacy import Unit
 from sordino.reading.formula import Formula
 from sordino.reading.requests import Cells, Columns, Condition, Rank, Request, Window
-from sordino.reading.row_lattice import RowLattice
 from tests.support import derived_columns
 from tests.support.data_columns import COLUMNS, arrow, asked, defined, fine, shown
 

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "howto" / "extending"
 @pytest.fixture(scope="module")
 def example():
     """Load a file of the guide as a module of its own; names that it registers are given back afterwards."""
-    known = {one: dict(one.known) for one in (statistics.REGISTER, mechanisms.REGISTER, noise.REGISTER)}
+    known = {one: dict(one.load()) for one in (statistics.REGISTER, mechanisms.REGISTER, noise.REGISTER)}
     loaded = []
 
     def load(name):

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from sordino.exact import LogGrid, SeededBits, draw_many
-from sordino.lattice import Lattice
-from sordino.reading.row_lattice import RowLattice
+from sordino.lattice import Lattice, RowLattice
 from tests.support.exact_harness import FAMILIES, RECIPES
 
 LIMIT = math.e / (1 + math.e)

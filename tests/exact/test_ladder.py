@@ -9,9 +9,9 @@ import pytest
 from flint import arb
 
 from sordino.errors import ParameterError
-from sordino.exact import ladder as module
+from sordino.exact import bits as module
 from sordino.exact.balls import precision, rational
-from sordino.exact.ladder import Ladder
+from sordino.exact.bits import Ladder
 from tests.support.exact_harness import Scripted
 
 F = Fraction

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from sordino import lattice as module
 from sordino.errors import ParameterError
-from sordino.lattice import FiniteLattice, Lattice
-from sordino.reading.row_lattice import RowLattice
+from sordino.lattice import FiniteLattice, Lattice, RowLattice
 
 finite = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12)
 

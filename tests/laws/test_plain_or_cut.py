@@ -9,12 +9,12 @@ from fractions import Fraction
 
 import pytest
 
+from sordino.lattice import RowLattice
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.whole_or_interval import outweighs
 from sordino.privacy import Neighbors, Pure
-from sordino.reading.row_lattice import RowLattice
 from tests.support.plain_or_cut_worlds import columns, neighbours, small_plan, weighed_rows, worst
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE

@@ -17,8 +17,7 @@ from sordino.errors import ParameterError, Unsupported
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Profile, Reach, Reading
 from sordino.reading.requests import Source
-from sordino.statistics import Statistic, detours, ordered, shared_neighbours, triangles
-from sordino.statistics.numeric import Numeric
+from sordino.statistics import Numeric, Statistic, detours, ordered, shared_neighbours, triangles
 from sordino.testing.statistic_laws import violations
 from sordino.testing.worlds import World
 

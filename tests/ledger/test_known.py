@@ -8,7 +8,7 @@ import pytest
 from sordino.errors import LedgerDamaged, LedgerError, ParameterError
 from sordino.ledger import Ledger, remembered
 from sordino.ledger.chain import ChainRow, digest
-from sordino.ledger.tail import TAIL
+from sordino.ledger.replay import TAIL
 from sordino.privacy import Pure
 
 

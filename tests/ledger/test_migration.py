@@ -12,8 +12,8 @@ import pytest
 import sordino as sd
 from sordino.errors import LedgerError
 from sordino.ledger import Ledger, verify_export
+from sordino.ledger.chain import COLUMNS
 from sordino.ledger.migrations import MIGRATIONS
-from sordino.ledger.page import COLUMNS
 from sordino.privacy import Pure
 
 OLD = Path(__file__).with_name("first_format.sqlite")

@@ -9,9 +9,9 @@ import pytest
 import sordino as sd
 from sordino.errors import Frozen, LedgerError, LimitExceeded, NotApproved, ParameterError
 from sordino.ledger import Ledger, verify_export
-from sordino.ledger.chain import ChainRow, amount, canonical, written
-from sordino.ledger.declared import Declared, Stamp
-from sordino.ledger.page import COLUMNS
+from sordino.ledger.chain import COLUMNS, ChainRow, amount, canonical, written
+from sordino.ledger.declared import Declared
+from sordino.ledger.entry import Stamp
 from sordino.session.release import Event
 
 

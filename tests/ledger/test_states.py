@@ -12,7 +12,7 @@ import pytest
 from sordino.errors import BudgetExceeded, LedgerError, ParameterError
 from sordino.lattice import Lattice
 from sordino.ledger import Ledger, verify_export
-from sordino.ledger.who import login, visible
+from sordino.ledger.entry import login, visible
 from sordino.privacy import Approx, Pure
 from sordino.session.release import Release
 

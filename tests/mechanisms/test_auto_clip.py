@@ -11,6 +11,7 @@ from hypothesis import strategies as some
 from scipy import stats
 
 from sordino.exact.bits import SeededBits
+from sordino.lattice import RowLattice as Rows
 from sordino.mechanisms.clip.auto_clip import AutoClip
 from sordino.mechanisms.clip.auto_clip_plan import Strength, fit_rule, plan_auto_clip, radius_rule
 from sordino.mechanisms.clip.column import SortedColumn
@@ -20,7 +21,6 @@ from sordino.mechanisms.clip.search import outside_and_ends, radius_search
 from sordino.mechanisms.clip.tail_search import TailSearch
 from sordino.mechanisms.tuned import ForLoose
 from sordino.privacy import Concentrated, Neighbors, Pure
-from sordino.reading.row_lattice import RowLattice as Rows
 from tests.support.mechanism_worlds import add_remove_world, replace_world
 
 TEST = FitTest(Fraction(1), Fraction(9, 10), Fraction(1, 5))

@@ -10,6 +10,7 @@ from sordino.data.memory import Memory
 from sordino.errors import ParameterError
 from sordino.exact.bits import SeededBits
 from sordino.lattice import FiniteLattice, Lattice
+from sordino.lattice import RowLattice as Rows
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.additive.error_bar import WithErrorBar, pivot_quantile
 from sordino.mechanisms.additive.propose_test_release import ProposeTestRelease
@@ -24,7 +25,6 @@ from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
 from sordino.reading.requests import Rank
-from sordino.reading.row_lattice import RowLattice as Rows
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
 from sordino.statistics.second_moment import SecondMoment

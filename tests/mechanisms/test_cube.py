@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sordino.coverage import Sample
 from sordino.data.memory import Memory
 from sordino.errors import ParameterError
 from sordino.exact.bits import SeededBits
@@ -71,7 +72,7 @@ def test_means_are_unbiased_and_bars_cover(price, relation):
     random = np.random.default_rng(4)
     table = {"a": random.uniform(0, 80, 400), "b": random.uniform(-1, 1, 400)}
     statistic = Means(("a", "b"), low=(0, -1), high=(100, 1), neighbors=relation)
-    (made,) = CubeNoise.offers(statistic, price, Hints(interval=0.9))
+    (made,) = CubeNoise.offers(statistic, price, Hints(interval=Sample(0.9)))
     source, bits = Memory(table), SeededBits(7)
     truth = np.array([table["a"].mean(), table["b"].mean()])
     values, covered, thin = [], [], []

@@ -13,6 +13,7 @@ FOLDER = Path(sordino.mechanisms.__file__).parent
 OWNERS = {
     "parts/draws.py",
     "parts/drawing.py",
+    "parts/rings.py",
     "additive/radial_draw.py",
     "additive/geometric.py",
     "clip/fit_test.py",
@@ -32,7 +33,6 @@ SAMPLERS = {
 DRAWING = {
     "pick",
     "permute_and_flip",
-    "draw_rings",
     "draw_lattice",
     "flip_rings",
     "draw_piece",
@@ -44,6 +44,7 @@ DRAWING = {
     "whole_exponential",
 }
 WORDS = {"word", "words", "below"}
+METHODS = {"draw_points"}
 
 
 def breaches(path):
@@ -53,6 +54,8 @@ def breaches(path):
             yield f"{path.name}:{node.lineno} imports {node.module}"
         if isinstance(node, ast.ImportFrom) and DRAWING & {name.name for name in node.names}:
             yield f"{path.name}:{node.lineno} imports a sampler"
+        if isinstance(node, ast.Attribute) and node.attr in METHODS:
+            yield f"{path.name}:{node.lineno} draws by {node.attr}"
         if isinstance(node, ast.Attribute) and node.attr in WORDS and "bits" in ast.unparse(node.value):
             yield f"{path.name}:{node.lineno} takes {ast.unparse(node)}"
 

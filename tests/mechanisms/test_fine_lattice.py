@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
-from sordino.lattice import FiniteLattice, Lattice
+from sordino.lattice import BITS, FINE_BITS, FiniteLattice, Lattice
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.parts import measure as measures
 from sordino.mechanisms.parts.measure import Measure, decimals, in_whole_numbers, mixture
@@ -23,7 +23,6 @@ from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.tuned import ForQuantile
 from sordino.privacy import Pure
 from sordino.reading.profile import Reading
-from sordino.reading.row_lattice import BITS, FINE_BITS
 from sordino.statistics.histogram import Histogram
 from sordino.statistics.interquantile_range import InterquantileRange
 from sordino.statistics.maximum import Maximum

@@ -14,9 +14,8 @@ from sordino.exact.bits import SeededBits
 from sordino.lattice import FiniteLattice, Lattice
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
 from sordino.mechanisms.quantile import private_quantile as module
-from sordino.mechanisms.quantile.groups import class_levels
 from sordino.mechanisms.quantile.plan import QuantilePlan
-from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile, class_levels
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.reading.profile import Reading
 from sordino.statistics.median import Median
@@ -130,9 +129,9 @@ def test_one_group_and_many_are_asked_the_same_request():
 
 def test_groups_are_answered_in_pieces_without_a_seam(monkeypatch):
     """More groups than are worked on together: every one is answered, in order."""
-    from sordino.mechanisms.quantile import groups as quantile_groups
+    from sordino.mechanisms.quantile import private_quantile
 
-    monkeypatch.setattr(quantile_groups, "CELLS", 600)
+    monkeypatch.setattr(private_quantile, "CELLS", 600)
     mechanism = PrivateQuantile(price=Pure(30), lattice=LATTICE, rows=9, flip=False)
     rows = [(float(i % 20),) * 9 for i in range(200)]
     answers = mechanism.answers(MEDIAN, [asking(one) for one in rows], Lattice.dyadic(0))

@@ -11,11 +11,10 @@ import pytest
 import sordino as sd
 from sordino.data import grouped, open_source, passes
 from sordino.exact.bits import SeededBits
-from sordino.lattice import Lattice
+from sordino.lattice import Lattice, RowLattice
 from sordino.mechanisms.additive.geometric import Geometric, two_sided_each
 from sordino.mechanisms.parts.draws import Draws
 from sordino.reading.requests import Rank, Request, Window
-from sordino.reading.row_lattice import RowLattice
 from sordino.session.rounds import in_step
 from tests.support.data_columns import shown
 
@@ -194,8 +193,8 @@ def test_counted_codes_answer_what_sorted_ones_do():
     """Windows at both ends and in the middle, cuts, sums and squares within intervals, an empty group."""
     from sordino.data.counted_groups import CountedGroups
     from sordino.data.sorted_groups import SortedGroups
+    from sordino.lattice import RowLattice
     from sordino.reading.requests import FIRST, LAST, Rank, Request, Window
-    from sordino.reading.row_lattice import RowLattice
 
     rng = np.random.default_rng(4)
     group, codes = rng.integers(0, 4, 500), rng.binomial(30, 0.3, 500)

@@ -10,6 +10,7 @@ import sordino as sd
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.lattice import Lattice
+from sordino.lattice import RowLattice as Codes
 from sordino.mechanisms.clip.column import AskedColumn, SortedColumn
 from sordino.mechanisms.clip.family import ONE, Ends, Family, exact_chances
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
@@ -23,7 +24,7 @@ from sordino.mechanisms.clip.whole_or_interval import (
     flatness,
 )
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
-from sordino.reading.row_lattice import RowLattice as Codes
+from tests.support.plain_or_cut_worlds import check_errors
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 FINE = Lattice.dyadic(-30)
@@ -236,16 +237,7 @@ def test_answers_have_the_errors_of_the_exact_law(price, relation, total):
     data = column(rows, 0, 3000)
     mechanism = PlainOrCut(price=price, rows=300, low=0, high=3000, total=total, neighbors=relation)
     truth = float(rows.sum() if total else rows.mean())
-    law = outcome_errors(mechanism, data, FINE, Fraction(truth), 1)
-    bits = SeededBits(17)
-    errors = np.array([float(mechanism.converse(data, FINE, bits=bits)) - truth for _ in range(250)])
-    for level in (0.3, 0.5, 0.8):
-        low, high = 0.0, 1e9
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if law.within(middle) < level else (low, middle)
-        inside = np.mean(np.abs(errors) <= high)
-        assert abs(inside - level) < 4.5 * math.sqrt(level * (1 - level) / len(errors)) + 0.01
+    check_errors(mechanism, data, FINE, truth, draws=250)
 
 
 @pytest.mark.parametrize("relation", [REPLACE, ADD])

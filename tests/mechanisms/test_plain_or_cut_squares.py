@@ -10,18 +10,19 @@ import sordino as sd
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.lattice import Lattice
+from sordino.lattice import RowLattice as Codes
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, mean_part
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
-from sordino.reading.row_lattice import RowLattice as Codes
 from sordino.statistics.second_moment import SecondMoment
 from sordino.statistics.standard_deviation import StandardDeviation
 from sordino.statistics.variance import Variance
 from sordino.testing.forced import ForcedDraws
 from tests.support.mean_shapes import shapes, widened
+from tests.support.plain_or_cut_worlds import check_errors
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 FINE = Lattice.dyadic(-25)
@@ -65,16 +66,7 @@ def test_answers_have_the_errors_of_the_exact_law(price, relation, fields, wider
     data = column(rows, 0, high)
     mechanism = PlainOrCutSquares(price=price, rows=1500, low=0, high=high, neighbors=relation, **fields)
     truth = truth_of(rows, root=fields.get("root", False), about=fields.get("about"))
-    law = outcome_errors(mechanism, data, FINE, Fraction(truth), 1)
-    bits = SeededBits(17)
-    errors = np.array([float(mechanism.converse(data, FINE, bits=bits)) - truth for _ in range(120)])
-    for level in (0.3, 0.5, 0.8):
-        low, most = 0.0, 1e9
-        for _ in range(70):
-            middle = (low + most) / 2
-            low, most = (middle, most) if law.within(middle) < level else (low, middle)
-        inside = np.mean(np.abs(errors) <= most)
-        assert abs(inside - level) < 4.5 * math.sqrt(level * (1 - level) / len(errors)) + 0.01
+    check_errors(mechanism, data, FINE, truth, draws=120)
 
 
 @pytest.mark.parametrize("relation", [REPLACE, ADD])

@@ -239,9 +239,7 @@ def test_answer_and_rung_are_one_price_whatever_comes_out():
     """The joint loss of answer and interval by brute force on a short lattice."""
     last, rows = 3, 3
     statistic = sd.Median("x", low=0, high=last, step=1)
-    (mechanism,) = QuantileInterval.offers(
-        statistic, sd.Pure(2), Hints.given({"interval": 0.9, "rows": rows})
-    )
+    (mechanism,) = QuantileInterval.offers(statistic, sd.Pure(2), Hints(interval=Sample(0.9), rows=rows))
     plan = mechanism.plan(statistic, 1)
     assert plan.mass is None
 
@@ -323,7 +321,7 @@ def test_groups_have_their_own_intervals():
 
 
 def test_the_work_is_a_function_of_public_numbers():
-    (mechanism,) = QuantileInterval.offers(MEDIAN, sd.Pure(1), Hints.given({"interval": 0.9, "rows": 5000}))
+    (mechanism,) = QuantileInterval.offers(MEDIAN, sd.Pure(1), Hints(interval=Sample(0.9), rows=5000))
     asked = []
     for data in (np.zeros(5000), np.random.default_rng(1).normal(0, 100, 5000)):
         source, requests = Memory({"x": data}), []

@@ -22,9 +22,7 @@ QS = (Fraction(1, 3), Fraction(2, 3))
 def test_every_tiny_dataset_is_covered_at_once_and_the_loss_is_the_price(neighbors):
     last, rows, miss = 4, 4, 0.1
     statistic = sd.Quantiles("x", qs=QS, low=0, high=last, step=1, neighbors=neighbors)
-    (mechanism,) = QuantilesInterval.offers(
-        statistic, sd.Pure(8), Hints.given({"interval": 1 - miss, "rows": 40})
-    )
+    (mechanism,) = QuantilesInterval.offers(statistic, sd.Pure(8), Hints(interval=Sample(1 - miss), rows=40))
     plan = mechanism.plan(statistic, 1)
     sizes = (rows,) if neighbors is REPLACE else (rows - 1, rows)
     data = [d for size in sizes for d in itertools.combinations_with_replacement(range(last + 1), size)]
@@ -85,5 +83,5 @@ def test_a_band_is_released_with_the_answers():
 
 def test_without_a_number_of_rows_there_is_no_band():
     asked = sd.Quantiles("x", qs=(0.25, 0.5), low=0, high=10)
-    assert not list(QuantilesInterval.offers(asked, sd.Pure(1), Hints.given({"interval": 0.9})))
-    assert not list(QuantilesInterval.offers(asked, sd.Pure(1), Hints.given({"rows": 10})))
+    assert not list(QuantilesInterval.offers(asked, sd.Pure(1), Hints(interval=Sample(0.9))))
+    assert not list(QuantilesInterval.offers(asked, sd.Pure(1), Hints(rows=10)))

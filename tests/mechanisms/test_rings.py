@@ -12,11 +12,10 @@ from scipy import stats
 
 from sordino.exact.bits import Bits, SeededBits
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
-from sordino.mechanisms.parts.drawing import draw_lattice, draw_rings, flip_rings
+from sordino.mechanisms.parts.drawing import draw_lattice, flip_rings
 from sordino.mechanisms.parts.law import LatticeLaw
-from sordino.mechanisms.parts.mass_table import ERROR, SPARE, MassTable
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
-from sordino.mechanisms.parts.rings import Rings
+from sordino.mechanisms.parts.rings import ERROR, SPARE, MassTable, Rings
 from sordino.mechanisms.selection.permute_and_flip import FlipLaw
 
 F = Fraction
@@ -140,13 +139,13 @@ WORDS, UNITS = 1024, 160
 
 
 def enumerated_law(intervals, threshold, measure, slope):
-    """The law of `draw_rings`: levels from evenly spaced words, then evenly spaced units of the ring of each."""
+    """The law of `Rings.draw_points`: levels from evenly spaced words, then evenly spaced units of the ring of each."""
     rings = Rings.of(intervals, threshold)
     level = levels_of(rings, LAST)
 
     def draw(words, unit):
         copies = [np.repeat(side, len(words), axis=0) for side in (rings.low, rings.high)]
-        return draw_rings(Rings(*copies), measure, slope, bits=Enumerated(words, unit))
+        return Rings(*copies).draw_points(measure, slope, bits=Enumerated(words, unit))
 
     words = [((2 * i + 1) << 53) - 2**63 for i in range(WORDS)]
     found = [level[point] for point in draw(words, F(1, 2))]
@@ -189,7 +188,7 @@ def test_rings_and_cells_draw_alike_and_a_fault_is_noticed(monkeypatch):
     )
 
     def alike():
-        fast = np.bincount(draw_rings(many, MIXED, slope, bits=bits), minlength=LAST + 1)
+        fast = np.bincount(many.draw_points(MIXED, slope, bits=bits), minlength=LAST + 1)
         thick = slow + fast >= 20
         table = np.array([slow[thick], fast[thick]])
         return stats.chi2_contingency(table).pvalue
@@ -207,8 +206,8 @@ def test_what_floats_cannot_hold_is_drawn_exactly():
     measure = Measure.build(starts=(0, 5), densities=(1, 1 << 1000), points={}, last=9)
     assert not measure.table.fits
     rings = Rings.of(Intervals.of([2], [2], first=0, last=9), F(0))
-    assert min(draw_rings(rings, measure, F(1), bits=SeededBits(3))) >= 5
-    drawn = draw_rings(rings, measure, F(1000), bits=SeededBits(3))  # e^-1000 is less than 2^-1000
+    assert min(rings.draw_points(measure, F(1), bits=SeededBits(3))) >= 5
+    drawn = rings.draw_points(measure, F(1000), bits=SeededBits(3))  # e^-1000 is less than 2^-1000
     assert drawn == [2]
 
 
@@ -249,7 +248,7 @@ def test_fine_lattices_and_far_levels_are_drawn_without_exact_fallbacks(bits, mo
     low[:, -1], high[:, -1] = 0, last
     rings = Rings.between(low, high, F(1, 2))
     monkeypatch.setattr(Rings, "masses", lambda *_: pytest.fail("asked for exact masses"))
-    points = draw_rings(rings, measure, F(1, 4), bits=SeededBits(4))
+    points = rings.draw_points(measure, F(1, 4), bits=SeededBits(4))
     assert all(0 <= point <= last for point in points)
     assert np.mean(np.array(points) == centre) > 0.9
     assert math.isclose(rings.shares(measure)[:, -1].max(), 1, rel_tol=1e-12)

@@ -51,13 +51,20 @@ def main() -> int:
     return 1 if lived else 0
 
 
+def plant(path: Path, source: str) -> None:
+    """Write a file and forget its bytecode; that of all other files is kept from one mutant to the next."""
+    path.write_text(source, encoding="utf-8")
+    for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
+        compiled.unlink()
+
+
 def noticed(mutant: dict[str, str], copy: Path) -> str:
     """What its law says of one mutant."""
     path = copy / "sordino" / mutant["file"]
     honest = path.read_text(encoding="utf-8")
     if honest.count(mutant["old"]) < 1:
         return f"stale: {mutant['file']} does not contain the line any more"
-    path.write_text(honest.replace(mutant["old"], mutant["new"]), encoding="utf-8")
+    plant(path, honest.replace(mutant["old"], mutant["new"]))
     kind, *rest = mutant["law"].split()
     command = [sys.executable, "-c", REPLAY, *rest]
     if kind == "tests":
@@ -76,13 +83,13 @@ def noticed(mutant: dict[str, str], copy: Path) -> str:
             "no:cacheprovider",
             *paths,
         ]
-    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(copy)}
     try:
         ran = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
         )
     finally:
-        path.write_text(honest, encoding="utf-8")
+        plant(path, honest)
     if ran.returncode == 0:
         return "nothing was noticed"
     words = (ran.stdout.strip() or ran.stderr.strip()).splitlines()

@@ -14,7 +14,7 @@ from sordino.data import open_source
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Neighbors
-from sordino.session.rehearsal import rehearse
+from sordino.session.form import rehearse
 
 RNG = np.random.default_rng(8)
 GROUPS = ("a", "b", "c")

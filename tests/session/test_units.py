@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sordino as sd
+from sordino.lattice import RowLattice
 from sordino.reading.requests import Condition, Request
-from sordino.reading.row_lattice import RowLattice
 
 
 def table(people):

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sordino.errors import ParameterError, Unsupported
-from sordino.lattice import Lattice
+from sordino.lattice import Lattice, RowLattice
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach, Reading
 from sordino.reading.requests import Rank, Window
-from sordino.reading.row_lattice import RowLattice
 from sordino.statistics import REGISTER, Statistic, kinds
 from sordino.statistics.median import Median
 from sordino.statistics.theil_sen import TheilSen

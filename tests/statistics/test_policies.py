@@ -11,7 +11,7 @@ import pytest
 from sordino.data.memory import Memory
 from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
-from sordino.statistics import kinds
+from sordino.statistics import Numeric, kinds
 from sordino.statistics.count import Count
 from sordino.statistics.count_above import CountAbove
 from sordino.statistics.histogram import Histogram
@@ -19,7 +19,6 @@ from sordino.statistics.maximum import Maximum
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
 from sordino.statistics.minimum_spanning_tree import MinimumSpanningTree
-from sordino.statistics.numeric import Numeric
 from sordino.statistics.output_trimmed_mean import OutputTrimmedMean
 from sordino.statistics.quantile import Quantile
 from sordino.statistics.quantiles import Quantiles

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from sordino.data.memory import Memory
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Profile, Reach
-from sordino.statistics import kinds
+from sordino.statistics import Numeric, kinds
 from sordino.statistics.maximum_degree import MaximumDegree
 from sordino.statistics.median import Median
-from sordino.statistics.numeric import Numeric
 from sordino.statistics.theil_sen import TheilSen
 from sordino.statistics.triangles import Triangles
 from sordino.statistics.trimmed_mean import TrimmedMean

@@ -13,8 +13,7 @@ from sordino.reading.requests import Rank
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.median import Median
 from sordino.statistics.minimum import Minimum
-from sordino.statistics.quantile import Quantile
-from sordino.statistics.reaches import Reaches, ranks_among, reachable_ranks
+from sordino.statistics.quantile import Quantile, Reaches, ranks_among, reachable_ranks
 
 DATASETS = [
     rows for size in range(5) for rows in itertools.combinations_with_replacement((0.0, 1.0, 4.0, 5.0), size)

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from sordino.data.numbers import number
+from sordino.lattice import FINE_BITS, RowLattice
 from sordino.reading.requests import FIRST, LAST, Rank, Request, Window
-from sordino.reading.row_lattice import FINE_BITS, RowLattice
 
 NAN, INF = math.nan, math.inf
 RNG = np.random.default_rng(20)

@@ -29,9 +29,9 @@ from hypothesis import strategies as st
 
 from sordino.data import open_source
 from sordino.errors import SordinoError
+from sordino.lattice import RowLattice
 from sordino.privacy import Unit
 from sordino.reading.requests import Cells, Columns, Condition, Rank, Request, Window
-from sordino.reading.row_lattice import RowLattice
 
 NAN, INF = math.nan, math.inf
 HOSTILE = 9

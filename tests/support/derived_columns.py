@@ -10,8 +10,8 @@ from itertools import pairwise, product
 
 import pyarrow as pa
 
+from sordino.lattice import RowLattice
 from sordino.reading.requests import Rank, Request, Window
-from sordino.reading.row_lattice import RowLattice
 
 NUMBERS = [
     None, math.nan, 0.0, -0.0, 1.0, -1.0, 3.0, 0.1, 1e-160, -1e-160, 5e-324, 1e160, -1e308, math.inf, -math.inf,

@@ -6,12 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from sordino.exact.bits import SeededBits
+from sordino.lattice import RowLattice
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import Ends, exact_chances
+from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, CutPlan
 from sordino.mechanisms.clip.whole_or_interval import flatness
 from sordino.privacy import Neighbors, Pure
-from sordino.reading.row_lattice import RowLattice
 
 PLACES = np.linspace(-9, 15, 97)  # where densities of the whole range's value are compared, in sensitivities
 
@@ -124,3 +126,17 @@ def worst(family, all_columns, relation, **options):
             gap = float(np.abs(law - laws[other][key]).max())
             whole, cut = (max(whole, gap), cut) if key == "whole" else (whole, max(cut, gap))
     return whole, cut
+
+
+def check_errors(mechanism, data, grid, truth, *, draws):
+    """Drawn answers are as far off as the exact law says, at three levels."""
+    law = outcome_errors(mechanism, data, grid, Fraction(truth), 1)
+    bits = SeededBits(17)
+    errors = np.array([float(mechanism.converse(data, grid, bits=bits)) - truth for _ in range(draws)])
+    for level in (0.3, 0.5, 0.8):
+        low, high = 0.0, 1e9
+        for _ in range(70):
+            middle = (low + high) / 2
+            low, high = (middle, high) if law.within(middle) < level else (low, middle)
+        inside = np.mean(np.abs(errors) <= high)
+        assert abs(inside - level) < 4.5 * math.sqrt(level * (1 - level) / draws) + 0.01

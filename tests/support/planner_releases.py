@@ -26,7 +26,7 @@ from sordino.planner.table import drawn
 from sordino.planner.trial import Trial
 from sordino.privacy import Unit
 from sordino.session.quote import prepare
-from sordino.statistics.numeric import Numeric
+from sordino.statistics import Numeric
 
 WITHIN = 0.08
 PLANTED = 1.3

@@ -177,7 +177,7 @@ def _person(who: Mapping[str, str]) -> str:
 
 
 def _table(header: list[str], rows: list[list[str]]) -> None:
-    from sordino.ledger.who import visible
+    from sordino.ledger.entry import visible
 
     render.table(header, [[visible(cell) for cell in row] for row in rows])
 
@@ -349,7 +349,7 @@ def _state(ledger: Ledger, as_json: bool) -> None:
         render.as_json(_facts(ledger))
         return
     from sordino.explain import whom
-    from sordino.ledger.who import visible
+    from sordino.ledger.entry import visible
     from sordino.privacy import Guarantee
 
     opening, budget, state = ledger.opening, ledger.budget, ledger.state

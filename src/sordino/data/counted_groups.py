@@ -28,7 +28,7 @@ class CountedGroups:
 
     Example:
         >>> from sordino.reading.requests import Rank, Window
-        >>> from sordino.reading.row_lattice import RowLattice
+        >>> from sordino.lattice import RowLattice
         >>> some = CountedGroups(np.array([[0, 2, 1], [0, 0, 0]]))
         >>> found = some.summary(0, Request("x", RowLattice(0, 2, step=1), (Window(Rank(1, 2), 1),), cuts=(2,)))
         >>> found.rows, found.total, found.runs[0].codes.tolist(), found.below

@@ -6,18 +6,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sordino.data.schema import by_column
 from sordino.reading.requests import Bundle, Cells, Request, Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
     from sordino.data.counted_groups import CountedGroups
     from sordino.data.memory_groups import MemoryGroups
     from sordino.data.sorted_groups import SortedGroups
+    from sordino.lattice import RowLattice
     from sordino.reading.requests import Ask
-    from sordino.reading.row_lattice import RowLattice
     from sordino.reading.split import Split
 
     Coded = tuple[str, RowLattice]

@@ -7,16 +7,17 @@ tested before anything else, because ``least(NaN, 1)`` is 1 in some engines.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
 from sordino.data.numbers import NUMBER, STRANGE
 from sordino.data.table import kind_of
-from sordino.reading.row_lattice import RAISED, RowLattice
+from sordino.lattice import RAISED, RowLattice
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sordino.reading.requests import Condition
 
     Expr = nw.Expr
@@ -65,7 +66,7 @@ def number(name: str, dtype: Any, otherwise: float) -> Expr:
 
 
 def code(value: Expr, grid: RowLattice) -> Expr:
-    """The code of a number, as a double: the expression of `sordino.reading.row_lattice.RowLattice.raised`.
+    """The code of a number, as a double: the expression of `sordino.lattice.RowLattice.raised`.
 
     Clip first: then nothing overflows. Differences that would underflow are set to 0, whose code they have:
     PostgreSQL raises on underflow.

@@ -13,8 +13,8 @@ import numpy as np
 
 from sordino.data.objects import double_places, key_places
 from sordino.data.schema import NUMBERS
+from sordino.lattice import RAISED, RowLattice
 from sordino.reading.requests import Request, Run, Summary
-from sordino.reading.row_lattice import RAISED, RowLattice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,6 @@ Which rows count, and what is asked of the engine; the group-bys are in `sordino
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -50,12 +49,14 @@ from sordino.reading.requests import (
 from sordino.reading.split import Split
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from sordino.data.counted_groups import CountedGroups
     from sordino.data.memory_groups import MemoryGroups
     from sordino.data.schema import Part
     from sordino.data.sorted_groups import SortedGroups
+    from sordino.lattice import RowLattice
     from sordino.reading.requests import Ask
-    from sordino.reading.row_lattice import RowLattice
 
     Frame = nw.LazyFrame[Any]
 

@@ -7,8 +7,6 @@ questions themselves are in `sordino.data.lazy`.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,8 +27,11 @@ from sordino.errors import DataError
 from sordino.privacy import Unit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from contextlib import AbstractContextManager
+
+    from sordino.lattice import RowLattice
     from sordino.reading.requests import Condition
-    from sordino.reading.row_lattice import RowLattice
     from sordino.reading.split import Split
 
     Frame = nw.LazyFrame[Any]

@@ -8,7 +8,6 @@ policy.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +53,8 @@ from sordino.running.block import Plain
 from sordino.running.block import Rows as PlainRows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from numpy.typing import NDArray
 
     from sordino.reading.requests import Ask

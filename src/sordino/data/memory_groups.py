@@ -5,7 +5,6 @@ Rows are put into groups once; the codes of a column are sorted once for all gro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sordino.data.kernel import coded, divided
@@ -14,11 +13,13 @@ from sordino.data.sorted_groups import SortedGroups
 from sordino.reading.requests import Request, Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from sordino.lattice import RowLattice
     from sordino.reading.requests import Ask
-    from sordino.reading.row_lattice import RowLattice
 
     Rows = NDArray[np.intp]
     RowsOf = Callable[[tuple[str, ...]], Rows | None]

@@ -16,9 +16,9 @@ from sordino.reading.formula import Formula, formula_like
 from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Combinations, Condition, Links, Request
 
 if TYPE_CHECKING:
+    from sordino.lattice import RowLattice
     from sordino.privacy import Unit
     from sordino.reading.requests import Ask
-    from sordino.reading.row_lattice import RowLattice
 
 Kinds = Mapping[str, str]
 Part = Request | Columns | Cells | Links | Blocks | Combinations

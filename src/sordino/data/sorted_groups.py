@@ -31,7 +31,7 @@ class SortedGroups:
 
     Example:
         >>> from sordino.reading.requests import Rank, Window
-        >>> from sordino.reading.row_lattice import RowLattice
+        >>> from sordino.lattice import RowLattice
         >>> some = SortedGroups(np.array([0, 1, 0, -1]), np.array([7, 2, 5, 9]), 2, 10)
         >>> found = some.summary(0, Request("x", RowLattice(0, 10, step=1), (Window(Rank(1, 2), 1),), cuts=(6,)))
         >>> found.rows, found.total, found.runs[0].codes.tolist(), found.below

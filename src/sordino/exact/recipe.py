@@ -11,12 +11,20 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from sordino import checks
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sordino.exact.balls import Ball
     from sordino.exact.functions import Functions
     from sordino.exact.uniforms import LazyUniform
+
+
+def tail_index(subject: str, **given: Any) -> Fraction:
+    """The power of a tail that the samplers can draw, or an error."""
+    why = "Heavier tails would need numbers with millions of digits."
+    return checks.between(subject, Fraction(1, 1024), 10**18, closed=True, why=why, **given)
 
 
 class Guard(Enum):

@@ -18,7 +18,7 @@ import numpy as np
 
 from sordino.errors import ParameterError
 from sordino.geo.gaussian import PEAK
-from sordino.geo.head import REPORT, VERSION, identity
+from sordino.geo.head import Headed
 from sordino.geo.lattice import PointLattice
 from sordino.geo.mechanism import _LARGEST_MARGIN, _OUTPUT_BITS, _check, stretch_for
 from sordino.geo.region import distance
@@ -40,7 +40,7 @@ _SPACINGS = (1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0)  # candidates, in bandwidths
 
 
 @dataclass(frozen=True, slots=True)
-class BlockMechanism:
+class BlockMechanism(Headed):
     """A kernel density at many places, answered block by block with Laplace noise; made by `choose`.
 
     Attributes:
@@ -153,16 +153,6 @@ class BlockMechanism:
             "noise": "blocks",
             "reference": None if self.reference is None else self.reference.to_dict(),
         }
-
-    def head(self) -> dict[str, Any]:
-        """Give what stands at the head of a file of reports; its id names the mechanism."""
-        record = {"format": REPORT, "version": VERSION, "mechanism": self.to_dict()}
-        return {**record, "id": identity(record)}
-
-    @property
-    def id(self) -> str:
-        """Thirty-two hexadecimal digits that name query, price, reference and mechanism on the wire."""
-        return str(self.head()["id"])
 
     def __repr__(self) -> str:
         return f"BlockMechanism({len(self.query.at)} places in {len(self.blocks)} blocks, {self.price!r})"

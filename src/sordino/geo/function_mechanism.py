@@ -17,7 +17,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.geo.head import REPORT, VERSION, identity
+from sordino.geo.head import Headed
 from sordino.geo.space_function import SpaceFunction
 from sordino.lattice import Lattice, ceil_log2
 from sordino.noise.generalized_cauchy import GeneralizedCauchy
@@ -38,7 +38,7 @@ _CHUNK = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionMechanism:
+class FunctionMechanism(Headed):
     """A function of a point with noise fitted to it and to a promise; made by `choose`, without data.
 
     Attributes:
@@ -153,24 +153,14 @@ class FunctionMechanism:
             values, bound = self.query.value_and_bound(moved, self.smoothing)
             return values, bound * float(self.calibration.scale)
 
-    def head(self) -> dict[str, Any]:
-        """Give what stands at the head of a file of reports; its id names the mechanism."""
-        record = {
-            "format": REPORT,
-            "version": VERSION,
-            "mechanism": {
-                "query": self.query.to_dict(),
-                "price": self.price.to_dict(),
-                "noise": self.calibration.noise.to_dict(),
-                "smoothing": str(self.calibration.smoothing),
-            },
+    def to_dict(self) -> dict[str, Any]:
+        """Give a record of all public numbers."""
+        return {
+            "query": self.query.to_dict(),
+            "price": self.price.to_dict(),
+            "noise": self.calibration.noise.to_dict(),
+            "smoothing": str(self.calibration.smoothing),
         }
-        return {**record, "id": identity(record)}
-
-    @property
-    def id(self) -> str:
-        """Thirty-two hexadecimal digits that name function, price and noise."""
-        return str(self.head()["id"])
 
     def __repr__(self) -> str:
         return f"FunctionMechanism({self.query!r}, {self.price!r}, noise={self.noise!r})"

@@ -52,6 +52,26 @@ def identity(record: dict[str, Any]) -> str:
     return hashlib.sha256(canonical(rest)).hexdigest()[:_DIGITS]
 
 
+class Headed:
+    """A mechanism that is named by all that it says of itself in public; subclasses say it."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give a record of all public numbers."""
+        raise NotImplementedError
+
+    def head(self) -> dict[str, Any]:
+        """Give what stands at the head of a file of reports; its id names the mechanism."""
+        record = {"format": REPORT, "version": VERSION, "mechanism": self.to_dict()}
+        return {**record, "id": identity(record)}
+
+    @property
+    def id(self) -> str:
+        """Thirty-two hexadecimal digits that name query, price, reference and mechanism on the wire."""
+        return str(self.head()["id"])
+
+
 def mechanism_from(head: Any) -> AnyMechanism:
     """Make the mechanism that a head describes, and refuse a head that is not its own description.
 

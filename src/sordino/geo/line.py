@@ -20,8 +20,27 @@ if TYPE_CHECKING:
     from sordino.geo.query import Floats
 
 
+class Sloped(Query):
+    """What has slopes of one width, on a line."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        width: float
+
+    @property
+    def dimension(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def curve(self) -> Band:
+        """A band."""
+        return Band(self.width)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Threshold(Query):
+class Threshold(Sloped):
     """Is the number above a threshold? One above, zero below, a straight slope of the given width between.
 
     Args:
@@ -42,16 +61,6 @@ class Threshold(Query):
         object.__setattr__(self, "width", float(checks.positive(self.name, width=self.width)))
 
     @property
-    def dimension(self) -> int:
-        """One."""
-        return 1
-
-    @property
-    def curve(self) -> Band:
-        """A band."""
-        return Band(self.width)
-
-    @property
     def anchor(self) -> tuple[float, ...]:
         """The threshold."""
         return (self.at,)
@@ -68,7 +77,7 @@ class Threshold(Query):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Range(Query):
+class Range(Sloped):
     """Does the number lie in a range? One inside, zero outside, slopes of the given width at both ends.
 
     Args:
@@ -94,16 +103,6 @@ class Range(Query):
             raise ParameterError(
                 self.name, "high must be greater than low", got={"low": self.low, "high": self.high}
             )
-
-    @property
-    def dimension(self) -> int:
-        """One."""
-        return 1
-
-    @property
-    def curve(self) -> Band:
-        """A band."""
-        return Band(self.width)
 
     @property
     def anchor(self) -> tuple[float, ...]:

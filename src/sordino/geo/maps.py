@@ -16,7 +16,7 @@ import numpy as np
 from sordino import checks
 from sordino.errors import DataError, ParameterError
 from sordino.geo.deconvolution import _refuse_narrow, factor, kernel, tabulated
-from sordino.geo.points import PointReports, Points
+from sordino.geo.points import PointReports
 from sordino.geo.window import MapWindow
 
 if TYPE_CHECKING:
@@ -315,8 +315,3 @@ def largest_weight(group: Group, bandwidth: float) -> float:
     """What one report can move a density by, at most: G(0)/(2 pi h^2)."""
     peak = float(kernel(np.zeros(1), (bandwidth / group.unit_loss) ** 2, 2)[0])
     return group.share * peak / (2 * np.pi * bandwidth**2)
-
-
-def resolution(mechanism: Points) -> float:
-    """The default bandwidth of a map: U, below which unbiased maps are mostly noise."""
-    return mechanism.unit_loss

@@ -16,7 +16,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
-from sordino.geo.head import REPORT, VERSION, identity
+from sordino.geo.head import Headed
 from sordino.geo.kernel_density import KernelDensity
 from sordino.geo.lattice import PointLattice
 from sordino.geo.logarithm import Logarithmic
@@ -42,7 +42,7 @@ _CHUNK = 1 << 14  # fits the cache
 
 
 @dataclass(frozen=True, slots=True)
-class QueryMechanism:
+class QueryMechanism(Headed):
     """A query with noise fitted to it and to a promise; made by `choose`, without data.
 
     Attributes:
@@ -235,16 +235,6 @@ class QueryMechanism:
             delta=Fraction(record["delta"]),
             reference=sphere_from(record["reference"]),
         )
-
-    def head(self) -> dict[str, Any]:
-        """Give what stands at the head of a file of reports; its id names the mechanism."""
-        record = {"format": REPORT, "version": VERSION, "mechanism": self.to_dict()}
-        return {**record, "id": identity(record)}
-
-    @property
-    def id(self) -> str:
-        """Thirty-two hexadecimal digits that name query, price, reference and mechanism on the wire."""
-        return str(self.head()["id"])
 
     def __repr__(self) -> str:
         return f"Mechanism({self.query!r}, {self.price!r}, noise={self.noise!r}, scope={self.scope!r})"

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from sordino.errors import ParameterError
-from sordino.ledger.who import visible
+from sordino.ledger.entry import visible
 
 SERVER = re.compile(r"\s*(?:postgres(?:ql)?:|[A-Za-z][A-Za-z0-9+.-]*://)", re.IGNORECASE)
 SHOWN = ("host", "hostaddr", "port", "dbname", "service", "sslmode")

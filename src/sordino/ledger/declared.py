@@ -1,4 +1,4 @@
-"""`Declared`: the rules of a dataset, to which a ledger holds every spend; `Stamp`: who asks; `Debit`: one question.
+"""`Declared`: the rules of a dataset, to which a ledger holds every spend; `Debit`: one question on its way.
 
 A ledger that declares datasets belongs to an organisation: it pays for no others, and its ceiling is raised by two.
 """
@@ -10,34 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import LedgerError, NotApproved, ParameterError
-from sordino.ledger.who import check_name
+from sordino.ledger.entry import Stamp
 from sordino.privacy import Guarantee
 
 if TYPE_CHECKING:
     from sordino.session.release import Event
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """Who asks, for whom it is counted, and who approved it.
-
-    Attributes:
-        user: Who asks; the user of the ledger's own client where it is None.
-        approved_by: Who approved the question, where somebody had to.
-        via: What it came through: the name of a token, never the token.
-    """
-
-    user: str | None = None
-    approved_by: str | None = None
-    via: str | None = None
-
-    def __post_init__(self) -> None:
-        check_name("release", user=self.user, approved_by=self.approved_by, via=self.via)
-
-    def written(self, told: dict[str, str]) -> dict[str, str]:
-        """Who asks, as the ledger keeps it."""
-        extra = {"approved_by": self.approved_by, "via": self.via}
-        return told | {name: text for name, text in extra.items() if text is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sordino.ledger.chain import ChainRow, amount, canonical
-from sordino.ledger.who import visible
+from sordino.ledger.entry import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

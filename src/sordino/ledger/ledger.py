@@ -7,25 +7,34 @@ Where rows are stored is in `sqlite` and `postgres`, what a price costs in `acco
 from __future__ import annotations
 
 import json
-import os
 import secrets
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from sordino.errors import LedgerDamaged, LedgerError, ParameterError, SordinoError, TokenUsed
+from sordino.errors import Frozen, LedgerDamaged, LedgerError, ParameterError, SordinoError, TokenUsed
 from sordino.ledger import account
-from sordino.ledger.chain import ChainRow, amount, canonical, written
-from sordino.ledger.changes import check_open
-from sordino.ledger.declared import Debit, Stamp, refused
-from sordino.ledger.entry import Entry, entry_of
+from sordino.ledger.account import data_of, spent_by
+from sordino.ledger.chain import FROZEN, OPEN, ChainRow, amount, canonical, written
+from sordino.ledger.declared import Debit, refused
+from sordino.ledger.entry import (
+    Entry,
+    Stamp,
+    check_name,
+    check_reason,
+    check_token,
+    entry_of,
+    now,
+    visible,
+    who,
+)
 from sordino.ledger.export import FORMAT, VERSION
-from sordino.ledger.rules import LedgerRules, now
-from sordino.ledger.share import data_of, spent_by
-from sordino.ledger.who import check_name, check_reason, check_token, who
+from sordino.ledger.rules import LedgerRules
 from sordino.privacy import Approx, Guarantee, Neighbors, Unit
-from sordino.privacy.unit import relations_by_name
+from sordino.privacy.guarantee import relations_by_name
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
     from sordino.ledger.store import Page
     from sordino.session.release import Event, Release
 
@@ -181,15 +190,15 @@ class Ledger(LedgerRules):
         told = stamp.written(who(self._user if stamp.user is None else stamp.user, debit.purpose))
         described = event.to_dict()
         if token is not None and (paid := page.find("spend", token)) is not None:
-            _check_same(self.name, token, self._sound(paid).content["event"], described)
-            entry = entry_of(paid, self._answer(page, token))
+            _check_same(self.name, token, self._tail.sound(paid).content["event"], described)
+            entry = entry_of(paid, self._tail.answer(page, token))
             if entry.release is None:
-                check_open(self.name, page, last)
+                _check_open(self.name, page, last)
             return entry, last
-        check_open(self.name, page, last)
+        _check_open(self.name, page, last)
         spent, ceiling = amount(last.spent), amount(last.ceiling)
         cost = self._cost(event, opening, ceiling)
-        rules = self._rules(page)
+        rules = self._tail.rules(page)
         if broken := rules.broken(described, cost, told):
             raise refused(self.name, broken, cost)
         totals = {}
@@ -244,7 +253,7 @@ class Ledger(LedgerRules):
                 "the answer was not paid for in this ledger",
                 got={"entry": entry.number},
             )
-        if (known := self._answer(page, entry.token)) is not None:
+        if (known := self._tail.answer(page, entry.token)) is not None:
             return known, last
         row = ChainRow.after(
             last,
@@ -253,7 +262,7 @@ class Ledger(LedgerRules):
             {"release": release.to_dict()},
             spent=last.spent,
             ceiling=last.ceiling,
-            at=self._sound(paid).at,
+            at=self._tail.sound(paid).at,
             state=last.standing,
         )
         page.append(row)
@@ -274,6 +283,21 @@ class Ledger(LedgerRules):
             )
         price = account.person_price(event.guarantee, event.neighbors, Neighbors(opening["neighbors"]))
         return account.counted(price, ceiling)
+
+
+def _check_open(name: str, page: Page, last: ChainRow) -> None:
+    """Refuse a spend from a ledger that is frozen or closed, with the reason that was given."""
+    if last.standing == OPEN:
+        return
+    told = [row for row in page.changes() if row.kind in ("freeze", "close")][-1:]
+    reason = visible(str(told[0].content.get("reason", ""))) if told else ""
+    raise Frozen(
+        f"ledger {name}",
+        f"is {last.standing}" + (f": {reason}" if reason else ""),
+        why="Nothing was read and nothing was spent.",
+        hint=f"sordino ledger unfreeze {name} --reason 'why'" if last.standing == FROZEN
+        else "begin another ledger; what was spent here is spent all the same",
+    )  # fmt: skip
 
 
 def _check_same(name: str, token: str, kept: Mapping[str, Any], asked: Mapping[str, Any]) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.errors import LedgerError, MissingExtra
 from sordino.ledger.address import read_address
+from sordino.ledger.chain import TablePage
 from sordino.ledger.migrations import MIGRATIONS
-from sordino.ledger.page import TablePage
 from sordino.ledger.store import absent, damaged, later, taken
 
 if TYPE_CHECKING:

@@ -13,16 +13,13 @@ from sordino.address import check_place
 from sordino.errors import LedgerDamaged, LedgerError, ParameterError
 from sordino.ledger import account, export, remembered
 from sordino.ledger.chain import ChainRow, amount, read_known
-from sordino.ledger.entry import Change, Entry, Report, change_of, entry_of
-from sordino.ledger.replay import TotalReplay, at_the_end
-from sordino.ledger.share import Rules
+from sordino.ledger.entry import Change, Entry, Report, change_of, check_name, check_token, entry_of
+from sordino.ledger.replay import Tail, TotalReplay, at_the_end
 from sordino.ledger.store import STRETCH, Walk
-from sordino.ledger.tail import Tail
-from sordino.ledger.who import check_name, check_token
 from sordino.privacy import Guarantee, Neighbors, Unit
 
 if TYPE_CHECKING:
-    from sordino.ledger.store import Page, Store
+    from sordino.ledger.store import Store
 
 
 class LedgerReader:
@@ -38,13 +35,8 @@ class LedgerReader:
         check_name("ledger", user=user)
         self._user = user
         self._store = _store(location)
+        self.name = self._store.name  # where the ledger is, without passwords
         self._tail = Tail(self._store, _noted(known))
-        self._known_rules = Rules()
-
-    @property
-    def name(self) -> str:
-        """Where the ledger is, without passwords."""
-        return self._store.name
 
     @property
     def budget(self) -> Guarantee:
@@ -71,7 +63,7 @@ class LedgerReader:
     def opening(self) -> Mapping[str, Any]:
         """What was written when the ledger was begun: reason, neighbours, unit, stated budget."""
         with self._store.read() as page:
-            return dict(self._sound(page.at(1)).content)
+            return dict(self._tail.sound(page.at(1)).content)
 
     @property
     def neighbors(self) -> Neighbors:
@@ -101,7 +93,7 @@ class LedgerReader:
             with self._store.read() as page:
                 found = page.paid(row, STRETCH)
             for paid, answer in found:
-                yield entry_of(self._sound(paid), None if answer is None else self._sound(answer))
+                yield entry_of(self._tail.sound(paid), None if answer is None else self._tail.sound(answer))
             if len(found) < STRETCH:
                 return
             row = found[-1][0].number
@@ -115,7 +107,7 @@ class LedgerReader:
     def changes(self) -> tuple[Change, ...]:
         """How the ledger was begun, raised, lowered, frozen and closed, with the reasons."""
         with self._store.read() as page:
-            return tuple(change_of(self._sound(row)) for row in page.changes())
+            return tuple(change_of(self._tail.sound(row)) for row in page.changes())
 
     def entry(self, number: int) -> Entry:
         """The paid question with a number, as `explain` and `show` name it."""
@@ -128,20 +120,20 @@ class LedgerReader:
                     got={"number": number},
                     hint=f"sordino ledger show {self.name}",
                 )
-            return entry_of(self._sound(row), self._answer(page, row.token))
+            return entry_of(self._tail.sound(row), self._tail.answer(page, row.token))
 
     def receipt(self, number: int) -> str:
         """``ROW:HASH`` of a paid question: whoever keeps it notices when the ledger is put back before it."""
         with self._store.read() as page:
             row = page.release(number)
-        return "" if row is None else f"{row.number}:{self._sound(row).hash}"
+        return "" if row is None else f"{row.number}:{self._tail.sound(row).hash}"
 
     def paid(self, token: str) -> Entry | None:
         """The question that a token has paid for, when there is one."""
         check_token(token)
         with self._store.read() as page:
             row = page.find("spend", token)
-            return None if row is None else entry_of(self._sound(row), self._answer(page, token))
+            return None if row is None else entry_of(self._tail.sound(row), self._tail.answer(page, token))
 
     def verify(self, *, known: tuple[int, str] | str | None = None) -> Report:
         """Check the whole ledger: the file, the chain, the totals, the tokens.
@@ -187,7 +179,7 @@ class LedgerReader:
     def export_to(self, file: TextIO, *, table: bool = False) -> None:
         """Write the whole ledger row by row: JSON as `export` gives it, or CSV as a table for people."""
         last = self._last()
-        rows = (self._sound(row) for row in Walk(self._store, last.number))
+        rows = (self._tail.sound(row) for row in Walk(self._store, last.number))
         if table:
             export.write_csv(rows, file)
         else:
@@ -214,21 +206,6 @@ class LedgerReader:
         seen = self._tail.seen  # before the view is taken: another thread may write meanwhile
         with self._store.read() as page:
             return self._tail.checked(page, seen)[0]
-
-    def _rules(self, page: Page) -> Rules:
-        """Shares and declared datasets; rows that were read before are not read again."""
-        rules = self._known_rules.after(map(self._sound, page.rules(self._known_rules.upto)))
-        self._known_rules = rules
-        return rules
-
-    def _answer(self, page: Page, token: str) -> ChainRow | None:
-        """The answer that is kept for a token, when there is one."""
-        row = page.find("record", token)
-        return None if row is None else self._sound(row)
-
-    def _sound(self, row: ChainRow | None) -> ChainRow:
-        """A row that has not been touched."""
-        return self._tail.sound(row)
 
 
 def _noted(known: str | None) -> tuple[int, str] | None:

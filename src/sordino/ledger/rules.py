@@ -5,20 +5,21 @@ Each decision is a row with a reason and who took it; a spend comes either befor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+import secrets
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import LedgerError, ParameterError
 from sordino.ledger import account
-from sordino.ledger.chain import amount
-from sordino.ledger.changes import changed
+from sordino.ledger.account import Share, Sharer, spent_by, total_so_far
+from sordino.ledger.chain import CLOSED, ChainRow, amount, written
+from sordino.ledger.entry import check_name, check_reason, now, who
 from sordino.ledger.reading import LedgerReader
-from sordino.ledger.share import Share, Sharer, spent_by, total_so_far
-from sordino.ledger.who import check_name, check_reason, who
+from sordino.ledger.replay import MOVES
 
 if TYPE_CHECKING:
-    from sordino.ledger.chain import ChainRow
+    from collections.abc import Callable, Mapping
+
     from sordino.ledger.declared import Declared
     from sordino.ledger.store import Page
     from sordino.privacy import Guarantee
@@ -92,7 +93,7 @@ class LedgerRules(LedgerReader):
 
         def stated(page: Page, last: ChainRow) -> dict[str, Any]:
             nothing = account.nothing(amount(last.ceiling))
-            known = self._rules(page).shares.get(subject.key)
+            known = self._tail.rules(page).shares.get(subject.key)
             spent = total_so_far(page, subject, nothing) if known is None else spent_by(page, known)
             kept = ceiling or (None if known is None else known.ceiling)
             if kept is not None and not (type(kept) is type(nothing) and spent.within(kept)):
@@ -114,14 +115,14 @@ class LedgerRules(LedgerReader):
     def shares(self) -> tuple[tuple[Share, Guarantee], ...]:
         """The limits as they stand, each with what was spent under it."""
         with self._store.read() as page:
-            rules = self._rules(page)
+            rules = self._tail.rules(page)
             return tuple((share, spent_by(page, share)) for share in rules.shares.values())
 
     @property
     def datasets(self) -> tuple[Declared, ...]:
         """The datasets that were declared."""
         with self._store.read() as page:
-            return tuple(self._rules(page).datasets.values())
+            return tuple(self._tail.rules(page).datasets.values())
 
     def _change(
         self,
@@ -138,7 +139,7 @@ class LedgerRules(LedgerReader):
         with self._store.write() as page:
             last, _ = self._tail.checked(page)
             said = more(page, last) if callable(more) else more
-            if kind == "raise" and self._rules(page).datasets:
+            if kind == "raise" and self._tail.rules(page).datasets:
                 self._two(told["user"], None if said is None else said.get("proposed_by"))
             row = changed(self.name, last, kind, reason=reason, who=told, at=now(), budget=budget, more=said)
             page.append(row)
@@ -155,6 +156,56 @@ class LedgerRules(LedgerReader):
             )  # fmt: skip
 
 
-def now() -> str:
-    """The time of a row."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def changed(
+    name: str,
+    last: ChainRow,
+    kind: str,
+    *,
+    reason: str,
+    who: Mapping[str, str],
+    at: str,
+    budget: Guarantee | None,
+    more: Mapping[str, Any] | None = None,
+) -> ChainRow:
+    """The row of a change, or a refusal."""
+    state = MOVES[kind].get(last.standing)
+    if state is None:
+        raise LedgerError(
+            f"ledger {name}", f"is {last.standing}: it cannot be {_done(kind)}",
+            why="A closed ledger stays closed." if last.standing == CLOSED else "",
+            hint="" if last.standing == CLOSED else f"sordino ledger show {name}",
+        )  # fmt: skip
+    body: dict[str, Any] = {"reason": reason, "who": dict(who), **(more or {})}
+    ceiling = last.ceiling
+    if budget is not None:
+        _check_ceiling(name, kind, budget, last)
+        body["from"] = amount(last.ceiling).to_dict()
+        ceiling = written(budget)
+    token = secrets.token_hex(16)
+    return ChainRow.after(last, kind, token, body, spent=last.spent, ceiling=ceiling, at=at, state=state)
+
+
+def _check_ceiling(name: str, kind: str, budget: Guarantee, last: ChainRow) -> None:
+    now, spent = amount(last.ceiling), amount(last.spent)
+    comparable = type(budget) is type(now) and budget != now
+    if kind == "raise" and not (comparable and now.within(budget)):
+        raise ParameterError(
+            f"ledger {name}",
+            "a ceiling can only be raised, in its own terms",
+            got={"budget": budget, "now": now},
+            hint=f"to lower it: sordino ledger lower {name} ... --reason 'why'",
+        )
+    if kind == "lower" and not (comparable and budget.within(now) and spent.within(budget)):
+        raise ParameterError(
+            f"ledger {name}",
+            "a ceiling is lowered in its own terms, and not below what is spent",
+            got={"budget": budget, "now": now, "spent": spent},
+            why="What was released cannot be taken back.",
+            hint=f"to stop all releases: sordino ledger freeze {name} --reason 'why'",
+        )
+
+
+def _done(kind: str) -> str:
+    return {
+        "freeze": "frozen", "unfreeze": "unfrozen", "close": "closed", "limit": "limited", "dataset": "added to",
+    }.get(kind, kind.removesuffix("e") + "ed")  # fmt: skip

@@ -18,7 +18,7 @@ from sordino.errors import LedgerError, SordinoError
 from sordino.ledger import sqlite_file
 from sordino.ledger.address import file_name
 from sordino.ledger.migrations import MIGRATIONS
-from sordino.ledger.sqlite_file import SQLitePage, expected_tables, migrate, tables
+from sordino.ledger.sqlite_file import SHAPE, SQLitePage, expected_tables, migrate
 from sordino.ledger.store import absent, damaged, later, taken
 from sordino.ledger.turn import turn
 
@@ -216,7 +216,8 @@ class SQLiteStore:
         (changed,) = connection.execute("PRAGMA schema_version").fetchone()  # counts every change of them
         if self.path is not None and changed == getattr(self._mine, "tables", None):
             return
-        if tables(connection) != expected_tables(self._version(connection)):
+        found = connection.execute(SHAPE).fetchall()
+        if found != expected_tables(self._version(connection)):
             raise damaged(self.name, "its tables or triggers are not those of a ledger")
         self._mine.tables = changed
 

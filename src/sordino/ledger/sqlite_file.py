@@ -14,8 +14,8 @@ import sqlite3
 import time
 from typing import TYPE_CHECKING, Any
 
+from sordino.ledger.chain import TablePage
 from sordino.ledger.migrations import MIGRATIONS
-from sordino.ledger.page import TablePage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,17 +118,12 @@ def migrate(connection: sqlite3.Connection, until: int | None = None) -> None:
                 connection.execute("ROLLBACK")
 
 
-def tables(connection: sqlite3.Connection) -> list[Any]:
-    """The tables and triggers of a ledger."""
-    return connection.execute(SHAPE).fetchall()
-
-
 @functools.cache
 def expected_tables(version: int) -> list[Any]:
     """The tables and triggers of a new ledger of a version."""
     fresh = sqlite3.connect(":memory:", isolation_level=None)
     try:
         migrate(fresh, version)
-        return tables(fresh)
+        return fresh.execute(SHAPE).fetchall()
     finally:
         fresh.close()

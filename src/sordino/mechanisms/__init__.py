@@ -11,7 +11,6 @@ import enum
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -21,6 +20,8 @@ from sordino.privacy import Neighbors
 from sordino.registry import Register
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import FiniteLattice
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
     Asking = Callable[[Ask], Summary]
+    Asks = Sequence[Asking]
+    Words = Bits | None
 
 M = TypeVar("M", bound="Mechanism")
 
@@ -82,6 +85,9 @@ class Mechanism(ABC):
         answers_tried: How many simulated answers a plan tries at least: fewer for mechanisms that take long.
         asks: The traits that its theorem rests on; without any it answers nothing.
         relations: The neighbours for which its theorem holds.
+        fixed_noise: Whether the noise is for a global bound, whatever the data.
+        together: Whether `answers` draws for many groups at once, and a single answer is one of them.
+        for_bars: Whether it is offered only where an error bar is asked for.
         needs: Which parts of a reading it opens: ``"profile"``, ``"reach"``, ``"counts"``, or ``"rows"`` for
             mechanisms that ask the source several times.
         proof: Page in docs/proofs that states its theorem.
@@ -94,20 +100,19 @@ class Mechanism(ABC):
     answers_tried: ClassVar[int] = 200
     asks: ClassVar[tuple[Trait, ...]] = ()
     relations: ClassVar[tuple[Neighbors, ...]] = (*PERSONS, Neighbors.EDGE)
+    fixed_noise: ClassVar[bool] = False
+    together: ClassVar[bool] = False
+    for_bars: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
     proof: ClassVar[str] = ""
 
-    if TYPE_CHECKING:
-
-        @property
-        def guarantee(self) -> Guarantee:
-            """What one answer costs."""
+    price: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__dict__.get("name"):
             REGISTER.add(cls.name, cls)
-        for entry in ("draw", "answer"):
+        for entry in ("draw", "answer", "answers"):
             method = cls.__dict__.get(entry)
             if method is not None and not getattr(method, "__isabstractmethod__", False):
                 setattr(cls, entry, _marked(method))
@@ -144,6 +149,11 @@ class Mechanism(ABC):
     def rests_on(self, statistic: Statistic) -> list[str]:  # noqa: ARG002
         """What a release by this mechanism rests on beyond the promise, in sentences; public."""
         return []
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one answer costs: the price, where it has one and all its steps compose to it."""
+        return self.price
 
     @property
     def depth(self) -> int:
@@ -185,7 +195,7 @@ class Mechanism(ABC):
     @property
     def adaptive(self) -> bool:
         """Whether the noise follows the data at hand; noise for a global bound does not."""
-        return True
+        return not self.fixed_noise
 
     @property
     def smooth_noise(self) -> Calibration | None:
@@ -194,8 +204,8 @@ class Mechanism(ABC):
 
     @property
     def barred(self) -> bool:
-        """Whether the answer comes with an interval that was paid for."""
-        return False
+        """Whether the answer comes with an interval that was paid for: one of a level, where it has one."""
+        return getattr(self, "level", None) is not None
 
     @property
     def bar_covers(self) -> str:
@@ -226,13 +236,7 @@ class Mechanism(ABC):
         """The exact output distribution on known data: for laws and audits, never for a release."""
 
     def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Ask the source for what the statistic needs, read it and draw. The only entry a session calls.
 
@@ -243,6 +247,8 @@ class Mechanism(ABC):
             contribution: How many rows one person may move.
             bits: A source of random words; fresh ones by default.
         """
+        if self.together:
+            return self.answers(statistic, [ask], grid, contribution=contribution, bits=bits)[0]
         return self.draw(self.reading(statistic, ask, contribution), grid, bits=bits)
 
     def reading(self, statistic: Statistic, ask: Asking, contribution: int) -> Reading:
@@ -253,7 +259,7 @@ class Mechanism(ABC):
     @property
     def reads_once(self) -> bool:
         """Whether an answer is one draw from one reading, so that a simulation may draw from it many times."""
-        return type(self).answer is Mechanism.answer
+        return type(self).answer is Mechanism.answer and not self.together
 
     @property
     def asks_again(self) -> bool:
@@ -302,13 +308,7 @@ class Mechanism(ABC):
         return [ErrorLaw(known, truth=Fraction(truth), step=step, low=low, high=high)]
 
     def answers(
-        self,
-        statistic: Statistic,
-        asks: Sequence[Asking],
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> list[Answer]:
         """One answer per group, each from what its own rows say; mechanisms that draw many at once do so here."""
         return [self.answer(statistic, ask, grid, contribution=contribution, bits=bits) for ask in asks]
@@ -323,13 +323,17 @@ class Mechanism(ABC):
         return {"kind": self.name, **described}
 
 
-def _marked(method: Callable[..., Answer]) -> Callable[..., Answer]:
+def _marked(method: Callable[..., Any]) -> Callable[..., Any]:
     """Mark answers that were drawn from seeded words: they reveal the noise to whoever knows the seed."""
 
     @functools.wraps(method)
-    def draw(*arguments: Any, bits: Bits | None = None, **options: Any) -> Answer:
+    def draw(*arguments: Any, bits: Bits | None = None, **options: Any) -> Any:
         found = method(*arguments, bits=bits, **options)
-        return found if bits is None or bits.private else dataclasses.replace(found, private=False)
+        if bits is None or bits.private:
+            return found
+        if isinstance(found, Answer):
+            return dataclasses.replace(found, private=False)
+        return [dataclasses.replace(one, private=False) for one in found]
 
     return draw
 

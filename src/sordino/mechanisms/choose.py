@@ -11,10 +11,11 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sordino.errors import Unsupported
+from sordino.coverage import Coverage
+from sordino.errors import ParameterError, Unsupported
 from sordino.hints import Hints
 from sordino.lattice import Lattice
-from sordino.mechanisms import kinds
+from sordino.mechanisms import REGISTER, kinds
 
 if TYPE_CHECKING:
     from sordino.mechanisms import Mechanism
@@ -39,9 +40,19 @@ def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
         >>> choose(TrimmedMean("x", trim=0.05, low=0, high=100), Pure(1), rows=1000).calibration.noise.name
         'polyplace'
     """
-    hints = Hints.given(options)
-    known = kinds()
-    offered = (offer for name in statistic.suited for offer in known[name].offers(statistic, price, hints))
+    unknown = sorted(set(options) - set(Hints.__dataclass_fields__))
+    if unknown:
+        known = ", ".join(Hints.__dataclass_fields__)
+        raise ParameterError("choose", f"has no option {unknown[0]!r}", hint=f"options are {known}")
+    if options.get("interval") is not None:
+        options["interval"] = Coverage.of(options["interval"])
+    hints = Hints(**options)
+    offered = (
+        offer
+        for kind in (REGISTER.known.get(name) or kinds()[name] for name in statistic.suited)
+        if hints.interval is not None or not kind.for_bars
+        for offer in kind.offers(statistic, price, hints)
+    )
     mechanism = next(iter(offered), None)
     if mechanism is None:
         raise Unsupported(

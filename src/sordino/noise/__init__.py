@@ -10,7 +10,7 @@ import importlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -70,9 +70,9 @@ class Noise(ABC):
         return {"kind": self.name, **{name: str(value) for name, value in self.shape.items()}}
 
     @classmethod
-    @abstractmethod
-    def cases(cls) -> Iterator[Noise]:
-        """Yield shapes on which the laws are tested, the edges of the domain included."""
+    def cases(cls) -> Iterator[Self]:
+        """Yield shapes on which the laws are tested, the edges of the domain included; the only one without any."""
+        yield cls()
 
     def recipe(self) -> Recipe:
         """Give the exact sampler of this law: ``<Name>Recipe`` beside the law, or in ``sampler.py`` of its folder."""

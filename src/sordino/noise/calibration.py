@@ -172,6 +172,12 @@ def too_smooth(subject: str, smoothing: Fraction, limit: str, price: Guarantee, 
     )
 
 
+def global_only(subject: str, smoothing: Fraction | None, price: Guarantee, hint: str) -> None:
+    """Refuse a smooth bound: at this kind of price the noise is for a global one."""
+    if smoothing:
+        raise too_smooth(subject, smoothing, "or equal to 0", price, hint)
+
+
 def smoothing_below(subject: str, price: Pure, smoothing: Fraction | None) -> Fraction:
     """The smoothing asked for, or a tenth of epsilon; a change of scale alone may not cost the whole epsilon."""
     epsilon = price.epsilon

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from sordino.layout import html_table
 from sordino.planner.code import hint_words, price_code, price_words, python_call, typed_words
 from sordino.planner.report import aligned, short, wrapped
 from sordino.privacy import Neighbors, compose
@@ -235,14 +236,10 @@ class BudgetPlan:
         ]
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in HEAD)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._cells()
-        )
         notes = "".join(f"<p>{escape(text)}</p>" for text in (self.rule, self.verdict))
-        caption = f"Split of {self.budget!r}"
+        table = html_table(f"Split of {self.budget!r}", HEAD, self._cells())
         code = f"<pre>{escape(self.python)}</pre>"
-        return f"<div><table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>{notes}{code}</div>"
+        return f"<div>{table}{notes}{code}</div>"
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record for machines."""

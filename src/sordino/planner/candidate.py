@@ -5,7 +5,6 @@ Data-free. Each candidate is a question that a session would accept, so a plan s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,8 @@ from sordino.privacy import Unit
 from sordino.session.quote import Part, prepare
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sordino.mechanisms import Mechanism
     from sordino.privacy import Guarantee, Neighbors
     from sordino.statistics import Statistic

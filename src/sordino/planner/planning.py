@@ -6,7 +6,6 @@ which private data could come.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sordino import checks
@@ -25,6 +24,8 @@ from sordino.reading.traits import Trait
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sordino.planner.assumed import Assumed
 
 BARS = 40  # simulated error bars

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.coverage import Coverage
 from sordino.layout import aligned as columns
+from sordino.layout import html_table
 from sordino.planner.code import code, hint_words, price_code, price_words, python_call, typed, typed_words
 from sordino.planner.modes import modes
 from sordino.planner.subject import Subject
@@ -285,10 +286,6 @@ class Plan:
         ]
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{escape(name or "default")}</th>' for name in HEAD)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._cells()
-        )
         other = [*(self.span.lines(short) if self.span is not None else []), *modes(self, short)]
         notes = "".join(
             f"<p>{escape(text)}</p>"
@@ -296,7 +293,7 @@ class Plan:
             if text is not None
         )
         caption = f"Error of the {self.statistic.name}, {self.price!r}"
-        table = f"<table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>"
+        table = html_table(caption, [name or "default" for name in HEAD], self._cells())
         return f"<div>{table}{notes}</div>"
 
     def to_dict(self) -> dict[str, Any]:

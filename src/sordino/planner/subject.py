@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.reading.requests import Bundle, Cells, Columns, Combinations, Links, Request
-from sordino.session.rehearsal import columns
+from sordino.session.form import columns
 
 if TYPE_CHECKING:
     from sordino.statistics import Statistic

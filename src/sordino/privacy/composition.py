@@ -1,4 +1,4 @@
-"""Adding up promises about the same data, mixed kinds included."""
+"""Promises of several kinds together: first converted to the loosest that is needed, then added up."""
 
 from __future__ import annotations
 
@@ -8,38 +8,14 @@ from typing import TYPE_CHECKING, Any
 from sordino.errors import ParameterError, Unsupported
 from sordino.privacy.approximate_concentrated import ApproxConcentrated, composed
 from sordino.privacy.concentrated import Concentrated, TruncatedConcentrated
-from sordino.privacy.kinds import Approx, BoundedRange, Geo, Pure
+from sordino.privacy.kinds import Approx, Geo, Pure, compose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sordino.privacy.guarantee import Guarantee
 
 
-def compose(guarantees: Iterable[Guarantee], *, delta: Any = None) -> Guarantee:
-    """Add up promises about the same data; mixed kinds are first converted to the loosest that is needed.
-
-    Args:
-        guarantees: At least one promise.
-        delta: The share of delta for concentrated promises that stand beside approximate ones.
-
-    Example:
-        >>> from sordino.privacy import Pure, Concentrated, BoundedRange
-        >>> compose([Pure(1), Concentrated(0.5)])
-        Concentrated(rho=0.962117)
-        >>> compose([BoundedRange(1), Pure(1)])
-        Pure(epsilon=2)
-        >>> compose([BoundedRange(1), BoundedRange(1)])
-        Pure(epsilon=2)
-    """
-    parts = list(guarantees)
-    if not parts:
-        raise ParameterError("compose", "needs at least one guarantee")
-    if len(parts) == 1:
-        return parts[0]
-    kinds = {type(part) for part in parts}
-    if len(kinds) == 1 and BoundedRange not in kinds:
-        return reduce(lambda a, b: a._plus(b), parts)
+def mixed(parts: list[Guarantee], kinds: set[type[Guarantee]], *, delta: Any = None) -> Guarantee:
+    """The total of promises of these kinds, or of bounded ranges; see `compose`."""
     if Geo in kinds:
         raise Unsupported(
             "compose",

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from sordino import checks
-from sordino.errors import Unsupported, spell
+from sordino.errors import ParameterError, Unsupported, spell
 from sordino.privacy import conversion
 from sordino.privacy.concentrated import Concentrated, TruncatedConcentrated, never_failing
 from sordino.privacy.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -319,3 +323,32 @@ class Geo(Guarantee):
 
 
 KINDS: tuple[type[Guarantee], ...] = (Pure, Approx, Concentrated, TruncatedConcentrated, BoundedRange, Geo)
+
+
+def compose(guarantees: Iterable[Guarantee], *, delta: Any = None) -> Guarantee:
+    """Add up promises about the same data; mixed kinds are first converted to the loosest that is needed.
+
+    Args:
+        guarantees: At least one promise.
+        delta: The share of delta for concentrated promises that stand beside approximate ones.
+
+    Example:
+        >>> from sordino.privacy import Pure, Concentrated, BoundedRange
+        >>> compose([Pure(1), Concentrated(0.5)])
+        Concentrated(rho=0.962117)
+        >>> compose([BoundedRange(1), Pure(1)])
+        Pure(epsilon=2)
+        >>> compose([BoundedRange(1), BoundedRange(1)])
+        Pure(epsilon=2)
+    """
+    parts = list(guarantees)
+    if not parts:
+        raise ParameterError("compose", "needs at least one guarantee")
+    if len(parts) == 1:
+        return parts[0]
+    kinds = {type(part) for part in parts}
+    if len(kinds) == 1 and BoundedRange not in kinds:
+        return reduce(lambda a, b: a._plus(b), parts)
+    from sordino.privacy.composition import mixed
+
+    return mixed(parts, kinds, delta=delta)

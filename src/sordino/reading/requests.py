@@ -16,12 +16,12 @@ from sordino.reading.combinations import Combinations as Combinations  # noqa: P
 from sordino.reading.condition import Condition as Condition  # noqa: PLC0414, TC001  sources and callers find it here
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
-    from sordino.reading.row_lattice import RowLattice
+    from sordino.lattice import RowLattice
     from sordino.running.block import Rows
     from sordino.running.far_rows import FarRows
 
@@ -85,6 +85,11 @@ class Request:
     cuts: tuple[int, ...] = ()
     depth: int = 0
     within: tuple[int, int] | None = None
+
+    @classmethod
+    def around(cls, column: str, grid: RowLattice, ranks: Iterable[Rank], depth: int) -> Request:
+        """Rank windows wide enough for every distance up to a depth."""
+        return cls(column, grid, tuple(Window(rank, depth + 3) for rank in ranks), depth=depth)
 
     @property
     def width(self) -> int:

@@ -6,29 +6,30 @@ value may come out but the answer.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sordino.calling import explained
+from sordino.checks import explained
 from sordino.errors import DataError, SordinoError, Unanswered
 from sordino.reading.condition import Condition
 from sordino.reading.requests import Cells, Source
 from sordino.reading.room import inside, unreadable
 from sordino.reading.split import Key, Split
 from sordino.session.discovered import by_key
-from sordino.session.groups import answers_by_group, converse
+from sordino.session.groups import answers_by_group
 from sordino.session.provenance import provenance
-from sordino.session.published import published
-from sordino.session.quote import Question, prepare
+from sordino.session.quote import Question, converse, prepare
 from sordino.session.release import Release
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
     from sordino.coverage import Coverage
     from sordino.ledger import Entry, Ledger
-    from sordino.ledger.declared import Debit, Stamp
+    from sordino.ledger.declared import Debit
+    from sordino.ledger.entry import Stamp
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
     from sordino.reading.formula import Formula
@@ -298,7 +299,7 @@ class Session:
     def _released(self, question: Question, entry: Entry) -> Release:
         """Read, draw and put together."""
         asked, drawn = self._closed_room(question, entry)
-        return published(asked, entry, drawn)
+        return Release.of(asked, entry, drawn)
 
     @staticmethod
     def release_each(jobs: Sequence[tuple[Session, Question, Debit]]) -> list[Release | SordinoError]:

@@ -1,22 +1,38 @@
-"""How a statistic is read: under which relation, and how many rows one person moves in it. Decided here alone.
+"""The form of a question: how its statistics are read, that they can be answered at all, and what the promise rests on.
 
-Public facts decide: the session's relation and unit, filters, groups, what happens to missing rows. No data come here.
+Under which relation a statistic is read, and how many rows one person moves in it, is decided here alone, by public
+facts: the relation and unit of the session, filters, groups, what happens to missing rows. A rehearsal on an empty
+table finds whatever can fail before anything is spent. No data come here.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sordino.errors import ParameterError, Unsupported
+import numpy as np
+
+from sordino.coverage import Sample
+from sordino.errors import ParameterError, SordinoError, Unsupported
+from sordino.exact.bits import SeededBits
+from sordino.labels import shown
 from sordino.mechanisms import PERSONS
 from sordino.privacy import Neighbors
+from sordino.reading.requests import Blocks, Bundle, Cells, Columns, Combinations, Links, Request, Summary
+from sordino.reading.split import Split
 from sordino.reading.traits import Trait
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
+    from sordino.lattice import Lattice
+    from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Unit
+    from sordino.reading.requests import Ask
+    from sordino.session.quote import Part
+    from sordino.session.release import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +131,162 @@ def _under(statistic: Any, neighbors: Neighbors) -> Statistic:
     else:
         moved = dataclasses.replace(statistic, neighbors=neighbors)
     return moved
+
+
+REMEMBERED = 256  # questions; each holds public things only
+
+
+def rehearse(
+    statistic: Statistic, mechanism: Mechanism, grid: Lattice, contribution: int
+) -> tuple[Ask, Answer]:
+    """Hold the whole conversation on an empty table: find the first request, and let every refusal come now.
+
+    The answer is about nobody; its form tells whether a bar follows from what is published. A question that passed is
+    remembered by its public parameters, so that a release is drawn once when it is asked again. A caller's own function
+    is not: it may hold whatever it likes.
+    """
+    if Trait.BLOCKS in mechanism.asks or not _frozen(statistic, mechanism):
+        return _held(statistic, mechanism, grid, contribution)
+    # The key 1 equals the key True; their texts do not.
+    return _remembered(statistic, mechanism, grid, contribution, f"{statistic!r} {mechanism!r}")
+
+
+def _frozen(*asked: Any) -> bool:
+    try:
+        hash(asked)
+    except TypeError:  # a plug-in's own class
+        return False
+    return True
+
+
+def _held(
+    statistic: Statistic,
+    mechanism: Mechanism,
+    grid: Lattice,
+    contribution: int,
+    text: str | None = None,  # noqa: ARG001 -- tells apart what compares equal
+) -> tuple[Ask, Answer]:
+    from sordino.data.memory import Memory
+
+    asked: list[Ask] = []
+
+    def ask(request: Ask) -> Summary:
+        asked.append(request)
+        empty: Any = np.zeros(0) if isinstance(request, Request) else []  # a list may hold numbers and keys
+        nothing = dict.fromkeys(columns(request), empty)
+        return Memory(nothing).summary(request)[0]
+
+    try:
+        # Nobody is protected here, and the bits of a release must not depend on what was rehearsed before it.
+        answer = mechanism.answer(statistic, ask, grid, contribution=contribution, bits=SeededBits(0))
+    except SordinoError:
+        raise
+    except Exception as problem:
+        raise Unsupported(
+            statistic.name,
+            f"cannot be answered by {mechanism.name}",
+            why="The rehearsal on an empty table failed; nothing was spent.",
+            hint="another price, such as sd.Pure(0.5), or another mechanism",
+        ) from problem
+    return asked[0], answer
+
+
+_remembered = lru_cache(maxsize=REMEMBERED)(_held)
+
+
+def columns(request: Ask) -> tuple[str, ...]:
+    """The columns that a request names."""
+    if isinstance(request, Bundle):
+        return tuple(dict.fromkeys(name for part in request.parts for name in columns(part)))
+    if isinstance(request, Columns | Blocks):
+        return request.columns
+    if isinstance(request, Combinations):
+        return tuple(dict.fromkeys((*request.columns, *request.present)))
+    if isinstance(request, Links):
+        return tuple(name for name in (request.left, request.right, request.weight) if name)
+    assert isinstance(request, Request | Cells)
+    return (request.column,)
+
+
+def large_delta(part: Part, rows: int | None) -> str | None:
+    """A warning where keys are to be found and delta is so large that somebody's own may well be shown."""
+    delta = getattr(part.mechanism.guarantee, "delta", Fraction(0))
+    if Trait.KEYS not in part.statistic.traits or rows is None or delta * rows <= 1:
+        return None
+    return (
+        f"A delta of {float(delta):g} with about {rows:,} rows is large: if all of them had keys of their own, one or "
+        "more would be shown on average. One far below one in the number of people is safer."
+    )
+
+
+def assumptions_of(parts: list[Part], event: Event, forms: list[Form]) -> tuple[str, ...]:
+    """What the promise rests on, in sentences."""
+    said: list[str] = []
+    for part in parts:
+        said += part.mechanism.rests_on(part.statistic)
+        for leaf in leaves(part.statistic):
+            said += _about(leaf)
+    if event.neighbors in PERSONS:
+        if event.unit.column is None:
+            said.append("One row is one person: nobody has more than one row.")
+        else:
+            kept = event.unit.max_rows
+            whole = event.by is None and all(Trait.BLOCKS in part.statistic.traits for part in parts)
+            said.append(
+                f"Rows of one {event.unit.column} belong to one person; all of them were in one block."
+                if whole
+                else f"Rows of one {event.unit.column} belong to one person; of each person at most {kept} "
+                f"{'row was' if kept == 1 else 'rows were'} used, chosen by a rule that does not look at values."
+            )
+    if event.by is not None:
+        each = parts[0].mechanism.guarantee if len(parts) == 1 else None
+        said.append(
+            f"The keys of {Split.from_record(event.by).name} came with the question, not from the data; other rows are "
+            "left out."
+        )
+        said.append(
+            f"One person's data can move {event.contribution} row{'s' if event.contribution > 1 else ''} over all "
+            "groups together, so the groups do not cost more than one"
+            + (f": each has {each!r} per row." if each is not None else ".")
+        )
+    elif (
+        event.contribution > 1
+        and any(form.private_rows for form in forms)
+        and event.neighbors is Neighbors.REPLACE_ONE
+    ):
+        said.append(
+            "The number of rows in this question is private (a filter, dropped rows or several rows per person), so it "
+            f"was answered for {event.contribution} added or removed rows per person."
+        )
+    for part in parts:
+        if part.bar is not None and part.statistic.name == "function" and isinstance(part.bar.asked, Sample):
+            said.append(
+                "The interval of a function is for the population that the people were drawn from, although one for "
+                "the rows was asked for: no other is known."
+            )
+        if part.no_bar is not None:
+            said.append(f"The {part.statistic.name} has no error bar of the kind asked for: {part.no_bar}")
+        if not part.mechanism.trusted:
+            said.append("By public numbers alone this answer may be too noisy to be of use at this price.")
+        if part.mechanism.proof:
+            said.append(f"The proof is in docs/proofs/{part.mechanism.proof}.md.")
+    return tuple(dict.fromkeys(said))
+
+
+def _about(statistic: Any) -> list[str]:
+    """What is assumed of a column."""
+    low, high = getattr(statistic, "low", None), getattr(statistic, "high", None)
+    column = getattr(statistic, "column", None)
+    if column is None or low is None or high is None:
+        return []
+    missing = getattr(statistic, "grid", statistic).missing
+    bounds = (
+        f"{column} was clamped to between {shown(low)} and {shown(high)}: values outside were set to the nearer bound. "
+        "The bounds are public and were not taken from the data."
+    )
+    said = [bounds]
+    if missing == "drop":
+        said.append(f"Rows whose {column} is not a number were left out.")
+    elif missing is not None:
+        said.append(f"Rows whose {column} is not a number count as {shown(missing)}.")
+    return said

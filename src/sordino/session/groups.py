@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sordino.reading.requests import Bundle, Request
+from sordino.session.quote import FirstAnswered, converse
 from sordino.session.rounds import in_step
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
     from sordino.mechanisms import Answer
     from sordino.reading.requests import Ask, Source, Summary
     from sordino.reading.split import Split
@@ -76,19 +78,6 @@ def answers_by_group(source: Source, split: Split, parts: tuple[Part, ...]) -> l
     return groups
 
 
-def converse(
-    parts: tuple[Part, ...], reads: list[tuple[Summary, ...]], agains: Sequence[Callable[[Ask], Summary]]
-) -> list[list[Answer]]:
-    """Let every mechanism ask, for all groups: its first request has been read with all others in one pass."""
-    answers = []
-    for place, part in enumerate(parts):
-        asks = [_Asked(part.first, read[place], again) for read, again in zip(reads, agains, strict=True)]
-        answers.append(
-            part.mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution)
-        )
-    return [list(group) for group in zip(*answers, strict=True)]
-
-
 def _in_step(
     parts: tuple[Part, ...], reads: list[tuple[Summary, ...]], many: Callable[..., list[Summary]], start: int
 ) -> list[list[Answer]]:
@@ -100,7 +89,7 @@ def _in_step(
         if not mechanism.asks_again:
             asks = _Together(
                 (
-                    _Asked(part.first, first, functools.partial(_one, many, start + at))
+                    FirstAnswered(part.first, first, functools.partial(_one, many, start + at))
                     for at, first in enumerate(firsts)
                 ),
                 functools.partial(_shifted, many, start),
@@ -125,7 +114,7 @@ def _shifted(many: Callable[..., list[Summary]], first: int, asked: list[tuple[i
 
 def _work(part: Part, first: Summary, ask: Callable[[Ask], Summary]) -> Answer:
     """One mechanism's whole conversation about one group."""
-    asked = _Asked(part.first, first, ask)
+    asked = FirstAnswered(part.first, first, ask)
     return part.mechanism.answer(part.statistic, asked, part.grid, contribution=part.contribution)
 
 
@@ -134,7 +123,7 @@ def groups_together(requests: Sequence[Ask]) -> int:
 
     Example:
         >>> from sordino.reading.requests import Rank, Request, Window
-        >>> from sordino.reading.row_lattice import RowLattice
+        >>> from sordino.lattice import RowLattice
         >>> groups_together([Request("x", RowLattice(0, 1), (Window(Rank(1, 2), 1000),))])
         1015
     """
@@ -149,11 +138,11 @@ def _width(request: Ask) -> int:
     return 64 + sum(2 * window.reach + 1 for window in windows)
 
 
-class _Together(list["_Asked"]):
+class _Together(list[FirstAnswered]):
     """The same of many groups of a source elsewhere, whose further questions can be put together."""
 
     def __init__(
-        self, asks: Iterable[_Asked], many: Callable[[list[tuple[int, Ask]]], list[Summary]]
+        self, asks: Iterable[FirstAnswered], many: Callable[[list[tuple[int, Ask]]], list[Summary]]
     ) -> None:
         super().__init__(asks)
         self._many = many
@@ -161,15 +150,3 @@ class _Together(list["_Asked"]):
     def together(self, asked: Sequence[tuple[int, Ask]]) -> list[Summary]:
         """Answer one more question of each of some groups, by their places."""
         return self._many(list(asked)) if asked else []
-
-
-class _Asked:
-    """What a mechanism may ask about one group: the first request has its answer already."""
-
-    __slots__ = ("_again", "_first", "_summary")
-
-    def __init__(self, first: Ask, summary: Summary, again: Callable[[Ask], Summary]) -> None:
-        self._first, self._summary, self._again = first, summary, again
-
-    def __call__(self, request: Ask) -> Summary:
-        return self._summary if request == self._first else self._again(request)

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack
 
 from sordino import checks, session
-from sordino.calling import WHY, wrong_call
+from sordino.checks import WHY, wrong_call
 from sordino.docstrings import item
 from sordino.errors import ParameterError
 from sordino.privacy import Approx, Concentrated, Guarantee, Neighbors, Pure
 from sordino.statistics import Statistic, kinds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from sordino.coverage import Coverage
     from sordino.mechanisms import Mechanism
     from sordino.session.release import Release

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sordino import checks
-from sordino.calling import explained
+from sordino.checks import explained
 from sordino.errors import DataError, LedgerError, ParameterError
+from sordino.lattice import RowLattice
 from sordino.ledger import Ledger
 from sordino.privacy import Guarantee, Neighbors, Unit
 from sordino.reading.requests import Request, Source
 from sordino.reading.room import inside, unreadable
-from sordino.reading.row_lattice import RowLattice
 from sordino.session.door import Session
 from sordino.session.provenance import provenance
 

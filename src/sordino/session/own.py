@@ -17,8 +17,7 @@ from sordino.privacy import Neighbors
 from sordino.reading.profile import Profile
 from sordino.reading.room import inside
 from sordino.session.door import Session
-from sordino.session.record import real
-from sordino.session.release import Event, Release
+from sordino.session.release import Event, Release, real
 
 if TYPE_CHECKING:
     from sordino.exact.scale import ExpScale

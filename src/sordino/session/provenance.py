@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from sordino.ledger.who import check_name
+from sordino.ledger.entry import check_name
 
 HERE = "in memory"
 """The name of data that have no address."""

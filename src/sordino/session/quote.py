@@ -7,7 +7,7 @@ table (so that whatever can fail fails before anything is spent), and writes dow
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,18 +19,18 @@ from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
 from sordino.reading.split import Split
-from sordino.session.assumptions import assumptions_of, large_delta
 from sordino.session.bars import Bar
-from sordino.session.form import Form, form_of
-from sordino.session.rehearsal import rehearse
+from sordino.session.form import Form, assumptions_of, form_of, large_delta, rehearse
 from sordino.session.release import Event
 from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
     from sordino.lattice import Lattice
+    from sordino.mechanisms import Answer
     from sordino.reading.requests import (
         Ask,
         Condition,
+        Summary,
     )
 
 
@@ -143,7 +143,7 @@ def prepare(
             why="Without one the mechanism is chosen by the statistic and the price, and its noise with it.",
             hint="leave mechanism out; sd.plan(statistic, price, rows=1000) compares what could answer",
         )
-    coverage = Coverage.of(interval)
+    coverage = None if interval is None else Coverage.of(interval)
     forms = [
         form_of(statistic, neighbors, unit, filtered=bool(where), split=by is not None) for statistic in asked
     ]
@@ -308,3 +308,31 @@ def _hints(
 
 def _together(described: list[dict[str, Any]], *, single: bool) -> dict[str, Any]:
     return described[0] if single else {"kind": "batch", "parts": described}
+
+
+def converse(
+    parts: tuple[Part, ...], reads: list[tuple[Summary, ...]], agains: Sequence[Callable[[Ask], Summary]]
+) -> list[list[Answer]]:
+    """Let every mechanism ask, for all groups: its first request has been read with all others in one pass."""
+    answers = []
+    for place, part in enumerate(parts):
+        asks = [
+            FirstAnswered(part.first, read[place], again) for read, again in zip(reads, agains, strict=True)
+        ]
+        answers.append(
+            part.mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution)
+        )
+    return [list(group) for group in zip(*answers, strict=True)]
+
+
+class FirstAnswered:
+    """What a mechanism may ask about one group: the first request has its answer already."""
+
+    __slots__ = ("_again", "_first", "_summary")
+
+    def __init__(self, first: Ask, summary: Summary, again: Callable[[Ask], Summary]) -> None:
+        self._first, self._summary, self._again = first, summary, again
+
+    def __call__(self, request: Ask) -> Summary:
+        """Answer a request."""
+        return self._summary if request == self._first else self._again(request)

@@ -6,19 +6,24 @@ A release holds no scale, no standard error, no sample size and no seed. The wor
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sordino import __version__
 from sordino.errors import ParameterError
+from sordino.lattice import Lattice
 from sordino.privacy import Guarantee, Neighbors, Unit
-from sordino.privacy.unit import relations_by_name
+from sordino.privacy.guarantee import relations_by_name
 from sordino.reading.split import Split
-from sordino.session.comparing import Comparing
-from sordino.session.record import lattice, plain, rich
+from sordino.session.views import Views
 
 if TYPE_CHECKING:
-    from sordino.lattice import Lattice
+    from sordino.ledger import Entry
+    from sordino.mechanisms import Answer
+    from sordino.session.quote import Question
     from sordino.session.table import AnswerTable
 
     Value = float | int | str | None
@@ -125,8 +130,8 @@ class Interval:
         return cls(**{**record, **pairs})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Release(Comparing):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Release(Views):
     """What may be said. A single number compares, rounds and formats as that number.
 
     Attributes:
@@ -171,61 +176,56 @@ class Release(Comparing):
     public: Mapping[str, Any] = field(default_factory=dict)
     lattices: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, question: Question, entry: Entry, groups: list[list[Answer]]) -> Release:
+        """Put the published numbers together."""
+        values: list[Any] = []
+        bars: list[Interval | None] = []
+        public: dict[str, Any] = {}
+        names = (
+            [""]
+            if question.event.by is None
+            else list(map(_named, Split.from_record(question.event.by).keys))
+        )
+        for place, answers in enumerate(groups):
+            shown = []
+            for index, (answer, part) in enumerate(zip(answers, question.parts, strict=True)):
+                value, others = _published(answer)
+                shown.append(value)
+                bars.append(None if part.bar is None else part.bar.around(answer))
+                if others:
+                    name = "/".join(
+                        part for part in (names[place], "" if question.single else str(index)) if part
+                    )
+                    public.update({name: others} if name else others)
+            values.append(shown[0] if question.single else tuple(shown))
+        lone = question.event.by is None
+        kept: Any = None
+        if any(one is not None for one in bars):
+            kept = bars[0] if lone and question.single else tuple(bars)
+        grids = tuple(part.lattices.get("value") for part in question.parts)
+        rest = [
+            {name: lattice for name, lattice in part.lattices.items() if name != "value"}
+            for part in question.parts
+        ]
+        return cls(
+            value=values[0] if lone else tuple(values),
+            event=question.event,
+            grid=grids[0] if question.single else grids,
+            lattices=rest[0] if question.single else {str(index): each for index, each in enumerate(rest)},
+            assumptions=question.assumptions,
+            at=entry.at,
+            version=__version__,
+            ledger_id=entry.number,
+            token=entry.token,
+            interval=kept,
+            public=public,
+        )
+
     @property
     def guarantee(self) -> Guarantee:
         """The promise for one person."""
         return self.event.guarantee
-
-    @property
-    def groups(self) -> dict[Any, Any]:
-        """Answers by public key, or by combination of keys, for a release by groups."""
-        if self.event.by is None or not isinstance(self.value, tuple):
-            raise ParameterError("release", "has no groups", hint="release_by(column, keys, ...) makes them")
-        return dict(zip(Split.from_record(self.event.by).keys, self.value, strict=True))
-
-    def margin(self, *columns: str) -> dict[Any, Any]:
-        """One margin of a table: its counts by key, or by combination of keys; the total without columns.
-
-        Example:
-            >>> import sordino as sd
-            >>> people = sd.open({"region": ["n", "s", "n"], "sex": ["f", "f", "m"]}, budget=sd.Pure(3))
-            >>> asked = sd.Crosstab(("region", "sex"), levels={"region": ["n", "s"], "sex": ["f", "m"]})
-            >>> answer = people.release(asked, sd.Pure(1))
-            >>> sum(answer.margin("region").values()) == answer.margin()
-            True
-        """
-        wanted = set(columns)
-        axes = tuple(self.event.statistic.get("columns", ())) if "margins" in self.event.statistic else ()
-        asked = [set(one) for one in self.event.statistic.get("margins", ())]
-        if wanted not in asked:
-            raise ParameterError(
-                "release", "has no such margin", got={"columns": columns},
-                hint='sd.Crosstab(("region", "sex"), levels={...}, margins=[("region",), ...])',
-            )  # fmt: skip
-        found = {}
-        for row in self.table:
-            keys = tuple(row.group[name] for name in axes)
-            if {name for name, key in zip(axes, keys, strict=True) if key is not None} == wanted:
-                found[tuple(key for key in keys if key is not None)] = row.value
-        if not columns:
-            return found[()]
-        return {keys[0] if len(keys) == 1 else keys: value for keys, value in found.items()}
-
-    def difference(self, first: Any, second: Any) -> Interval:
-        """How much larger the answer of one group is than that of another: an interval from both error bars."""
-        from sordino.session.difference import difference
-
-        return difference(self, first, second)
-
-    @property
-    def outputs(self) -> dict[str, Any]:
-        """Answers by name, for a function with several outputs."""
-        names = self.event.statistic.get("outputs")
-        if not names or not isinstance(self.value, tuple) or len(self.value) != len(names):
-            raise ParameterError(
-                "release", "has no named outputs", hint='sd.Function(f, ..., outputs=("intercept", "slope"))'
-            )
-        return dict(zip(names, self.value, strict=True))
 
     @property
     def table(self) -> AnswerTable:
@@ -233,52 +233,6 @@ class Release(Comparing):
         from sordino.session.table import AnswerTable
 
         return AnswerTable.of(self)
-
-    @property
-    def by_key(self) -> dict[Any, Any]:
-        """The answers by name: by group, then by statistic, then by cell.
-
-        Example:
-            >>> import sordino as sd
-            >>> people = sd.open({"age": [31, 45, 28, 60]}, budget=sd.Pure(3))
-            >>> answer = people.release([sd.Count("age"), sd.Histogram("age", edges=(0, 40, 80))], sd.Pure(1))
-            >>> list(answer.by_key), list(answer.by_key["histogram age"])
-            (['count age', 'histogram age'], ['0 to 40', '40 to 80'])
-        """
-        found: dict[Any, Any] = {}
-        for row in self.table:
-            level = found
-            for key in row.group.values():
-                level = level.setdefault(key, {})
-            if row.cell is None:
-                level[row.label] = row.value
-            else:
-                level.setdefault(row.label, {})[row.cell] = row.value
-        return found
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """The table as a frame.
-
-        Args:
-            backend: ``"pandas"``, ``"polars"`` or ``"pyarrow"``; the first that is installed unless named.
-        """
-        return self.table.to_frame(backend)
-
-    def to_csv(self) -> str:
-        """The table as CSV, every digit kept."""
-        return self.table.to_csv()
-
-    def to_markdown(self) -> str:
-        """The tables that people read, in Markdown."""
-        from sordino.session.blocks import markdown
-
-        return markdown(self)
-
-    def plot(self) -> Any:
-        """A picture: histograms, quantiles, groups as dots, with the intervals that were paid for."""
-        from sordino.session.figures import picture
-
-        return picture(self)
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record after the schema ``release.schema.json``."""
@@ -355,48 +309,71 @@ class Release(Comparing):
             )
         return cls.from_dict(record)
 
-    @staticmethod
-    def schema() -> dict[str, Any]:
-        """The JSON schema of a release."""
-        from importlib.resources import files
 
-        schema: dict[str, Any] = json.loads(
-            files("sordino").joinpath("release.schema.json").read_text(encoding="utf-8")
-        )
-        return schema
+def lattice(record: Any) -> Any:
+    """Read lattices back, one or many by name; version 1 wrote the exponent of a power of two."""
+    if record is None:
+        return None
+    if isinstance(record, list):
+        return tuple(lattice(each) for each in record)
+    if "exponent" in record:
+        return Lattice(Fraction(0), Fraction(2) ** record["exponent"])
+    if set(record) == {"origin", "step"}:
+        return Lattice.from_dict(record)
+    return {name: lattice(each) for name, each in record.items()}
 
-    def explain(self, width: int = 92) -> str:
-        """Say what was published and promised, for a reader who is not a specialist.
 
-        Args:
-            width: How wide a line may be.
-        """
-        from sordino.explain import explanation
+def plain(value: Any) -> Any:
+    """Write a value with JSON's types; numbers that JSON does not know become words."""
+    if value is None or isinstance(value, str | bool | int):  # most entries
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(entry) for entry in value]
+    if isinstance(value, Fraction):
+        return real(value)
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if hasattr(value, "item"):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"number": repr(value)}
+    return str(value)
 
-        return explanation(self, width)
 
-    def text(self, width: int | None = None) -> str:
-        """The answers as tables of text, nothing left out.
+def rich(value: Any) -> Any:
+    """Read a released value back."""
+    if isinstance(value, list):
+        return tuple(rich(entry) for entry in value)
+    return float(value["number"]) if isinstance(value, dict) else value
 
-        Args:
-            width: How wide a line may be.
-        """
-        from sordino.session.blocks import text
 
-        return text(self, width)
+def real(number: Fraction) -> Any:
+    """The float of an exact number, or its words when it is too large for one."""
+    try:
+        return float(number)
+    except OverflowError:
+        return {"number": "inf" if number > 0 else "-inf"}
 
-    def __str__(self) -> str:
-        return self.text()
 
-    def __repr__(self) -> str:
-        from sordino.explain import asked
-        from sordino.labels import shown
+def _published(answer: Answer) -> tuple[Any, dict[str, Any]]:
+    """The value and paid by-products other than a bar, as floats."""
+    ends = ("low", "high", "level", "added", "simultaneous", "free") if "level" in answer.public else ()
+    rest = {name: _float(value) for name, value in answer.public.items() if name not in ends}
+    value = rest.pop("key") if "key" in rest else _float(answer.value)
+    return value, rest
 
-        several = len(self.table) > 1
-        value = ", ".join(row.named for row in self.table) if several else shown(self.value)
-        return f"<Release {asked(self.event)} = {value}, {self.guarantee!r}>"
 
-    def _repr_html_(self) -> str:
-        from sordino.session.page import page
+def _float(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return tuple(_float(item) for item in value)
+    if not isinstance(value, Fraction):
+        return value
+    number = real(value)
+    return float(number["number"]) if isinstance(number, dict) else number
 
-        return page(self)
+
+def _named(key: Any) -> str:
+    """A group in words: its key, or its keys."""
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from sordino import labels
 from sordino.errors import MissingExtra, ParameterError
 from sordino.reading.split import Split
-from sordino.session.record import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -179,6 +178,8 @@ class AnswerTable:
 
     def plain(self) -> list[dict[str, Any]]:
         """The same with JSON's types alone; parameters, which most rows share, are written once."""
+        from sordino.session.release import plain
+
         written: dict[int, Any] = {}
         records = []
         for row in self.rows:

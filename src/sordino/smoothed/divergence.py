@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal, localcontext
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from sordino.smoothed.mass import (
     log_binomial,
     log_hypergeometric,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SPLIT = 134217729.0  # 2^27 + 1: Veltkamp's constant
 _NEGLIGIBLE = 1e-18  # of the sum so far; terms fall at least geometrically behind it
@@ -133,30 +136,46 @@ def _without_replacement(n: Integers, K: Integers, L: Integers, epsilon: float) 
     distance = fraction.copy()
     room = l_one - b
     total = term * distance / room
-    sums = np.zeros(live.size)
-    rows = np.arange(live.size)
-    counter = 0
-    while True:
+
+    def advance(
+        term: Floats, b: Floats, over: Floats, k_one: Floats, room: Floats, distance: Floats
+    ) -> Floats:
         term *= b * (over + b) / ((k_one - b) * room)
         b -= 1.0
         room += 1.0
         distance += 1.0
-        added = term * distance / room
+        return term * distance / room
+
+    sums = _falling_series(total, [term, b, over, k_one, room, distance], advance)
+    with np.errstate(divide="ignore"):
+        result[live] = start + np.log(sums)
+    return result
+
+
+def _falling_series(total: Floats, parts: list[Floats], advance: Callable[..., Floats]) -> Floats:
+    """Sum series elementwise, each until its terms are negligible.
+
+    Args:
+        total: The first term of every series; added to in place.
+        parts: What a term is made of, its weight first.
+        advance: Moves the parts to the next term, in place, and gives the term.
+    """
+    sums = np.zeros(total.size)
+    rows = np.arange(total.size)
+    counter = 0
+    while True:
+        added = advance(*parts)
         total += added
         counter += 1
         if counter % 8 == 0 or rows.size < 64:
             # a zero first term (fraction 0) is followed by larger ones: never stop on it
-            running = (term > 0.0) & ((added > _NEGLIGIBLE * total) | (counter < 2))
+            running = (parts[0] > 0.0) & ((added > _NEGLIGIBLE * total) | (counter < 2))
             if not running.all():
                 sums[rows[~running]] = total[~running]
                 if not running.any():
-                    break
-                rows = rows[running]
-                kept = [part[running] for part in (term, b, over, k_one, room, distance, total)]
-                term, b, over, k_one, room, distance, total = kept
-    with np.errstate(divide="ignore"):
-        result[live] = start + np.log(sums)
-    return result
+                    return sums
+                rows, total = rows[running], total[running]
+                parts = [part[running] for part in parts]
 
 
 def log_divergence_with_replacement(n: Integers, K: Integers, T: Integers, epsilon: float) -> Floats:
@@ -232,25 +251,16 @@ def _with_replacement(n: Integers, K: Integers, T: Integers, epsilon: float) -> 
     odds = K / (n - K)
     term = np.ones(live.size)
     total = -np.expm1(-loss_at)
-    sums = np.zeros(live.size)
-    rows = np.arange(live.size)
-    counter = 0
-    while True:
+
+    def advance(
+        term: Floats, a: Floats, draws: Floats, odds: Floats, loss_at: Floats, slope: Floats
+    ) -> Floats:
         term *= (draws - a) / (a + 1.0) * odds
         a += 1.0
         loss_at += slope
-        added = term * -np.expm1(-loss_at)
-        total += added
-        counter += 1
-        if counter % 8 == 0 or rows.size < 64:
-            running = (term > 0.0) & ((added > _NEGLIGIBLE * total) | (counter < 2))
-            if not running.all():
-                sums[rows[~running]] = total[~running]
-                if not running.any():
-                    break
-                rows = rows[running]
-                kept = [part[running] for part in (term, a, draws, odds, loss_at, slope, total)]
-                term, a, draws, odds, loss_at, slope, total = kept
+        return term * -np.expm1(-loss_at)
+
+    sums = _falling_series(total, [term, a, draws, odds, loss_at, slope], advance)
     with np.errstate(divide="ignore"):
         result[live] = start + np.log(sums)
     return result

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino.lattice import Lattice
+from sordino.lattice import Lattice, RowLattice
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach
 from sordino.reading.requests import Request
-from sordino.reading.row_lattice import RowLattice
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 

@@ -45,6 +45,16 @@ def column_names(given: Any) -> tuple[str, ...]:
     return (column_name(given),) if one else tuple(map(column_name, given))
 
 
+def different_columns(name: str, given: Any, hint: str) -> tuple[str, ...]:
+    """The names of columns, or an error: at least one, and none twice."""
+    columns = column_names(given)
+    if not columns or len(set(columns)) < len(columns):
+        raise ParameterError(
+            name, "columns must be different, and at least one", got={"columns": columns}, hint=hint
+        )
+    return columns
+
+
 def checked_levels(
     subject: str, columns: tuple[str, ...], levels: Any, *, other: bool
 ) -> tuple[tuple[str | int, ...], ...]:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from sordino import checks
 from sordino.errors import ParameterError, Unsupported
+from sordino.lattice import FINE_BITS, RowLattice
 from sordino.privacy import Neighbors
 from sordino.reading.requests import Blocks
-from sordino.reading.row_lattice import FINE_BITS, RowLattice
 from sordino.reading.traits import Trait
 from sordino.running.block import FRAMES, check_frame
 from sordino.running.worker import ProcessLimits

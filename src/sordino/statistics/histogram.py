@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import ParameterError
+from sordino.lattice import FINE_BITS, RowLattice
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile
 from sordino.reading.requests import Request
-from sordino.reading.row_lattice import FINE_BITS, RowLattice
 from sordino.statistics import DEPTH, ROOT_TWO, Case, Statistic
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach
 from sordino.reading.requests import Request, Window
 from sordino.reading.traits import Trait
-from sordino.statistics import DEPTH, NESTED, Case
-from sordino.statistics.numeric import Numeric
+from sordino.statistics import DEPTH, NESTED, Case, Numeric
 from sordino.statistics.ordered import block_profile, codes_between
 from sordino.statistics.quantile import Quantile
 

@@ -13,7 +13,7 @@ from sordino.reading.profile import Opened, Profile
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.count import count_reach
-from sordino.statistics.crosstab import column_names
+from sordino.statistics.crosstab import different_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,13 +55,8 @@ class Keys(Statistic):
 
     def __post_init__(self) -> None:
         self.check_relation()
-        columns = column_names(self.columns)
+        columns = different_columns(self.name, self.columns, 'sd.Keys("town")')
         object.__setattr__(self, "columns", columns)
-        if not columns or len(set(columns)) < len(columns):
-            raise ParameterError(
-                self.name, "columns must be different, and at least one", got={"columns": columns},
-                hint='sd.Keys("town")',
-            )  # fmt: skip
         if checks.whole(self.name, at_least=1, max_keys=self.max_keys) > MOST:
             raise ParameterError(
                 self.name, f"max_keys must be at most {MOST}", got={"max_keys": self.max_keys},

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from sordino.reading.requests import Rank
 from sordino.reading.traits import Trait
-from sordino.statistics.ordered import Weights
 from sordino.statistics.outermost import OutermostRow
 
 
@@ -22,16 +20,7 @@ class Maximum(OutermostRow):
     """
 
     name: ClassVar[str] = "maximum"
-    end: ClassVar[int] = 1
+    only: ClassVar[Fraction] = Fraction(1)
     outermost: ClassVar[Trait] = Trait.LARGEST
 
-    q: Fraction = Fraction(1)
-
-    def weights(self, rows: int) -> Weights:
-        """The row of rank n - shift, or the first one."""
-        rank = max(rows - self.shift, 1)
-        return Weights(((rank, rank, 1),), 1)
-
-    def ranks(self) -> tuple[Rank, ...]:
-        """One rank, counted from the last row."""
-        return (Rank(1, 1, offset=-self.shift),)
+    q: Fraction = only

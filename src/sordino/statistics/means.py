@@ -10,7 +10,7 @@ from sordino.errors import ParameterError
 from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
-from sordino.statistics.crosstab import column_names
+from sordino.statistics.crosstab import different_columns
 from sordino.statistics.mean import Mean
 from sordino.statistics.vector import Vector
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
+    from sordino.lattice import RowLattice
     from sordino.reading.profile import Opened
     from sordino.reading.requests import Bundle, Summary
-    from sordino.reading.row_lattice import RowLattice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +53,10 @@ class Means(Statistic):
 
     def __post_init__(self) -> None:
         self.check_relation()
-        columns = column_names(self.columns)
+        columns = different_columns(
+            self.name, self.columns, 'sd.Means(("age", "income"), low=0, high=(100, 500_000))'
+        )
         object.__setattr__(self, "columns", columns)
-        if not columns or len(set(columns)) < len(columns):
-            raise ParameterError(
-                self.name, "columns must be different, and at least one", got={"columns": columns},
-                hint='sd.Means(("age", "income"), low=0, high=(100, 500_000))',
-            )  # fmt: skip
         for name in ("low", "high"):
             given = getattr(self, name)
             ends = tuple(given) if isinstance(given, tuple | list) else (given,) * len(columns)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from sordino import checks
 from sordino.statistics import Case
 from sordino.statistics.quantile import RULES, Quantile
 
@@ -24,13 +23,9 @@ class Median(Quantile):
     """
 
     name: ClassVar[str] = "median"
+    only: ClassVar[Fraction] = Fraction(1, 2)
 
-    q: Fraction = Fraction(1, 2)
-
-    def check(self) -> None:
-        """A median is the one-half quantile."""
-        Quantile.check(self)
-        checks.between(self.name, Fraction(1, 2), Fraction(1, 2), closed=True, q=self.q)
+    q: Fraction = only
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from sordino.reading.requests import Rank
 from sordino.reading.traits import Trait
-from sordino.statistics.ordered import Weights
 from sordino.statistics.outermost import OutermostRow
 
 
@@ -22,16 +20,7 @@ class Minimum(OutermostRow):
     """
 
     name: ClassVar[str] = "minimum"
-    end: ClassVar[int] = 0
+    only: ClassVar[Fraction] = Fraction(0)
     outermost: ClassVar[Trait] = Trait.SMALLEST
 
-    q: Fraction = Fraction(0)
-
-    def weights(self, rows: int) -> Weights:
-        """The row of rank 1 + shift, or the last one."""
-        rank = min(1 + self.shift, rows)
-        return Weights(((rank, rank, 1),), 1)
-
-    def ranks(self) -> tuple[Rank, ...]:
-        """One rank that does not depend on the number of rows."""
-        return (Rank(0, 1, offset=1 + self.shift),)
+    q: Fraction = only

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from sordino import checks
 from sordino.errors import ParameterError
+from sordino.lattice import BITS, RowLattice
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach
 from sordino.reading.requests import Links
-from sordino.reading.row_lattice import BITS, RowLattice
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 from sordino.statistics.detours import Detours, spanning_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from fractions import Fraction
 
     from sordino.lattice import Lattice
     from sordino.reading.requests import Summary

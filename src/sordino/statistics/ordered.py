@@ -18,10 +18,9 @@ import numpy as np
 
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Profile, Reach
-from sordino.reading.requests import Request, Window
+from sordino.reading.requests import Request
 from sordino.reading.traits import Trait
-from sordino.statistics import DEPTH
-from sordino.statistics.numeric import Numeric
+from sordino.statistics import DEPTH, Numeric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,8 +112,7 @@ class Ordered(Numeric):
 
     def request(self, *, depth: int = DEPTH) -> Request:
         """Rank windows wide enough for every distance up to ``depth``."""
-        windows = tuple(Window(rank, depth + 3) for rank in self.ranks())
-        return Request(self.column, self.grid, windows, depth=depth)
+        return Request.around(self.column, self.grid, self.ranks(), depth)
 
     def define(self, rows: Sequence[int]) -> Exact:
         """Weigh the sorted rows."""

@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
+from sordino.reading.requests import Rank
 from sordino.reading.traits import Trait
 from sordino.statistics import Case
+from sordino.statistics.ordered import Weights
 from sordino.statistics.quantile import Quantile
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ class OutermostRow(Quantile):
     name: ClassVar[str] = ""
     suits: ClassVar[tuple[str, ...]] = ("extreme", "quantile")
     extreme: ClassVar[bool] = True
-    end: ClassVar[int]
     outermost: ClassVar[Trait]
 
     q: Fraction = Fraction(0)
@@ -35,9 +36,17 @@ class OutermostRow(Quantile):
     def check(self) -> None:
         """The quantile at the end, by the lower rule, shifted inwards."""
         Quantile.check(self)
-        checks.between(self.name, self.end, self.end, closed=True, q=self.q)
         checks.one_of(self.name, ("lower",), rule=self.rule)
         checks.whole(self.name, shift=self.shift)
+
+    def weights(self, rows: int) -> Weights:
+        """The row so many places inside, or the one at the other end."""
+        rank = max(rows - self.shift, 1) if self.only else min(1 + self.shift, rows)
+        return Weights(((rank, rank, 1),), 1)
+
+    def ranks(self) -> tuple[Rank, ...]:
+        """One rank: counted from the last row, or one that does not depend on the number of rows."""
+        return (Rank(1, 1, offset=-self.shift) if self.only else Rank(0, 1, offset=1 + self.shift),)
 
     @classmethod
     def cases(cls) -> Iterable[Case]:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sordino import checks
 from sordino.errors import ParameterError
+from sordino.lattice import FINE_BITS
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile
 from sordino.reading.requests import Request, Window
-from sordino.reading.row_lattice import FINE_BITS
 from sordino.reading.traits import Trait
-from sordino.statistics import DEPTH, Case
-from sordino.statistics.numeric import Numeric
+from sordino.statistics import DEPTH, Case, Numeric
 from sordino.statistics.ordered import codes_between
 from sordino.statistics.quantile import Quantile
 

@@ -12,8 +12,7 @@ from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Profile, Reach
 from sordino.reading.requests import Request
 from sordino.reading.traits import Trait
-from sordino.statistics import DEPTH, Case
-from sordino.statistics.numeric import Numeric
+from sordino.statistics import DEPTH, Case, Numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

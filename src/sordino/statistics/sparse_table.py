@@ -15,7 +15,7 @@ from sordino.reading.combinations import Combinations
 from sordino.reading.profile import Opened, Profile
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
-from sordino.statistics.crosstab import checked_levels, column_names
+from sordino.statistics.crosstab import checked_levels, different_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -59,13 +59,8 @@ class SparseTable(Statistic):
 
     def __post_init__(self) -> None:
         self.check_relation()
-        columns = column_names(self.columns)
+        columns = different_columns(self.name, self.columns, 'sd.SparseTable(("zip", "code"), levels={...})')
         object.__setattr__(self, "columns", columns)
-        if not columns or len(set(columns)) < len(columns):
-            raise ParameterError(
-                self.name, "columns must be different, and at least one", got={"columns": columns},
-                hint='sd.SparseTable(("zip", "code"), levels={...})',
-            )  # fmt: skip
         object.__setattr__(self, "levels", checked_levels(self.name, columns, self.levels, other=False))
         if self.false_cells is not None:
             checks.positive(self.name, hint="false_cells=1", false_cells=self.false_cells)

@@ -12,8 +12,7 @@ from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Profile, Reach
 from sordino.reading.requests import FIRST, LAST, Request, Window
 from sordino.reading.traits import Trait
-from sordino.statistics import DEPTH, Case
-from sordino.statistics.numeric import Numeric
+from sordino.statistics import DEPTH, Case, Numeric
 from sordino.statistics.ordered import block_profile, codes_between
 
 if TYPE_CHECKING:

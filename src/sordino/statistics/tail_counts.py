@@ -13,8 +13,7 @@ from sordino.errors import ParameterError
 from sordino.lattice import Lattice
 from sordino.reading.profile import Opened, Profile
 from sordino.reading.requests import Request
-from sordino.statistics import DEPTH, Case
-from sordino.statistics.numeric import Numeric
+from sordino.statistics import DEPTH, Case, Numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from sordino.lattice import RowLattice
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach
 from sordino.reading.requests import Columns
-from sordino.reading.row_lattice import RowLattice
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, NESTED, Case, Statistic
 

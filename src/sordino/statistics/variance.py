@@ -15,10 +15,9 @@ from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Opened, Profile, Reach
 from sordino.reading.requests import FIRST, LAST, Bundle, Columns, Request, Window
 from sordino.reading.traits import Trait
-from sordino.statistics import DEPTH, NESTED, Case
+from sordino.statistics import DEPTH, NESTED, Case, Numeric
 from sordino.statistics.mean import Mean
 from sordino.statistics.moments import MomentSpread, variance_of
-from sordino.statistics.numeric import Numeric
 from sordino.statistics.ordered import Sorted, add_remove_reach
 
 if TYPE_CHECKING:

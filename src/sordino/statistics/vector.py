@@ -12,10 +12,9 @@ from sordino.errors import ParameterError
 from sordino.lattice import Lattice
 from sordino.reading.profile import Exact, Opened, Profile
 from sordino.reading.requests import Bundle
-from sordino.statistics import DEPTH, Case, Statistic
+from sordino.statistics import DEPTH, Case, Numeric, Statistic
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
-from sordino.statistics.numeric import Numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

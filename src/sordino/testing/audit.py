@@ -19,12 +19,13 @@ import numpy as np
 from sordino.data.memory import Memory
 from sordino.errors import ParameterError
 from sordino.mechanisms.choose import choose, output_grid
-from sordino.testing.replay import first_parts
 from sordino.testing.tables import TablePair, hostile
+from sordino.testing.tree import first_parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sordino.exact.bits import Bits
     from sordino.privacy import Guarantee
     from sordino.statistics import Case
 
@@ -221,13 +222,15 @@ def audit_default(
     runs: int = 4000,
     confidence: float = 0.95,
     progress: Callable[[int], None] | None = None,
+    bits: Bits | None = None,
 ) -> Audit:
     """Audit what a release would take for a statistic, on the pair that tells most; and the same with too little noise.
 
     Example:
+        >>> from sordino.exact.bits import SeededBits
         >>> from sordino.privacy import Pure
         >>> from sordino.statistics.count import Count
-        >>> found = audit_default(next(iter(Count.cases())), Pure(1), runs=4000)
+        >>> found = audit_default(next(iter(Count.cases())), Pure(1), runs=2000, bits=SeededBits(1))
         >>> found.refuted, found.strong
         (False, True)
     """
@@ -241,7 +244,9 @@ def audit_default(
     def audited(one: Any, told: Callable[[int], None] | None) -> Audit:
         def release(table: Table) -> Any:
             source = Memory({name: np.asarray(column) for name, column in table.items()})
-            return one.answer(case.statistic, lambda request: source.summary(request)[0], grid).value
+            return one.answer(
+                case.statistic, lambda request: source.summary(request)[0], grid, bits=bits
+            ).value
 
         return audit(
             release, pair.table, pair.neighbour, runs=runs, confidence=confidence, progress=told, **promised

@@ -6,6 +6,7 @@ Worked out from the exact weights in logarithms, apart from the code that draws 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -111,9 +112,9 @@ class WholeOrIntervalStep(Step):
             return (self.family,)
         return self.family, self.whole.sensitivity, self.whole.rate, self.whole.grid
 
-    def branch(self, outcome: Any) -> Any:
-        """By which of the two it is."""
-        return outcome[0]
+    def branches(self, outcomes: Any) -> list[Any]:
+        """Which of the two each outcome is."""
+        return outcomes.branches if isinstance(outcomes, _Outcomes) else [one[0] for one in outcomes]
 
     def chances(self) -> tuple[float, float, Floats]:
         """Log probability of the whole range, how flat its noise is, that of every interval per unit of its prior."""
@@ -123,12 +124,8 @@ class WholeOrIntervalStep(Step):
         logs = np.array([math.log(count) - math.log(weighed.one) for count in weighed.counts])
         logs -= np.array(weighed.exponents, float) / weighed.unit
         total = float(np.logaddexp.reduce(logs))
-        others = {level: self._others(level) for level in set(weighed.level)}
-        priors = [
-            others[level] if places is None else self.prior(level, places)
-            for level, places in zip(weighed.level, weighed.places, strict=True)
-        ]
-        single = logs - np.array([math.log(prior) for prior in priors])
+        priors = self._cell_priors
+        single = logs - np.log(priors)
         part = float(WHOLE_PART)
         lost = total + math.log((1 - part) / part)  # -h of the proof
         if self.whole is None or lost <= 0:
@@ -138,31 +135,49 @@ class WholeOrIntervalStep(Step):
         kept = math.log(1 - part) + math.log1p(flat) - flat
         return kept, flat, single - total + math.log(-math.expm1(kept))
 
-    def prior(self, level: int, places: Any) -> int:
-        """The sum of the priors of some intervals."""
-        return int(self.family.priors(level, np.asarray(list(places), dtype=np.int64)).sum())
-
-    def _others(self, level: int) -> int:
-        return self.family.all_priors(level) - self.prior(level, self.cells[level][0])
+    @cached_property
+    def _cell_priors(self) -> Floats:
+        """The sum of the priors of every cell."""
+        found = np.empty(len(self.weighed.counts))
+        for level, (places, cells, rest) in self.cells.items():
+            priors = self.family.priors(level, places)
+            own, sizes = np.unique(cells, return_inverse=True)
+            found[own] = np.bincount(sizes, priors.astype(float), minlength=len(own))
+            if rest is not None:
+                found[rest] = float(self.family.all_priors(level) - int(priors.sum()))
+        return found
 
     @cached_property
-    def cells(self) -> dict[int, tuple[dict[int, int], int | None]]:
-        """Per level the cell of every interval that is in one by name, and the cell of all others."""
-        found: dict[int, tuple[dict[int, int], int | None]] = {}
-        for cell, (level, places) in enumerate(zip(self.weighed.level, self.weighed.places, strict=True)):
-            named, others = found.get(level, ({}, None))
-            if places is None:
-                found[level] = named, cell
-            else:
-                named.update((int(place), cell) for place in places)
-                found[level] = named, others
+    def cells(self) -> dict[int, tuple[NDArray[np.int64], NDArray[np.int64], int | None]]:
+        """Per level the intervals that are in a cell by name, in order, their cells, and the cell of all others."""
+        parts: dict[int, list[tuple[Any, int]]] = {}
+        for cell, level in enumerate(self.weighed.level):
+            parts.setdefault(level, []).append((self.weighed.places[cell], cell))
+        found = {}
+        for level, named in parts.items():
+            some = [(places, cell) for places, cell in named if places is not None]
+            places = np.concatenate([np.zeros(0, np.int64), *(places for places, _ in some)])
+            cells = np.repeat(
+                np.array([cell for _, cell in some], np.int64), [len(places) for places, _ in some]
+            )
+            order = np.argsort(places)
+            rest = next((cell for one, cell in named if one is None), None)
+            found[level] = places[order].astype(np.int64), cells[order], rest
+        return found
+
+    def cells_of(self, level: int, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The cells of intervals; -1 where there is none."""
+        places, cells, rest = self.cells[level]
+        found = np.full(len(wanted), -1 if rest is None else rest)
+        if len(places):
+            at = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
+            found = np.where(places[at] == wanted, cells[at], found)
         return found
 
     def cell(self, level: int, place: int) -> int:
         """The cell of one interval."""
-        named, others = self.cells[level]
-        found = named.get(place, others)
-        assert found is not None
+        found = int(self.cells_of(level, np.array([place]))[0])
+        assert found >= 0
         return found
 
     def chosen(self, level: int, place: int) -> Chosen:
@@ -175,41 +190,57 @@ class WholeOrIntervalStep(Step):
         """Values of the whole range cell by cell; intervals that are in one cell on either table together."""
         own, flat, mine = self.chances()
         its, flat_there, theirs = other.chances()
-        outcomes: list[Any] = []
-        here, there, loss = [], [], []
-        if self.whole is None or other.whole is None:
-            outcomes, here, there, loss = [(WHOLE, 0)], [own], [its], [own - its]
-        else:
-            values = flat_topped(self.whole, flat, self.price[WHOLE]).parts(
+        values: Any = (0,)
+        here, there, loss = ([np.array([one])] for one in (own, its, own - its))
+        if self.whole is not None and other.whole is not None:
+            found = flat_topped(self.whole, flat, self.price[WHOLE]).parts(
                 flat_topped(other.whole, flat_there, self.price[WHOLE])
             )
-            outcomes = [(WHOLE, values.outcomes[place]) for place in range(len(values.loss))]
-            if values.here is None or values.there is None:  # no noise where nothing can move the value
-                here, there = [own, -math.inf], [its, -math.inf]
+            values, loss = found.outcomes, [found.loss + own - its]
+            if found.here is None or found.there is None:  # no noise where nothing can move the value
+                here, there = [np.array([own, -math.inf])], [np.array([its, -math.inf])]
             else:
-                here, there = (values.here + own).tolist(), (values.there + its).tolist()
-            loss = (values.loss + own - its).tolist()
-        left, right = self.cells, other.cells
-        for level, (named, rest) in left.items():
-            named_there, rest_there = right[level]
-            groups: dict[tuple[int | None, int | None], list[int]] = {}
-            both = set(named) | set(named_there)
-            for place in both:
-                key = named.get(place, rest), named_there.get(place, rest_there)
-                groups.setdefault(key, []).append(place)
-            first, last = self.family.places(level)
-            others = 0 if self.family.anchored else self.family.all_priors(level) - self.prior(level, both)
-            found = next((place for place in range(first, last + 1) if place not in both), None)
-            if others > 0 and found is not None:
-                groups.setdefault((rest, rest_there), []).append(found)
-            for (cell, cell_there), places in groups.items():
-                assert cell is not None
-                assert cell_there is not None
-                size = self.prior(level, set(places) & both)
-                if (cell, cell_there) == (rest, rest_there):
-                    size += max(others, 0)
-                outcomes.append((INTERVAL, level, places[-1]))
-                here.append(mine[cell] + math.log(size))
-                there.append(theirs[cell_there] + math.log(size))
-                loss.append(mine[cell] - theirs[cell_there])
-        return Parts(outcomes, np.array(here), np.array(there), np.array(loss))
+                here, there = [found.here + own], [found.there + its]
+        intervals: list[tuple[int, int]] = []
+        for level in self.cells:
+            places, cells, cells_there, sizes = self._groups(other, level)
+            intervals += [(level, place) for place in places.tolist()]
+            here.append(mine[cells] + np.log(sizes))
+            there.append(theirs[cells_there] + np.log(sizes))
+            loss.append(mine[cells] - theirs[cells_there])
+        outcomes = _Outcomes(values, intervals)
+        return Parts(outcomes, np.concatenate(here), np.concatenate(there), np.concatenate(loss))
+
+    def _groups(self, other: WholeOrIntervalStep, level: int) -> tuple[Any, Any, Any, Floats]:
+        """Intervals of a level by their cells on both tables: one of each group, the two cells, its prior."""
+        both = np.union1d(self.cells[level][0], other.cells[level][0])
+        priors = self.family.priors(level, both)
+        others = 0 if self.family.anchored else self.family.all_priors(level) - int(priors.sum())
+        first, last = self.family.places(level)
+        free = next((place for place in range(first, last + 1) if place not in set(both.tolist())), None)
+        if others > 0 and free is not None:
+            both, priors = np.append(both, free), np.append(priors, others)
+        cells, cells_there = self.cells_of(level, both), other.cells_of(level, both)
+        assert (cells >= 0).all()
+        assert (cells_there >= 0).all()
+        width = len(other.weighed.counts) + 1
+        _, one, group = np.unique(cells * width + cells_there, return_index=True, return_inverse=True)
+        sizes = np.bincount(group, priors.astype(float), minlength=len(one))
+        return both[one], cells[one], cells_there[one], sizes
+
+
+class _Outcomes(Sequence[Any]):
+    """Values of the whole range, worked out when they are asked for, and then intervals."""
+
+    def __init__(self, values: Sequence[Any], intervals: Sequence[tuple[int, int]]) -> None:
+        self._values, self._intervals = values, intervals
+        self.branches: list[Any] = [WHOLE] * len(values) + [INTERVAL] * len(intervals)
+
+    def __len__(self) -> int:
+        return len(self._values) + len(self._intervals)
+
+    def __getitem__(self, index: Any) -> Any:
+        count = len(self._values)
+        if index < count:
+            return (WHOLE, self._values[index])
+        return (INTERVAL, *self._intervals[index - count])

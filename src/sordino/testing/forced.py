@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sordino.exact.scale import ExpScale
     from sordino.lattice import Lattice
-    from sordino.mechanisms.clip.family import Family, Weighed
+    from sordino.mechanisms.clip.family import Ends, Family
     from sordino.mechanisms.clip.whole_or_interval import Chosen, Valued
     from sordino.mechanisms.parts.law import ScoreCell
     from sordino.mechanisms.parts.rings import Rings
@@ -45,12 +45,16 @@ class ForcedDraws(Draws):
     Args:
         path: The outcomes.
         seed: Of the dither.
+        known: Choices that take long to weigh, by the path that leads to them; filled here, for the next run.
     """
 
-    def __init__(self, path: Sequence[Any], seed: int = 0) -> None:
+    def __init__(
+        self, path: Sequence[Any], seed: int = 0, known: dict[tuple[Any, ...], steps.Step] | None = None
+    ) -> None:
         super().__init__(None)
         self.path, self.seed = tuple(path), seed
         self.asked: list[steps.Step] = []
+        self._known = {} if known is None else known
         self._dithers = itertools.count()
 
     @property
@@ -69,10 +73,14 @@ class ForcedDraws(Draws):
 
     def _force(self, step: steps.Step) -> Any:
         if len(self.asked) == len(self.path):
-            raise Pending(step)
+            self._pause(step)
         outcome = self.path[len(self.asked)]
         self.asked.append(step)
         return outcome
+
+    def _pause(self, step: steps.Step) -> None:
+        """Stop before a choice beyond the path."""
+        raise Pending(step)
 
     def noise(
         self, law: Noise, *, location: Fraction, scale: Fraction | ExpScale, grid: Lattice, price: Guarantee
@@ -203,10 +211,16 @@ class ForcedDraws(Draws):
         return bool(self._force(noise_steps.TestStep(price=prices, test=test, count=count)))
 
     def whole_or_interval(
-        self, family: Family, weighed: Weighed, whole: Valued | None, *, prices: Mapping[str, Guarantee]
+        self, family: Family, ends: Ends, whole: Valued | None, *, prices: Mapping[str, Guarantee]
     ) -> Fraction | Chosen | None:
         """As `Draws.whole_or_interval`; an interval is charged what this table charges it."""
-        step = cut_steps.WholeOrIntervalStep(price=prices, family=family, weighed=weighed, whole=whole)
+        before = self.path[: len(self.asked)]
+        step = self._known.get(before)
+        if not isinstance(step, cut_steps.WholeOrIntervalStep):
+            step = cut_steps.WholeOrIntervalStep(
+                price=prices, family=family, weighed=family.weigh(ends), whole=whole
+            )
+            self._known[before] = step
         outcome = self._force(step)
         if outcome[0] == cut_steps.INTERVAL:
             return step.chosen(*outcome[1:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from sordino.testing.draw_laws import drawn_as_reckoned
 from sordino.testing.survey import chosen, survey
 
 if TYPE_CHECKING:
@@ -29,4 +30,8 @@ def replayed(kind: type[Mechanism]) -> Iterator[str]:
         )
 
 
-LAWS = {"cases within the theorem": covered, "the price is kept on every path (replay)": replayed}
+LAWS = {
+    "cases within the theorem": covered,
+    "the price is kept on every path (replay)": replayed,
+    "real draws follow the laws of the replay": drawn_as_reckoned,
+}

@@ -72,13 +72,13 @@ class Step:
         """Hold this law, of the table, against that of the neighbour."""
         raise NotImplementedError
 
-    def branch(self, outcome: Any) -> Any:
-        """Which of several prices an outcome has."""
-        return outcome
+    def branches(self, outcomes: Sequence[Any]) -> list[Any]:
+        """Which of several prices each outcome has."""
+        return list(outcomes)
 
-    def paid(self, outcome: Any) -> Guarantee:
-        """The part of the price that an outcome was given."""
-        return self.price[self.branch(outcome)] if isinstance(self.price, Mapping) else self.price
+    def paid(self, branch: Any) -> Guarantee:
+        """The part of the price that an outcome of a branch was given."""
+        return self.price[branch] if isinstance(self.price, Mapping) else self.price
 
 
 def _logs(masses: Sequence[int]) -> Floats:

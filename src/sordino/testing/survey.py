@@ -7,7 +7,6 @@ pair of a tiny world as well. What it sees is kept by statistic, relation, rows 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +14,13 @@ from sordino.errors import SordinoError, Unsupported
 from sordino.mechanisms.choose import output_grid
 from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
-from sordino.session.rehearsal import rehearse
+from sordino.session.form import rehearse
 from sordino.testing.replay import Replay, replay
 from sordino.testing.tables import TablePair, filled, hostile, neighbours
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sordino.mechanisms import Mechanism
     from sordino.mechanisms.parts.cases import MechanismCase
 
@@ -94,7 +95,7 @@ def people(case: MechanismCase) -> tuple[int, ...]:
 
 
 def survey(
-    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 4, defaults: bool = False, every: int = 1
+    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 4, defaults: bool = False
 ) -> Iterator[Seen]:
     """Replay the cases of a mechanism.
 
@@ -103,7 +104,6 @@ def survey(
         thorough: All cases, all hostile pairs, and every pair of every tiny world; long.
         pairs: Hostile pairs per case otherwise: defaults see so many, other cases one.
         defaults: Only what a release takes by default.
-        every: One case in so many, where all of them take minutes.
 
     Example:
         >>> from sordino.mechanisms.selection.selection import Selection
@@ -113,21 +113,24 @@ def survey(
     """
     turn, cases = itertools.count(), list(chosen(kind, thorough=thorough))
     others = max(OTHERS // max(len(cases), 1), 1)
-    for case in cases[::every]:
+    for case in cases:
         if defaults and not case.default:
             continue
         for contribution in people(case):
-            if not _asked(case, contribution):
-                continue
             total = Replay()
-            for pair, complete in _pairs(
-                case, contribution, next(turn), thorough=thorough, pairs=pairs, others=others
-            ):
-                total.merge(_replayed(case, pair, complete=complete))
-            yield Seen(case, contribution, total)
+            tables = _pairs(case, contribution, next(turn), thorough=thorough, pairs=pairs, others=others)
+            try:
+                for pair, complete in tables:
+                    total.merge(_replayed(case, pair, complete=complete))
+            except SordinoError:
+                if asked(case, contribution):
+                    raise
+                continue
+            if total.kept or asked(case, contribution):
+                yield Seen(case, contribution, total)
 
 
-def _asked(case: MechanismCase, contribution: int) -> bool:
+def asked(case: MechanismCase, contribution: int) -> bool:
     """Whether a session would ask it at all: what cannot be answered is refused before anything is spent."""
     statistic = case.world.statistic
     try:

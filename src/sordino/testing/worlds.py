@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,11 @@ import numpy as np
 
 from sordino.data.memory import Memory
 from sordino.privacy import Neighbors
-from sordino.statistics.numeric import Numeric
+from sordino.statistics import Numeric
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sordino.reading.profile import Reading
     from sordino.statistics import Case, Statistic
 

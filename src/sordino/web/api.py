@@ -24,7 +24,7 @@ from sordino.errors import (
 from sordino.explain import asked as in_words
 from sordino.explain import whom
 from sordino.ledger import account
-from sordino.ledger.declared import Stamp
+from sordino.ledger.entry import Stamp
 from sordino.web import api_ledger, releasing, requests
 from sordino.web import plan as plans
 from sordino.web.api_parts import V1, body, dataset_of

@@ -14,7 +14,7 @@ from sordino.explain import asked as in_words
 from sordino.explain import odds, whom
 from sordino.labels import parts
 from sordino.ledger import account
-from sordino.ledger.share import data_of
+from sordino.ledger.account import data_of
 from sordino.made import drawn_by
 from sordino.web import charts, forms, plan, releasing, requests
 from sordino.web.locks import seal

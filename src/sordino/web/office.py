@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sordino import session as sessions
 from sordino.errors import DataError, LedgerError, SordinoError
 from sordino.ledger import Ledger
-from sordino.ledger.who import login
+from sordino.ledger.entry import login
 from sordino.session.columns import columns
 from sordino.session.provenance import fingerprint
 from sordino.web.dataset import ENDING, Dataset

@@ -12,7 +12,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from sordino.errors import BudgetExceeded, Frozen, NotApproved, ParameterError, SordinoError, Unanswered
-from sordino.ledger.declared import Debit, Stamp
+from sordino.ledger.declared import Debit
+from sordino.ledger.entry import Stamp
 from sordino.session import Session
 from sordino.web.accounts import Accounts
 from sordino.web.locks import fits, seal

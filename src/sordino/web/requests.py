@@ -14,7 +14,7 @@ from starlette.routing import Route
 from sordino import fields
 from sordino.errors import ParameterError, SordinoError
 from sordino.explain import asked as in_words
-from sordino.ledger.declared import Stamp
+from sordino.ledger.entry import Stamp
 from sordino.privacy import Guarantee
 from sordino.web import releasing
 from sordino.web.forms import PRICES

@@ -26,32 +26,19 @@ from sordino.errors import ParameterError
 @click.option("--rounds-from", metavar="TIME", help="When round 0 begins, as 2026-01-01T00:00:00Z.")
 @click.option("--round-seconds", type=int, help="How long a round is.")
 @click.option("--out", type=click.Path(dir_okay=False), help="A .json file; the screen by default.")
-def command(
-    epsilon: str | None,
-    per: str | None,
-    delta: str,
-    centre: str | None,
-    radius: str,
-    plane: bool,
-    between: str | None,
-    unit: str,
-    rounds_from: str | None,
-    round_seconds: int | None,
-    out: str | None,
-) -> None:
+def command(out: str | None, **asked: Any) -> None:
     """Write the head of a mechanism for point reports: all that a client needs to know."""
-    head = points_mechanism(
-        epsilon, per, delta, centre, radius, plane, between, unit, rounds_from, round_seconds
-    ).head()
+    made = points_mechanism(**asked)
+    head = made.head()
     if out is None:
         render.as_json(head)
         return
     Path(out).write_text(json.dumps(head, indent=2) + "\n", encoding="utf-8")
-    price = price_of(epsilon, per)
-    render.block([("protects", promise(price)), ("mechanism", head["id"]), ("written", out)])
+    render.block([("protects", promise(made.price)), ("mechanism", head["id"]), ("written", out)])
 
 
 def points_mechanism(
+    *,
     epsilon: str | None,
     per: str | None,
     delta: str,

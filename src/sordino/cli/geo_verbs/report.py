@@ -42,14 +42,6 @@ _CHUNK = 1 << 16  # reports held in memory at a time
 def command(
     points: str,
     words: tuple[str, ...],
-    epsilon: str | None,
-    per: str | None,
-    delta: str,
-    centre: str | None,
-    radius: str,
-    plane: bool,
-    between: str | None,
-    unit: str,
     head_file: str | None,
     columns: str,
     noise: str | None,
@@ -57,6 +49,7 @@ def command(
     round_: int,
     out: str,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     """Turn points of a CSV or Parquet file into reports that may leave the device.
 
@@ -69,7 +62,7 @@ def command(
     from sordino.geo.reporting import mechanism_for, stream
 
     names = columns.split(",")
-    sphere = reference_from_options(centre, radius)
+    sphere = reference_from_options(asked["centre"], asked["radius"])
     made: Any
     if head_file is not None:
         made = read_head(head_file)
@@ -77,16 +70,16 @@ def command(
     elif words:
         made = mechanism_for(
             question(words, sphere),
-            price_of(epsilon, per),
+            price_of(asked["epsilon"], asked["per"]),
             noise=noise,
-            delta=number("delta", delta),
+            delta=number("delta", asked["delta"]),
             reference=sphere,
         )
     else:
-        made = points_mechanism(epsilon, per, delta, centre, radius, plane, between, unit)
+        made = points_mechanism(**asked)
     refuse_degrees(names, centre=sphere is not None)
-    asked = getattr(made, "query", None)
-    if asked is not None and asked.dimension > 1 and sphere is None and not plane:
+    query = getattr(made, "query", None)
+    if query is not None and query.dimension > 1 and sphere is None and not asked["plane"]:
         raise ParameterError(
             "report",
             "say what the columns are",
@@ -101,7 +94,7 @@ def command(
     with render.progress("reports", total=at.shape[0]) as advance:
         parts = (
             made.stream(metres=at, chunk=_CHUNK, progress=advance)
-            if asked is None
+            if query is None
             else stream(made, at, chunk=_CHUNK, progress=advance)
         )
         written = wire.write(out, made, parts, devices=listed, round_=round_)
@@ -110,7 +103,7 @@ def command(
         return
     render.block(
         [
-            ("reports", "the point itself, moved by noise" if asked is None else repr(asked)),
+            ("reports", "the point itself, moved by noise" if query is None else repr(query)),
             ("protects", promise(made.price, getattr(made, "delta", 0))),
             ("costs", f"each device {made.price!r}"),
             ("written", f"{written:,} reports to {out}, mechanism {made.id}"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import Lattice
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Asks, Words
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
@@ -56,7 +56,36 @@ class AdditiveVector(Mechanism):
     name: ClassVar[str] = "additive-vector"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.VECTOR,)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
+    fixed_noise: ClassVar[bool] = True
     proof: ClassVar[str] = "mechanism_additive"
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
+        """Independent noise on every coordinate."""
+        yield cls(price=price)
+
+    alternatives = offers
+
+    def __post_init__(self) -> None:
+        noise_for(self.price)
+
+    def refusal(self, statistic: Statistic) -> str | None:
+        """Vectors whose sensitivity is known in the sum norm."""
+        reason = Mechanism.refusal(self, statistic)
+        if reason is None and statistic.norm != 1:
+            return (
+                f"Its theorem is about the sum norm, and the sensitivity is in the norm {statistic.norm:g}."
+            )
+        return reason
+
+    def _bound(self, reading: Reading, euclidean: Fraction | None = None) -> Fraction:
+        opened = reading.open()
+        if not isinstance(opened.value, tuple):
+            raise Unsupported(self.name, "answers vectors", hint="Additive answers single numbers")
+        bound = Fraction(opened.profile.ceiling) * opened.units.step
+        if euclidean is not None and noise_for(self.price).noise.name == "gaussian":
+            return min(bound, euclidean)
+        return bound
 
     def error_laws(
         self,
@@ -81,44 +110,6 @@ class AdditiveVector(Mechanism):
         scale, step = law.scale * contribution, float(grid.step)
         laws = [AdditiveLaw(law.noise, value=float(value), scale=scale) for value in values]
         return [ErrorLaw(one, truth=value, step=step) for one, value in zip(laws, values, strict=True)]
-
-    @classmethod
-    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
-        """Independent noise on every coordinate."""
-        yield cls(price=price)
-
-    alternatives = offers
-
-    @property
-    def adaptive(self) -> bool:
-        """The bound is global."""
-        return False
-
-    def __post_init__(self) -> None:
-        noise_for(self.price)
-
-    def refusal(self, statistic: Statistic) -> str | None:
-        """Vectors whose sensitivity is known in the sum norm."""
-        reason = Mechanism.refusal(self, statistic)
-        if reason is None and statistic.norm != 1:
-            return (
-                f"Its theorem is about the sum norm, and the sensitivity is in the norm {statistic.norm:g}."
-            )
-        return reason
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The price."""
-        return self.price
-
-    def _bound(self, reading: Reading, euclidean: Fraction | None = None) -> Fraction:
-        opened = reading.open()
-        if not isinstance(opened.value, tuple):
-            raise Unsupported(self.name, "answers vectors", hint="Additive answers single numbers")
-        bound = Fraction(opened.profile.ceiling) * opened.units.step
-        if euclidean is not None and noise_for(self.price).noise.name == "gaussian":
-            return min(bound, euclidean)
-        return bound
 
     def law(self, reading: Reading, euclidean: Fraction | None = None) -> AdditiveLaw:
         """The law of the first coordinate; all are independent and alike."""
@@ -148,13 +139,7 @@ class AdditiveVector(Mechanism):
         return Answer(tuple(values), noise=noise)
 
     def answers(
-        self,
-        statistic: Statistic,
-        asks: Sequence[Asking],
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> list[Answer]:
         """The same for many groups: all coordinates are drawn together."""
         request = statistic.request(depth=0)
@@ -171,20 +156,13 @@ class AdditiveVector(Mechanism):
         return [
             Answer(
                 tuple(itertools.islice(drawn, len(one.value))),
-                private=draws.private,
                 noise=PublicNoise.around(calibration.noise, scale, grid, one, clipped=False),
             )
             for one in opened
         ]
 
     def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Ask, read, draw."""
         reading = statistic.read(ask(statistic.request(depth=0)))

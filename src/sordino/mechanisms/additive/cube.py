@@ -12,65 +12,45 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino.coverage import Coverage
-from sordino.errors import Unsupported
 from sordino.lattice import Lattice
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer
 from sordino.mechanisms.additive.cube_draw import Cube, cube_deviation, cube_half
+from sordino.mechanisms.parts.conversing import PublicNoiseTable
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.privacy.conversion import ball, evaluate, upper
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from sordino.exact.bits import Bits
-    from sordino.hints import Hints
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Words
     from sordino.mechanisms.parts.cases import MechanismCase
-    from sordino.mechanisms.parts.law import Law
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading
 
 FINER = 12
 """Sums are drawn on a grid that is 2^12 times finer than the means need."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CubeNoise(Mechanism):
+class CubeNoise(PublicNoiseTable):
     """Means of several columns.
-
-    Args:
-        price: What all of them cost together.
-        level: Probability of a bar for every mean; None for none.
 
     Example:
         >>> CubeNoise(price=Pure(1)).unit(3) < 3 * 2**0.5  # less than three means with a third of epsilon each
         True
     """
 
-    price: Guarantee
-    level: float | None = None
-
     name: ClassVar[str] = "cube"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.CUBE,)
-    relations: ClassVar[tuple[Neighbors, ...]] = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    law_is: ClassVar[str] = "unit(dimension), the deviation of one number"
     proof: ClassVar[str] = "mechanism_cube"
 
-    def __post_init__(self) -> None:
+    @property
+    def paid(self) -> bool:
+        """Pure and concentrated prices."""
         target = self.price.noise_targets[0] if self.price.noise_targets else self.price
-        if not isinstance(target, Pure | Concentrated):
-            raise Unsupported(
-                self.name, "has no noise for this price", got={"price": self.price}, hint="sd.Pure(1)"
-            )
-
-    @classmethod
-    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
-        """Noise for the declared bounds."""
-        interval = Coverage.of(hints.interval)
-        yield cls(price=price, level=None if interval is None else interval.level)
+        return isinstance(target, Pure | Concentrated)
 
     @classmethod
     def cases(cls) -> Iterable[MechanismCase]:
@@ -82,29 +62,9 @@ class CubeNoise(Mechanism):
             for price in PRICES:
                 yield MechanismCase(cls(price=price), world, default=True)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """The price."""
-        return self.price
-
-    @property
-    def adaptive(self) -> bool:
-        """The noise is for the declared bounds."""
-        return False
-
-    @property
-    def barred(self) -> bool:
-        """With a level every mean has a bar."""
-        return self.level is not None
-
     def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Means and the ends of their bars lie on the grid."""
         return dict.fromkeys(("value", "low", "high") if self.barred else ("value",), grid.endless)
-
-    @property
-    def reads_once(self) -> bool:
-        """It reads sums itself."""
-        return False
 
     @property
     def _target(self) -> Guarantee:
@@ -119,13 +79,7 @@ class CubeNoise(Mechanism):
         return math.sqrt(dimension / (2 * float(target.rho)))
 
     def answer(
-        self,
-        statistic: Any,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Sum exactly, draw, divide."""
         summary = ask(statistic.request(depth=0))
@@ -218,18 +172,6 @@ class CubeNoise(Mechanism):
             quotients = [end / rows for end in (low, high) for rows in (least, most)]
             found.append((float(middle) + min(quotients), float(middle) + max(quotients)))
         return found
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
-        """Noise is drawn for sums, not for a reading."""
-        del reading, grid, bits
-        raise Unsupported(self.name, "draws from sums", hint="answer(...)")
-
-    def law(self, reading: Reading) -> Law:
-        """Coordinates are dependent."""
-        del reading
-        raise Unsupported(
-            self.name, "answers vectors", hint="unit(dimension) for the deviation of one number"
-        )
 
 
 def _down(end: float, grid: Lattice) -> Fraction:

@@ -111,11 +111,6 @@ class WithErrorBar(Mechanism):
         return cls(mechanism=answer, price=purse.rest(), level=asked.level)
 
     @property
-    def barred(self) -> bool:
-        """An interval around the answer."""
-        return True
-
-    @property
     def label(self) -> str:
         """That of the answer."""
         return f"{self.mechanism.label} + error bar"

@@ -7,7 +7,6 @@ Proof: docs/proofs/mechanism_geometric.md.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,11 +23,11 @@ from sordino.privacy import Pure
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asks, Words
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Opened, Reading
     from sordino.statistics import Statistic
@@ -103,6 +102,7 @@ class Geometric(Mechanism):
     name: ClassVar[str] = "geometric"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.NUMBER, Trait.WHOLE)
     needs: ClassVar[tuple[str, ...]] = ("profile",)
+    fixed_noise: ClassVar[bool] = True
     proof: ClassVar[str] = "mechanism_geometric"
 
     @classmethod
@@ -115,11 +115,6 @@ class Geometric(Mechanism):
     def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
         """Wherever the price is pure."""
         yield cls(price=price)
-
-    @property
-    def adaptive(self) -> bool:
-        """The bound is global."""
-        return False
 
     @property
     def clips(self) -> bool:
@@ -143,11 +138,6 @@ class Geometric(Mechanism):
         """Whole numbers."""
         return {"value": Lattice()}
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """The price."""
-        return self.price
-
     def _parts(self, opened: Opened) -> tuple[int, Fraction]:
         """The value in whole units, and how far one person can move it; public but for the value."""
         sensitivity, value = Fraction(opened.profile.ceiling), opened.value
@@ -161,13 +151,7 @@ class Geometric(Mechanism):
         return GeometricLaw(value=value, rate=float(self.epsilon / sensitivity))
 
     def answers(
-        self,
-        statistic: Statistic,
-        asks: Sequence[Asking],
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> list[Answer]:
         """The same for many groups, drawn together where all move alike."""
         request = statistic.request(depth=self.depth * contribution)
@@ -184,7 +168,7 @@ class Geometric(Mechanism):
         else:  # one law for all of them
             first = self._answer(readings[0], scale, drawn[0])
             found = [Answer(Fraction(one), noise=first.noise) for one in drawn]
-        return found if draws.private else [dataclasses.replace(one, private=False) for one in found]
+        return found
 
     def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Draw value plus noise, then clip to the public range."""

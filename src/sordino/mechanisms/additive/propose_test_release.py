@@ -16,7 +16,7 @@ from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.additive import AdditiveLaw
 from sordino.mechanisms.parts.draws import Draws
 from sordino.noise.laplace import Laplace
-from sordino.privacy import Approx, Guarantee, Pure
+from sordino.privacy import Approx, Pure
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -68,11 +68,6 @@ class ProposeTestRelease(Mechanism):
         object.__setattr__(self, "bound", checks.positive(self.name, bound=self.bound))
         share = checks.between(self.name, 0, 1, test_share=self.test_share)
         object.__setattr__(self, "test_share", share)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Both steps together."""
-        return self.price
 
     @property
     def threshold(self) -> float:

@@ -105,11 +105,6 @@ class RadialLaplace(Mechanism):
         return reason
 
     @property
-    def guarantee(self) -> Guarantee:
-        """The price."""
-        return self.price
-
-    @property
     def slope(self) -> Fraction:
         """Nats per level of the score."""
         return self.price.slope

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
-from sordino.errors import ParameterError, Unsupported
+from sordino.errors import ParameterError
 from sordino.exact.bits import Bits
 from sordino.lattice import Lattice
 from sordino.mechanisms import PERSONS, Answer, Mechanism
@@ -20,6 +20,7 @@ from sordino.mechanisms.blocks.centre import Centre, located
 from sordino.mechanisms.blocks.dealing import checked, values_and_failures
 from sordino.mechanisms.blocks.pivot import half_width
 from sordino.mechanisms.blocks.plan import FAILURES, BlockPlan
+from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
@@ -32,11 +33,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.hints import Hints
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Words
     from sordino.mechanisms.parts.cases import MechanismCase
-    from sordino.mechanisms.parts.law import Law
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
 
@@ -44,7 +43,7 @@ SHOWN = 6  # blocks of the cases: few, so that one of them matters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionBlocks(Mechanism):
+class FunctionBlocks(Conversing):
     """A private centre of the values of a function on blocks of people.
 
     Args:
@@ -76,7 +75,7 @@ class FunctionBlocks(Mechanism):
 
     name: ClassVar[str] = "blocks"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.BLOCKS,)
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    law_is: ClassVar[str] = "none in closed form: the dealing is random"
     proof: ClassVar[str] = "mechanism_blocks"
 
     def __post_init__(self) -> None:
@@ -94,11 +93,10 @@ class FunctionBlocks(Mechanism):
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
         """As many blocks as public numbers say."""
         interval = hints.interval is not None
-        level = None if hints.interval is None else hints.interval.level
         aggregate = statistic.aggregate or ("mean" if interval else "trimmed")
         plan = BlockPlan.of(statistic, price, hints.rows, interval=interval or aggregate == "mean")
         yield cls(
-            price=price, blocks=plan.blocks, debias=plan.debias, aggregate=aggregate, level=level,
+            price=price, blocks=plan.blocks, debias=plan.debias, aggregate=aggregate, level=hints.level,
             spread=statistic.spread or hints.spread, rows_per_block=plan.rows_per_block,
             failures=statistic.failures, enough=plan.blocks >= plan.needed,
         )  # fmt: skip
@@ -132,24 +130,9 @@ class FunctionBlocks(Mechanism):
         return "population"
 
     @property
-    def guarantee(self) -> Guarantee:
-        """Outputs and steps share the price."""
-        return self.price
-
-    @property
-    def barred(self) -> bool:
-        """With a level there is an interval."""
-        return self.level is not None
-
-    @property
     def trusted(self) -> bool:
         """False when the blocks are too few to find the answer in its range."""
         return self.enough
-
-    @property
-    def reads_once(self) -> bool:
-        """A conversation of its own."""
-        return False
 
     def refusal(self, statistic: Statistic) -> str | None:
         """A function by blocks, each person in one."""
@@ -189,13 +172,7 @@ class FunctionBlocks(Mechanism):
         return Task(statistic.frame, statistic.outputs, self.debias, tuple(statistic.columns))
 
     def answer(
-        self,
-        statistic: Any,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Deal, run, release. One person is one block: ``contribution`` changes nothing."""
         del contribution, grid  # each output has a lattice of its own, from its own bounds
@@ -251,16 +228,6 @@ class FunctionBlocks(Mechanism):
         reach = Fraction(half) * spread
         low, high = max(middle - reach, Fraction(lattice.low)), min(middle + reach, Fraction(lattice.high))
         return middle, {"low": low, "high": high, "level": self.level, "spread": spread}
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
-        """There is no reading: only `answer` holds the conversation."""
-        del reading, grid, bits
-        raise Unsupported(self.name, "asks for rows, and answers by answer()")
-
-    def law(self, reading: Reading) -> Law:
-        """None in closed form: the dealing is random."""
-        del reading
-        raise Unsupported(self.name, "has no law in closed form: the dealing is random")
 
 
 def uneven(block: Any) -> float:

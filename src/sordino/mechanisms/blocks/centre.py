@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.hints import Hints
+from sordino.lattice import FINE_BITS
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.clip.symmetric_mean import SymmetricMean
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
@@ -19,7 +20,6 @@ from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.measure import shells
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.mechanisms.tuned import ForBlocks
-from sordino.reading.row_lattice import FINE_BITS
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
 from sordino.statistics.quantile import Quantile

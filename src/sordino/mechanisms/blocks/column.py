@@ -20,7 +20,7 @@ def summary(values: NDArray[np.float64], request: Request) -> Summary:
 
     Example:
         >>> from sordino.reading.requests import Rank, Request, Window
-        >>> from sordino.reading.row_lattice import RowLattice
+        >>> from sordino.lattice import RowLattice
         >>> asked = Request("value", RowLattice(0, 10, step=1), (Window(Rank(1, 2), 1),), cuts=(5,))
         >>> found = summary(np.array([3.0, 9.0, 1.0, 4.0]), asked)
         >>> found.total, found.runs[0].codes.tolist(), found.below

@@ -15,9 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
-from sordino.errors import Unsupported
 from sordino.lattice import Lattice
-from sordino.mechanisms import Answer, Mechanism, lacking, matched, other_bounds
+from sordino.mechanisms import Answer, Mechanism, matched
 from sordino.mechanisms.clip.auto_clip_plan import (
     AutoClipPlan,
     Strength,
@@ -27,11 +26,11 @@ from sordino.mechanisms.clip.auto_clip_plan import (
     search_margin,
 )
 from sordino.mechanisms.clip.clipped_bar import ClippedBar
+from sordino.mechanisms.clip.clipping import ClippingMean
 from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.tuned import ForLoose
 from sordino.privacy import Guarantee, Neighbors
-from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,27 +41,16 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
     from sordino.mechanisms.clip.noisy_mean import Settled, Summand
     from sordino.mechanisms.parts.error_law import Errors
-    from sordino.mechanisms.parts.law import Law
-    from sordino.reading.profile import Reading
-    from sordino.statistics import Statistic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AutoClip(Mechanism):
+class AutoClip(ClippingMean):
     """Mean or sum of a column whose bounds are loose.
 
+    Its other parameters are those of `ClippingMean`.
+
     Args:
-        price: What the whole answer costs.
-        rows: Public number of rows; under add/remove a declared rough one (it steers the split, not the answer).
-        low: Public lower bound.
-        high: Public upper bound.
-        step: Declared lattice of the data.
-        centre: Public guess of the centre.
-        spread: Public guess of the spread; with a centre it is worth more than any tuning when rows are few.
         occupied: Public guess of the share of rows that differ from the usual value.
-        total: Answer the sum instead of the mean.
-        tight: The bounds fit the column: no search, the whole price for the noise.
-        neighbors: Which two datasets are neighbours.
 
     Example:
         >>> from sordino.privacy import Pure
@@ -72,23 +60,59 @@ class AutoClip(Mechanism):
         False
     """
 
-    price: Guarantee
-    rows: int
-    low: float
-    high: float
-    step: Fraction | float | None = None
-    centre: float | None = None
-    spread: float | None = None
     occupied: float | None = None
-    total: bool = False
-    tight: bool = False
-    neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "auto-clip"
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    law_is: ClassVar[str] = "the law of each part in clip/search.py"
     proof: ClassVar[str] = "mechanism_auto_clip"
     searches: ClassVar[bool] = True
     answers_tried: ClassVar[int] = 24
+
+    @classmethod
+    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """A mean or a sum whose bounds the caller calls far too wide."""
+        if hints.rows and hints.loose and not hints.fits(statistic.low, statistic.high):
+            yield cls.of(statistic, price, hints, occupied=hints.occupied, total=statistic.total)
+
+    @classmethod
+    def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
+        """The mode of a mean or sum for bounds that are far too wide."""
+        if cls.averaged(statistic):
+            yield from cls.offers(statistic, price, dataclasses.replace(hints, loose=True))
+
+    @property
+    def label(self) -> str:
+        """What a plan calls it."""
+        return self.name if self.tight else f"{self.name} (loose=True)"
+
+    def __post_init__(self) -> None:
+        checks.whole(self.name, rows=self.rows)
+        self.plan  # noqa: B018 - a plan checks its parameters
+
+    def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:
+        """The answer is on the grid; the interval and its centre are codes of the column."""
+        codes = statistic.grid.endless
+        found = {"low": codes, "high": codes, "centre": codes, "rows_away": Lattice()}
+        return {"value": Lattice(Fraction(0), grid.step), **found}
+
+    @property
+    def plan(self) -> AutoClipPlan:
+        """How the price is split; public."""
+        return plan_auto_clip(
+            rows=self.rows,
+            price=self.price,
+            low=checks.exact(self.name, low=self.low),
+            high=checks.exact(self.name, high=self.high),
+            step=self.step,
+            centre=self.centre,
+            spread=self.spread,
+            occupied=self.occupied,
+        )
+
+    @property
+    def trusted(self) -> bool:
+        """False when rows times the price are too few for these bounds: give a hint or tighter bounds."""
+        return self.tight or self.plan.trusted
 
     def error_laws(
         self,
@@ -110,92 +134,6 @@ class AutoClip(Mechanism):
             matched(self, statistic), column, grid, Fraction(truth), contribution=contribution, bits=bits
         )
         return [found]
-
-    @classmethod
-    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
-        """A mean or a sum whose bounds the caller calls far too wide."""
-        if hints.rows and hints.loose and not hints.fits(statistic.low, statistic.high):
-            yield cls(
-                price=price, rows=hints.rows, low=statistic.low, high=statistic.high, step=statistic.step,
-                centre=hints.centre, spread=hints.spread, occupied=hints.occupied, total=statistic.total,
-                neighbors=statistic.neighbors,
-            )  # fmt: skip
-
-    @classmethod
-    def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
-        """The mode of a mean or sum for bounds that are far too wide."""
-        if {Trait.MEAN, Trait.TOTAL} & set(statistic.traits):
-            yield from cls.offers(statistic, price, dataclasses.replace(hints, loose=True))
-
-    @property
-    def label(self) -> str:
-        """What a plan calls it."""
-        return self.name if self.tight else f"{self.name} (loose=True)"
-
-    def __post_init__(self) -> None:
-        checks.whole(self.name, rows=self.rows)
-        self.plan  # noqa: B018 - a plan checks its parameters
-
-    def refusal(self, statistic: Any) -> str | None:
-        """The mean, or the sum, of a column within the bounds it was planned for."""
-        reason = lacking(statistic, Trait.TOTAL if self.total else Trait.MEAN)
-        return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
-
-    def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:
-        """The answer is on the grid; the interval and its centre are codes of the column."""
-        codes = statistic.grid.endless
-        found = {"low": codes, "high": codes, "centre": codes, "rows_away": Lattice()}
-        return {"value": Lattice(Fraction(0), grid.step), **found}
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The parts compose to the price."""
-        return self.price
-
-    @property
-    def plan(self) -> AutoClipPlan:
-        """How the price is split; public."""
-        return plan_auto_clip(
-            rows=self.rows,
-            price=self.price,
-            low=checks.exact(self.name, low=self.low),
-            high=checks.exact(self.name, high=self.high),
-            step=self.step,
-            centre=self.centre,
-            spread=self.spread,
-            occupied=self.occupied,
-        )
-
-    @property
-    def trusted(self) -> bool:
-        """False when rows times the price are too few for these bounds: give a hint or tighter bounds."""
-        return self.tight or self.plan.trusted
-
-    def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Answer:
-        """Ask the source four times at most: twice for counts, once for the middle, once for the sum."""
-        from sordino.mechanisms.clip.column import AskedColumn
-
-        column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
-        mechanism = matched(self, statistic)
-        return mechanism.converse(column, grid, contribution=contribution, bits=bits)
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
-        """Not from one reading: the next question depends on what has been released."""
-        raise Unsupported(
-            self.name, "asks the source several times", hint="call answer(statistic, ask, grid)"
-        )
-
-    def law(self, reading: Reading) -> Law:  # noqa: ARG002
-        """Not in closed form: it is a composition, and its parts have laws of their own (clip_search.py)."""
-        raise Unsupported(self.name, "is a composition of four parts", hint="audit each part of clip_search")
 
     def converse(
         self, column: ClippableColumn, grid: Lattice, *, contribution: int = 1, bits: Bits | None = None

@@ -6,7 +6,6 @@ that decide their next question from released answers work on any source; `Sorte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,10 +18,12 @@ from sordino.mechanisms.clip.family import Ends
 from sordino.reading.requests import FIRST, LAST, Rank, Request, Window
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
+    from sordino.lattice import RowLattice
     from sordino.reading.requests import Ask, Summary
-    from sordino.reading.row_lattice import RowLattice
 
 
 @dataclass(frozen=True, slots=True, repr=False)

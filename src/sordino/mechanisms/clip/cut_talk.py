@@ -20,6 +20,7 @@ from sordino.privacy import Neighbors, Pure
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
+    from sordino.lattice import RowLattice as Codes
     from sordino.mechanisms import Answer
     from sordino.mechanisms.clip.clipped_bar import NoiseReach
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.noisy_mean import Settled, Summand
     from sordino.mechanisms.clip.whole_or_interval import Chosen
     from sordino.privacy import Guarantee
-    from sordino.reading.row_lattice import RowLattice as Codes
 
 FAILURE = 0.05  # the published bound on rows outside the interval fails at most so often
 

@@ -7,19 +7,21 @@ drawn together. Proof: docs/proofs/mechanism_plain_or_cut.md. Constants: plain_o
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino.errors import Unsupported
+from sordino import checks
 from sordino.exact.bits import Bits
-from sordino.mechanisms import Answer, Mechanism, matched
-from sordino.mechanisms.parts.draws import Draws
+from sordino.mechanisms import Answer, matched
+from sordino.mechanisms.clip.clipping import Clipping
+from sordino.mechanisms.clip.column import AskedColumn
+from sordino.mechanisms.clip.whole_or_interval import Chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sordino.lattice import Lattice
+    from sordino.lattice import RowLattice as Codes
     from sordino.mechanisms import Asking
     from sordino.mechanisms.clip.clipped_bar import ClippedBar
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
@@ -27,15 +29,11 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.noisy_mean import Summand
     from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
     from sordino.mechanisms.parts.error_law import Errors
-    from sordino.mechanisms.parts.law import Law
-    from sordino.privacy import Guarantee, Neighbors
-    from sordino.reading.profile import Reading
+    from sordino.privacy import Guarantee
     from sordino.reading.requests import Ask, Summary
-    from sordino.reading.row_lattice import RowLattice as Codes
-    from sordino.statistics import Statistic
 
 
-class Cutting(Mechanism):
+class Cutting(Clipping):
     """What answers of plain-or-cut have in common: subclasses say what gets the noise within an interval.
 
     Attributes:
@@ -44,16 +42,13 @@ class Cutting(Mechanism):
 
     __slots__ = ()
 
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "mechanism_plain_or_cut"
     answers_tried: ClassVar[int] = 24
     squares: ClassVar[bool] = False
 
-    if TYPE_CHECKING:
-        price: Guarantee
-        rows: int
-        tight: bool
-        neighbors: Neighbors
+    def __post_init__(self) -> None:
+        checks.whole(self.name, rows=self.rows)
+        self.plan()
 
     @abstractmethod
     def plan(self, contribution: int = 1, codes: Codes | None = None) -> CutPlan:
@@ -66,6 +61,22 @@ class Cutting(Mechanism):
     @abstractmethod
     def summand(self, sums: Clipped, rest: Guarantee, contribution: int) -> Summand:
         """What gets noise, inside an interval that is public by now."""
+
+    def _spread_in(self, codes: Codes) -> Fraction | None:
+        """The guess of the spread in steps of the rows."""
+        if self.spread is None:
+            return None
+        return checks.positive(self.name, spread=self.spread) / codes.endless.step
+
+    def _near_zero(self, codes: Codes) -> int:
+        """The code of zero, or of the bound next to it."""
+        return codes.code(min(max(0.0, codes.low), codes.high))
+
+    def _near_centre(self, codes: Codes) -> int | None:
+        """The code of the guess of the centre."""
+        return (
+            None if self.centre is None else codes.code(min(max(float(self.centre), codes.low), codes.high))
+        )
 
     def shortens(self, codes: Codes) -> bool:  # noqa: ARG002
         """Whether a cut can lessen the noise."""
@@ -82,11 +93,6 @@ class Cutting(Mechanism):
         return False
 
     @property
-    def guarantee(self) -> Guarantee:
-        """Whatever the outcome, search and noise cost the price."""
-        return self.price
-
-    @property
     def adaptive(self) -> bool:
         """Not where nothing is searched: plain noise for the bounds."""
         return not self.tight
@@ -95,52 +101,6 @@ class Cutting(Mechanism):
     def trusted(self) -> bool:
         """False when rows times the price are too few to notice that bounds are too wide."""
         return self.tight or self.plan().searches
-
-    def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Answer:
-        """Ask the source twice at most: for its lowest and highest rows, and for clipped sums."""
-        from sordino.mechanisms.clip.column import AskedColumn
-
-        column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
-        return matched(self, statistic).converse(column, grid, contribution=contribution, bits=bits)
-
-    def answers(
-        self,
-        statistic: Statistic,
-        asks: Sequence[Asking],
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> list[Answer]:
-        """The same for many groups: all of them are weighed and choose together."""
-        from sordino.mechanisms.clip.column import AskedColumn
-
-        if not asks:
-            return []
-        columns = [AskedColumn(statistic.column, statistic.grid, ask) for ask in asks]  # type: ignore[attr-defined]
-        mechanism = matched(self, statistic)
-        words = Bits() if bits is None and len(asks) > 1 else bits  # one stream of words for all groups
-        together = getattr(asks, "together", None)
-        found = mechanism._converse(columns, grid, contribution=contribution, bits=words, together=together)
-        return found if Draws.of(bits).private else [replace(one, private=False) for one in found]
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
-        """Not from one reading: the sum depends on the interval that has been released."""
-        raise Unsupported(self.name, "asks the source twice", hint="call answer(statistic, ask, grid)")
-
-    def law(self, reading: Reading) -> Law:  # noqa: ARG002
-        """Not from one reading; `error_laws` has it."""
-        raise Unsupported(
-            self.name, "has no law of a single reading", hint="error_laws(statistic, ask, grid, truth)"
-        )
 
     def error_laws(
         self,
@@ -183,6 +143,25 @@ class Cutting(Mechanism):
         (answer,) = self._converse([column], grid, contribution=contribution, bits=bits)
         return answer
 
+    def answers(
+        self,
+        statistic: Any,
+        asks: Sequence[Asking],
+        grid: Lattice,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> list[Answer]:
+        """The same for many groups: all of them are weighed and choose together."""
+        if not asks:
+            return []
+        columns = [AskedColumn(statistic.column, statistic.grid, ask) for ask in asks]
+        words = Bits() if bits is None and len(asks) > 1 else bits  # one stream of words for all groups
+        together = getattr(asks, "together", None)
+        return matched(self, statistic)._converse(
+            columns, grid, contribution=contribution, bits=words, together=together
+        )
+
     def _converse(
         self,
         columns: Sequence[ClippableColumn],
@@ -193,7 +172,6 @@ class Cutting(Mechanism):
         together: Callable[[list[tuple[int, Ask]]], list[Summary]] | None = None,
     ) -> list[Answer]:
         from sordino.mechanisms.clip.cut_talk import CutTalk
-        from sordino.mechanisms.clip.whole_or_interval import Chosen
 
         talk = CutTalk(self, columns[0].grid, grid, contribution=contribution, bits=bits)
         begun = [talk.begin(column) for column in columns]

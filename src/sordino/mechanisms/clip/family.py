@@ -230,7 +230,7 @@ class Family:
         """First and last codes of closed intervals: ``length`` cells of a lattice of 2^-lattice of a level's length."""
         times, shift = self.scale(level)
         shift, unit = shift + lattice, self.top * times
-        if unit.bit_length() + shift > 60:
+        if len(places) and unit * (int(np.abs(places).max()) + length) >= 1 << 62:
             places = places.astype(object)
         low = self.anchor - ((-places * unit) >> shift)
         high = self.anchor + (((places + length) * unit) >> shift)
@@ -239,7 +239,8 @@ class Family:
     def _counted(self, level: int, places: Any, lattice: int, length: int, ends: Ends) -> Any:
         """Rows outside closed intervals."""
         low, high = self._ends(level, places, lattice, length)
-        return ends.below(low) + ends.rows - np.maximum(ends.below(high, side="right"), ends.below(low))
+        before = ends.below(low)
+        return before + ends.rows - np.maximum(ends.below(high, side="right"), before)
 
     def candidates(self, level: Level, ends: Ends) -> NDArray[np.int64]:
         """Starts of the intervals at the anchor and of all that hold all rows but fewer than ``enough``."""

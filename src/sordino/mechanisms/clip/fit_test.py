@@ -17,7 +17,7 @@ from sordino.exact.compare import NoisyReal
 from sordino.exact.exponential import ExponentialRecipe
 
 if TYPE_CHECKING:
-    from sordino.reading.row_lattice import RowLattice
+    from sordino.lattice import RowLattice
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,8 @@ from sordino.reading.traits import Trait
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sordino.exact.bits import Bits
     from sordino.hints import Hints
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Words
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.statistics import Statistic
 
@@ -55,7 +54,7 @@ class MeanInterval(BarBeside):
         >>> from sordino.hints import Hints
         >>> from sordino.privacy import Pure
         >>> from sordino.statistics.mean import Mean
-        >>> asked = Hints.given({"interval": Population(0.95), "rows": 20_000})
+        >>> asked = Hints(interval=Population(0.95), rows=20_000)
         >>> (found,) = MeanInterval.offers(Mean("income", low=0, high=500_000), Pure(1), asked)
         >>> found.point.name, found.point.guarantee, found.guarantee
         ('plain-or-cut', Pure(epsilon=0.8), Pure(epsilon=1))
@@ -65,7 +64,6 @@ class MeanInterval(BarBeside):
 
     name: ClassVar[str] = "mean-interval"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.MEAN,)
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "mean_bars"
     answers_tried: ClassVar[int] = 24
 
@@ -117,18 +115,12 @@ class MeanInterval(BarBeside):
         return dict(self.point.lattices(statistic, grid))
 
     def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """The mean, then squares about it."""
         drawn = self.point.answer(statistic, ask, grid, contribution=contribution, bits=bits)
         assert isinstance(drawn.value, Fraction)
-        column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
+        column = AskedColumn(statistic.column, statistic.grid, ask)
         sample = drawn.noise
         if isinstance(sample, PublicNoise):  # plain noise within the declared bounds, a public number of rows
             sample = self._plain(drawn.value, sample, column, grid)

@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino import checks
 from sordino.lattice import Lattice
-from sordino.mechanisms import lacking, other_bounds
+from sordino.lattice import RowLattice as Codes
+from sordino.mechanisms.clip.clipping import ClippingMean
 from sordino.mechanisms.clip.cutting import Cutting
 from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.clip.noisy_mean import Summand
 from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, plan_cut
 from sordino.privacy import Guarantee, Neighbors
-from sordino.reading.row_lattice import RowLattice as Codes
-from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,20 +30,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlainOrCut(Cutting):
+class PlainOrCut(Cutting, ClippingMean):
     """Mean or sum of a column, safe where the bounds fit and adaptive where they are far too wide.
 
-    Args:
-        price: What the whole answer costs.
-        rows: Public number of rows; under add/remove a declared rough one (it steers the search, not the promise).
-        low: Public lower bound.
-        high: Public upper bound.
-        step: Declared lattice of the data.
-        centre: Public guess of the centre: intervals about it are preferred like those at zero.
-        spread: Public guess of the spread: no interval is much shorter.
-        total: Answer the sum instead of the mean.
-        tight: The bounds fit the column: no search, the whole price for the noise.
-        neighbors: Which two datasets are neighbours.
+    Its parameters are those of `ClippingMean`; intervals about the centre are preferred like those at zero.
 
     Example:
         >>> from sordino.privacy import Pure
@@ -55,17 +43,6 @@ class PlainOrCut(Cutting):
         False
     """
 
-    price: Guarantee
-    rows: int
-    low: float
-    high: float
-    step: Fraction | float | None = None
-    centre: float | None = None
-    spread: float | None = None
-    total: bool = False
-    tight: bool = False
-    neighbors: Neighbors = Neighbors.REPLACE_ONE
-
     name: ClassVar[str] = "plain-or-cut"
 
     @classmethod
@@ -74,26 +51,14 @@ class PlainOrCut(Cutting):
         fits = not hints.rows or hints.fits(statistic.low, statistic.high)
         if hints.loose and not fits:
             return
-        yield cls(
-            price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,
-            centre=hints.centre, spread=hints.spread, total=statistic.total, tight=fits,
-            neighbors=statistic.neighbors,
-        )  # fmt: skip
+        yield cls.of(statistic, price, hints, total=statistic.total, tight=fits)
 
     @classmethod
     def alternatives(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
         """The two modes of a mean or sum that are decided here: safe, and within bounds that fit."""
-        if not {Trait.MEAN, Trait.TOTAL} & set(statistic.traits) or not hints.rows:
-            return
-        for tight in (False, True):
-            yield cls(
-                price=price, rows=hints.rows, low=statistic.low, high=statistic.high, step=statistic.step,
-                spread=hints.spread, total=statistic.total, tight=tight, neighbors=statistic.neighbors,
-            )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        checks.whole(self.name, rows=self.rows)
-        self.plan()
+        if cls.averaged(statistic) and hints.rows:
+            for tight in (False, True):
+                yield cls.of(statistic, price, hints, centre=None, total=statistic.total, tight=tight)
 
     @property
     def label(self) -> str:
@@ -104,11 +69,6 @@ class PlainOrCut(Cutting):
     def averages(self) -> str:
         """Rows, or their total."""
         return "sum" if self.total else "mean"
-
-    def refusal(self, statistic: Any) -> str | None:
-        """The mean, or the sum, of a column within the bounds it was planned for."""
-        reason = lacking(statistic, Trait.TOTAL if self.total else Trait.MEAN)
-        return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
 
     def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:
         """The answer is on the grid; the interval is of codes of the column."""
@@ -123,22 +83,16 @@ class PlainOrCut(Cutting):
     def plan(self, contribution: int = 1, codes: Codes | None = None) -> CutPlan:
         """How intervals are weighed and what is left for the noise; public."""
         lattice = Codes(self.low, self.high, step=self.step) if codes is None else codes
-        spread = None
-        if self.spread is not None:
-            spread = checks.positive(self.name, spread=self.spread) / lattice.endless.step
         return plan_cut(
             rows=0 if self.tight else self.rows, price=self.price, cells=lattice.last, contribution=contribution,
-            spread=spread, counted=self.neighbors is Neighbors.ADD_REMOVE_ONE and not self.total,
+            spread=self._spread_in(lattice), counted=self.neighbors is Neighbors.ADD_REMOVE_ONE and not self.total,
         )  # fmt: skip
 
     def family(self, codes: Codes, contribution: int = 1) -> Family:
         """The intervals among which it chooses; public."""
         plan = self.plan(contribution, codes)
         cut_about_zero = self.total and self.neighbors is Neighbors.ADD_REMOVE_ONE
-        anchor = codes.code(min(max(0.0, codes.low), codes.high))
-        centre = None
-        if self.centre is not None:
-            centre = codes.code(min(max(float(self.centre), codes.low), codes.high))
+        anchor, centre = self._near_zero(codes), self._near_centre(codes)
         return Family(plan, codes.last, anchor, anchored=cut_about_zero, centre=centre)
 
     def summand(self, sums: Clipped, rest: Guarantee, contribution: int) -> Summand:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sordino import checks
 from sordino.lattice import Lattice
-from sordino.mechanisms import Answer, lacking, other_bounds
+from sordino.lattice import RowLattice as Codes
+from sordino.mechanisms import Answer
 from sordino.mechanisms.clip.cutting import Cutting
 from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.interval import count_part
@@ -26,8 +26,8 @@ from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, mean_part, plan_c
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.public_noise import PublicNoise
+from sordino.mechanisms.tuned import ForCut
 from sordino.privacy import Guarantee, Neighbors
-from sordino.reading.row_lattice import RowLattice as Codes
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.clipped_bar import ClippedBar
     from sordino.mechanisms.clip.column import Clipped
 
-ORIGIN = Fraction(1, 8)
-"""Of the squared length: from where squared deviations are counted under add/remove; variances are below a quarter."""
-MOMENT_ORIGIN = Fraction(1, 4)
-"""Of the largest square: the same about a public point; squares pile up near zero."""
 MEANS = 15  # places of the law of a released mean
 
 
@@ -50,19 +46,12 @@ MEANS = 15  # places of the law of a released mean
 class PlainOrCutSquares(Cutting):
     """Population variance (or its root), or the mean square about a public point.
 
+    Its other parameters are those of `Clipping`; intervals about the centre are preferred like those at zero.
+
     Args:
-        price: What the whole answer costs.
-        rows: Public number of rows; under add/remove a declared rough one.
-        low: Public lower bound.
-        high: Public upper bound.
-        step: Declared lattice of the data.
-        centre: Public guess of the centre: intervals about it are preferred like those at zero.
-        spread: Public guess of the spread: no interval is much shorter.
-        tight: The bounds fit the column: no search.
         loose: The bounds are far too wide: intervals need not be filled, so that a heap of equal rows may win.
         root: Answer the standard deviation.
         about: The public point of a second moment; None for the variance.
-        neighbors: Which two datasets are neighbours.
 
     Example:
         >>> from sordino.privacy import Pure
@@ -71,18 +60,9 @@ class PlainOrCutSquares(Cutting):
         (True, 0.05)
     """
 
-    price: Guarantee
-    rows: int
-    low: float
-    high: float
-    step: Fraction | float | None = None
-    centre: float | None = None
-    spread: float | None = None
-    tight: bool = False
     loose: bool = False
     root: bool = False
     about: Fraction | float | None = None
-    neighbors: Neighbors = Neighbors.REPLACE_ONE
 
     name: ClassVar[str] = "plain-or-cut-squares"
     squares: ClassVar[bool] = True
@@ -93,11 +73,8 @@ class PlainOrCutSquares(Cutting):
         replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
         about, root = _point(statistic), getattr(statistic, "root", False)
         fits = not hints.rows or hints.fits(statistic.low, statistic.high)
-        found = cls(
-            price=price, rows=hints.rows or 0, low=statistic.low, high=statistic.high, step=statistic.step,
-            centre=hints.centre, spread=hints.spread, tight=fits, loose=hints.loose and not fits, root=root,
-            about=about, neighbors=statistic.neighbors,
-        )  # fmt: skip
+        mode = {"tight": fits, "loose": hints.loose and not fits}
+        found = cls.of(statistic, price, hints, root=root, about=about, **mode)
         searches = not fits and found.plan().searches
         if searches or (root and replace_one and hints.rows) or (about is not None and not replace_one):
             yield found
@@ -112,14 +89,7 @@ class PlainOrCutSquares(Cutting):
         if root or about is not None:
             modes.append({"tight": True})
         for mode in modes:
-            yield cls(
-                price=price, rows=hints.rows, low=statistic.low, high=statistic.high, step=statistic.step,
-                spread=hints.spread, root=root, about=about, neighbors=statistic.neighbors, **mode,
-            )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        checks.whole(self.name, rows=self.rows)
-        self.plan()
+            yield cls.of(statistic, price, hints, centre=None, root=root, about=about, **mode)
 
     @property
     def label(self) -> str:
@@ -130,12 +100,11 @@ class PlainOrCutSquares(Cutting):
     def refusal(self, statistic: Any) -> str | None:
         """The variance or its root, or the moment about the same point, within the bounds it was planned for."""
         if self.about is None:
-            reason = lacking(statistic, Trait.DEVIATION if self.root else Trait.VARIANCE)
-        else:
-            reason = lacking(statistic, Trait.MOMENT)
-            if reason is None and (self.root or statistic.grid.code(float(self.about)) != statistic.middle):
-                reason = "It was planned for a moment about another point."
-        return reason or self._other_relation(statistic) or other_bounds(statistic, self.low, self.high)
+            return self._other(statistic, Trait.DEVIATION if self.root else Trait.VARIANCE)
+        reason = self._other(statistic, Trait.MOMENT)
+        if reason is None and (self.root or statistic.grid.code(float(self.about)) != statistic.middle):
+            return "It was planned for a moment about another point."
+        return reason
 
     def fine(self, grid: Lattice) -> Lattice:
         """The lattice of squares: twice the exponent of that of values, within what floats can hold."""
@@ -158,12 +127,9 @@ class PlainOrCutSquares(Cutting):
     def plan(self, contribution: int = 1, codes: Codes | None = None) -> CutPlan:
         """How intervals are weighed and what is left for the noise; public."""
         lattice = Codes(self.low, self.high, step=self.step) if codes is None else codes
-        spread = None
-        if self.spread is not None:
-            spread = checks.positive(self.name, spread=self.spread) / lattice.endless.step
         return plan_cut(
             rows=0 if self.tight else self.rows, price=self.price.share(1 - self.mean_part(contribution)),
-            cells=lattice.last, contribution=contribution, spread=spread, squares=True,
+            cells=lattice.last, contribution=contribution, spread=self._spread_in(lattice), squares=True,
             counted=self.neighbors is Neighbors.ADD_REMOVE_ONE, loose=self.loose,
         )  # fmt: skip
 
@@ -172,11 +138,7 @@ class PlainOrCutSquares(Cutting):
         plan = self.plan(contribution, codes)
         if self.about is not None:
             return Family(plan, codes.last, codes.code(float(self.about)), anchored=True)
-        anchor = codes.code(min(max(0.0, codes.low), codes.high))
-        centre = None
-        if self.centre is not None:
-            centre = codes.code(min(max(float(self.centre), codes.low), codes.high))
-        return Family(plan, codes.last, anchor, centre=centre)
+        return Family(plan, codes.last, self._near_zero(codes), centre=self._near_centre(codes))
 
     def noise_part(self, rest: Guarantee) -> Guarantee:
         """What is left for squares beside a private number of rows."""
@@ -191,12 +153,12 @@ class PlainOrCutSquares(Cutting):
         if self.about is None:
             largest = (sums.high - sums.low) ** 2
             squares, ends = sums.squares - sums.total**2 / count, (Fraction(0), largest / 4)
-            part = ORIGIN
+            part = ForCut.ORIGIN
         else:
             point = Fraction(self.about)
             largest = max(sums.high - point, point - sums.low) ** 2
             squares, ends = sums.about(point), (Fraction(0), largest)
-            part = MOMENT_ORIGIN
+            part = ForCut.MOMENT_ORIGIN
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
             origin, counted = largest * part, count_part(self.rows, rest)
             return Summand(

@@ -66,11 +66,6 @@ def rows_outside(column: ClippableColumn, centre: int, radii: tuple[Fraction, ..
     return outside_and_ends(column, centre, radii)[0]
 
 
-def search_radius(column: ClippableColumn, centre: int, search: TailSearch, *, bits: Bits | None) -> int:
-    """Release a radius around a public centre, in codes."""
-    return search.draw(rows_outside(column, centre, search.radii), bits=bits)
-
-
 def centre_law(
     column: ClippableColumn,
     *,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import Lattice
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Words
     from sordino.mechanisms.additive.additive import AdditiveLaw
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
@@ -57,21 +57,6 @@ class SymmetricMean(Mechanism):
     needs: ClassVar[tuple[str, ...]] = ("profile",)
     proof: ClassVar[str] = "mechanism_additive"
 
-    def error_laws(
-        self,
-        statistic: Any,
-        ask: Asking,
-        grid: Lattice,
-        truth: Any,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Sequence[Errors] | None:
-        """That of the trimmed mean about the mean."""
-        del bits
-        reading = self.inner.reading(self.substitute(statistic), ask, contribution)
-        return self.inner._error_laws(reading, grid, truth)
-
     @classmethod
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
         """Where the caller vouches for symmetry, and rows times the price suffice to trim."""
@@ -88,10 +73,12 @@ class SymmetricMean(Mechanism):
     ) -> SymmetricMean:
         """Choose trimming and smoothing from public numbers."""
         strength = price.strength
-        decades = math.log(float(Fraction(high) - Fraction(low)) / (spread or (high - low) / 1000))
+        decades = math.log(
+            float(Fraction(high) - Fraction(low)) / (spread or (high - low) / ForSymmetric.WIDE)
+        )
         effort = rows * strength
-        wanted = (0.25 if effort < 600 else 0.16 if effort < 3000 else 0.12) * strength
-        trimmed = max(min(math.ceil(decades / wanted), int(0.4 * rows)), 1)
+        wanted = ForSymmetric.NATS[(effort >= ForSymmetric.FEW) + (effort >= ForSymmetric.MANY)] * strength
+        trimmed = max(min(math.ceil(decades / wanted), int(ForSymmetric.MOST * rows)), 1)
         calibration = noise_at(price, public_smoothing(price, decades=decades, trimmed=trimmed))
         return cls(trimmed=trimmed, rows=rows, inner=Additive(calibration=calibration))
 
@@ -121,6 +108,21 @@ class SymmetricMean(Mechanism):
         fields = {name: getattr(statistic, name) for name in shared}
         return TrimmedMean(**fields, trim=Fraction(self.trimmed, max(self.rows, 2 * self.trimmed + 1)))
 
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Lattice,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """That of the trimmed mean about the mean."""
+        del bits
+        reading = self.inner.reading(self.substitute(statistic), ask, contribution)
+        return self.inner._error_laws(reading, grid, truth)
+
     def law(self, reading: Reading) -> AdditiveLaw:
         """The law on a reading of the trimmed mean."""
         return self.inner.law(reading)
@@ -130,13 +132,7 @@ class SymmetricMean(Mechanism):
         return Answer(self.inner.draw(reading, grid, bits=bits).value, {"estimand": "centre of symmetry"})
 
     def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Read the trimmed mean in place of the mean."""
         return Mechanism.answer(

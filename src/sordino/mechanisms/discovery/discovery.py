@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
-from sordino.coverage import Coverage
 from sordino.errors import ParameterError, Unsupported, spell
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
@@ -25,6 +24,7 @@ from sordino.mechanisms.discovery.threshold import (
     for_counts,
     weights,
 )
+from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Approx, ApproxConcentrated, Neighbors
 from sordino.privacy.conversion import ball, evaluate, lower
@@ -33,14 +33,11 @@ from sordino.reading.traits import Trait
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sordino.exact.bits import Bits
     from sordino.hints import Hints
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Words
     from sordino.mechanisms.parts.cases import MechanismCase
-    from sordino.mechanisms.parts.law import Law
     from sordino.privacy import Guarantee
     from sordino.reading.combinations import Keys as KeyTuple
-    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
 LARGEST_DELTA = Fraction(1, 1000)
@@ -59,7 +56,7 @@ class KeyDraw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Discovery(Mechanism):
+class Discovery(Conversing):
     """Show the keys that enough people have.
 
     Args:
@@ -80,7 +77,8 @@ class Discovery(Mechanism):
 
     name: ClassVar[str] = "discovery"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.KEYS,)
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    law_is: ClassVar[str] = "steps(...)[0].law.logs(people, top)"
+    fixed_noise: ClassVar[bool] = True
     proof: ClassVar[str] = "mechanism_discovery"
 
     def __post_init__(self) -> None:
@@ -106,10 +104,8 @@ class Discovery(Mechanism):
     @classmethod
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
         """The only way to find keys."""
-        interval = Coverage.of(hints.interval)
-        level = None if interval is None else interval.level
         asked: Any = price  # whatever it is: the constructor says why it will not do
-        yield cls(price=asked, passes=statistic.passes or 2, level=level, counted=statistic.counted)
+        yield cls(price=asked, passes=statistic.passes or 2, level=hints.level, counted=statistic.counted)
 
     @classmethod
     def cases(cls) -> Iterable[MechanismCase]:
@@ -125,29 +121,9 @@ class Discovery(Mechanism):
                 yield MechanismCase(cls(price=price), world, default=True)
 
     @property
-    def guarantee(self) -> Guarantee:
-        """The price."""
-        return self.price
-
-    @property
-    def adaptive(self) -> bool:
-        """The noise is public."""
-        return False
-
-    @property
-    def barred(self) -> bool:
-        """With a level every count has a bar."""
-        return self.level is not None
-
-    @property
     def no_bar(self) -> str:
         """Weights are no counts."""
         return "People may have more than two keys each, and what is drawn then is a weight, not a count."
-
-    @property
-    def reads_once(self) -> bool:
-        """A conversation of its own."""
-        return False
 
     def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Whole people."""
@@ -198,15 +174,10 @@ class Discovery(Mechanism):
         return self.steps(contribution, replaced=_replaced(statistic))[-1].law.even
 
     def answer(
-        self,
-        statistic: Any,
-        ask: Asking,
-        grid: Lattice,  # noqa: ARG002
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Ask for the weights of all keys, draw, and ask again without those that were found."""
+        del grid
         draws = Draws.of(bits)
         steps = self.steps(contribution, replaced=_replaced(statistic))
         found: dict[KeyTuple, int] = {}
@@ -233,18 +204,6 @@ class Discovery(Mechanism):
             ends = {"low": tuple(low for low, _ in limits), "high": tuple(high for _, high in limits)}
             public |= {**ends, "level": self.level, "free": True}
         return Answer(tuple(Fraction(found[key]) for key in keys), public)
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
-        """A reading is one number; keys are asked for."""
-        del reading, grid, bits
-        raise Unsupported(self.name, "asks for keys; a reading has none", hint="answer(...)")
-
-    def law(self, reading: Reading) -> Law:
-        """Over sets of keys there is no law on the line."""
-        del reading
-        raise Unsupported(
-            self.name, "shows keys, not a number on the line", hint="steps(...)[0].law.logs(people, top)"
-        )
 
 
 def _replaced(statistic: Any) -> bool:

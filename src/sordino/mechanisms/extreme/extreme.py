@@ -9,7 +9,6 @@ base measure falls from there; otherwise it leans around zero or a hint. Both ar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import FiniteLattice, Lattice
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asks, Words
     from sordino.mechanisms.extreme.anchor_search import AnchorSearch
     from sordino.mechanisms.parts.measure import Measure
     from sordino.privacy import Guarantee
@@ -87,6 +86,7 @@ class Extreme(Mechanism):
     name: ClassVar[str] = "extreme"
     answers_tried: ClassVar[int] = 80
     needs: ClassVar[tuple[str, ...]] = ("reach",)
+    together: ClassVar[bool] = True
     proof: ClassVar[str] = "mechanism_extreme"
 
     @classmethod
@@ -116,11 +116,6 @@ class Extreme(Mechanism):
     def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Answer and anchor are points of the lattice."""
         return {"value": self.lattice.endless, "anchor": self.lattice.endless}
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The price: anchor and answer compose to it."""
-        return self.price
 
     @property
     def plan(self) -> ExtremePlan:
@@ -251,41 +246,17 @@ class Extreme(Mechanism):
             answers.append(Answer(value(point), {"anchor": value(anchor)}))
         return answers
 
-    def draw(
-        self,
-        reading: Reading,
-        grid: Lattice,  # noqa: ARG002
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, contribution: int = 1, bits: Words = None) -> Answer:
         """Draw a lattice point; the lattice of the data is the grid, and the reading is of rows, not of people."""
+        del grid
         (answer,) = self._draw(self._of(reading), contribution, bits)
         return answer
 
-    def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Answer:
-        """Ask for the outermost rows, then draw."""
-        (answer,) = self.answers(statistic, [ask], grid, contribution=contribution, bits=bits)
-        return answer
-
     def answers(
-        self,
-        statistic: Any,
-        asks: Sequence[Asking],
-        grid: Lattice,  # noqa: ARG002
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> list[Answer]:
         """The same for many groups."""
+        del grid
         depth = self.depth * contribution
         request, found = statistic.request(depth=depth), []
         size = max(1, CELLS // (depth + 2))

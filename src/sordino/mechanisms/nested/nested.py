@@ -116,11 +116,6 @@ class Nested(Mechanism):
         return reason if reason or self.radii else lacking(statistic, Trait.REACH)
 
     @property
-    def guarantee(self) -> Guarantee:
-        """The price: the slope was chosen to spend all of it."""
-        return self.price
-
-    @property
     def slope(self) -> Fraction:
         """Nats per level of the score."""
         return self.price.slope

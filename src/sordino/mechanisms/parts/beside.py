@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino.errors import Unsupported
-from sordino.mechanisms import Mechanism
+from sordino.mechanisms.parts.conversing import Conversing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sordino.coverage import Coverage
     from sordino.exact.bits import Bits
     from sordino.lattice import Lattice
-    from sordino.mechanisms import Answer, Asking
+    from sordino.mechanisms import Asking, Mechanism
     from sordino.mechanisms.parts.error_law import Errors
-    from sordino.mechanisms.parts.law import Law
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BarBeside(Mechanism):
+class BarBeside(Conversing):
     """An answer, and a bar that is asked for after it.
 
     Args:
@@ -29,6 +27,9 @@ class BarBeside(Mechanism):
         price: What the bar costs.
         coverage: What it covers, and how surely.
     """
+
+    for_bars: ClassVar[bool] = True
+    law_is: ClassVar[str] = "mechanism.point.law(reading)"
 
     point: Mechanism
     price: Guarantee
@@ -71,11 +72,3 @@ class BarBeside(Mechanism):
     ) -> Sequence[Errors] | None:
         """Those of the answer."""
         return self.point.error_laws(statistic, ask, grid, truth, contribution=contribution, bits=bits)
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
-        """Not from one reading: the bar asks about the answer."""
-        raise Unsupported(self.name, "asks several times", hint="call answer(statistic, ask, grid)")
-
-    def law(self, reading: Reading) -> Law:  # noqa: ARG002
-        """Of the answer: ask `point`."""
-        raise Unsupported(self.name, "has the law of its point", hint="mechanism.point.law(reading)")

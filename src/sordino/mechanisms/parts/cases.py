@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sordino.coverage import Sample
 from sordino.errors import SordinoError
 from sordino.hints import Hints
 from sordino.privacy import Approx, BoundedRange, Concentrated, Neighbors, Pure, TruncatedConcentrated
 from sordino.statistics import Case, kinds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sordino.mechanisms import Mechanism
     from sordino.privacy import Guarantee
 
@@ -37,7 +39,7 @@ ROWS = 1000
 HINTS: tuple[dict[str, Any], ...] = (
     {"rows": ROWS},
     {},
-    {"rows": ROWS, "interval": 0.9},
+    {"rows": ROWS, "interval": Sample(0.9)},
     {"rows": ROWS, "tight": True},
     {"rows": ROWS, "loose": True},
     {"rows": ROWS, "centre": 3.0, "spread": 2.0},
@@ -115,7 +117,7 @@ def offered(kind: type[Mechanism], *, shows: bool = True) -> Iterator[MechanismC
         statistic = world.statistic
         for price in PRICES:
             for hints in HINTS:
-                said, shown = Hints.given(hints), shows and hints is HINTS[0]
+                said, shown = Hints(**hints), shows and hints is HINTS[0]
                 first = hints in HINTS[:2]
                 for mechanism in _built(kind, known, statistic, price, said, shown=shown):
                     default, first = first, False

@@ -7,7 +7,6 @@ numbers mean. Inputs are private unless the caller says otherwise.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -17,12 +16,12 @@ import numpy as np
 from sordino.errors import Unsupported
 from sordino.exact import choice, compare
 from sordino.exact.bits import Bits
-from sordino.exact.ladder import Ladder
 from sordino.exact.pieces import Pieces
 from sordino.exact.shapes import Falling, FlatFilling
-from sordino.mechanisms.parts.mass_table import ERROR, SPARE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sordino.lattice import Lattice
     from sordino.mechanisms.parts.law import Piece, ScoreCell
     from sordino.mechanisms.parts.measure import Measure
@@ -85,7 +84,7 @@ def draw_lattice(
 ) -> int:
     """Draw a lattice point with probability ``~ measure(point) exp(-slope level(point))``, exactly.
 
-    Cell by cell in exact integers: for cells of any shape and size. `draw_rings` has the same law and is faster.
+    Cell by cell in exact integers: for cells of any shape and size. `Rings.draw_points` has the same law and is faster.
     """
     source = Bits() if bits is None else bits
     masses = [measure.mass(cell.first, cell.last) for cell in cells]
@@ -93,39 +92,6 @@ def draw_lattice(
         choice.CellWeights(_integers(masses), [cell.level for cell in cells], slope), bits=source
     )
     return measure.point(cells[chosen].first, cells[chosen].last, unit)
-
-
-def draw_rings(rings: Rings, measure: Measure, slope: Fraction, *, bits: Bits | None = None) -> list[int]:
-    """Draw one lattice point per group with probability ``~ measure(point) exp(-slope level(point))``, exactly.
-
-    The level first, by floats with proved errors that leave what they cannot decide to exact arithmetic, then a unit of
-    the mass of its ring (docs/proofs/exact_ladder.md).
-
-    Example:
-        >>> from sordino.exact.bits import SeededBits
-        >>> from sordino.mechanisms.parts.measure import Measure
-        >>> from sordino.mechanisms.parts.rings import Rings
-        >>> rings = Rings.between(np.array([[5, 0]]), np.array([[5, 9]]), Fraction(0))
-        >>> draw_rings(rings, Measure.uniform(9), Fraction(50), bits=SeededBits(1))
-        [5]
-    """
-    source = Bits() if bits is None else bits
-    table = measure.table
-    levels = Ladder.of(slope, rings.size).choose(
-        rings.shares(measure) if table.fits else np.zeros(rings.low.shape),
-        error=ERROR,
-        spare=SPARE,
-        exact=lambda group: rings.masses(group, measure),
-        bits=source,
-    )
-    below, holder, uniform = table.below, table.holder, source.below
-    points = []
-    for first, until, since, after in rings.gaps(levels):
-        start, right = below(first), below(since)
-        left = below(until) - start
-        unit = uniform(left + below(after) - right)
-        points.append(holder(start + unit if unit < left else right + unit - left))
-    return points
 
 
 def flip_lattice(cells: Sequence[ScoreCell], slope: Fraction, *, bits: Bits | None = None) -> int:

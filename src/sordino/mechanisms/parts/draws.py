@@ -8,7 +8,6 @@ stands here: its outcomes are forced, and it writes down what each of them costs
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +16,15 @@ from sordino.lattice import Lattice
 from sordino.mechanisms.parts import drawing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
     from sordino.exact.scale import ExpScale
     from sordino.mechanisms.additive.cube_draw import Cube
     from sordino.mechanisms.additive.radial_draw import Shells
-    from sordino.mechanisms.clip.family import Ends, Family, Weighed
+    from sordino.mechanisms.clip.family import Ends, Family
     from sordino.mechanisms.clip.fit_test import FitTest
     from sordino.mechanisms.clip.whole_or_interval import Chosen, Valued
     from sordino.mechanisms.discovery.mixed_cut import MixedCut
@@ -232,7 +233,7 @@ class Draws:
     def lattice(self, rings: Rings, measure: Measure, slope: Fraction, *, price: Guarantee) -> list[int]:
         """Per group a lattice point with probability ``~ measure(point) exp(-slope level(point))``."""
         del price
-        return drawing.draw_rings(rings, measure, slope, bits=self.bits)
+        return rings.draw_points(measure, slope, bits=self.bits)
 
     def flip_lattice(self, rings: Rings, slope: Fraction, *, price: Guarantee) -> list[int]:
         """Per group a lattice point by permute-and-flip over all points."""
@@ -278,16 +279,16 @@ class Draws:
         return test.passes(count, bits=self.bits)
 
     def whole_or_interval(
-        self, family: Family, weighed: Weighed, whole: Valued | None, *, prices: Mapping[str, Guarantee]
+        self, family: Family, ends: Ends, whole: Valued | None, *, prices: Mapping[str, Guarantee]
     ) -> Fraction | Chosen | None:
-        """The value of a whole range, or an interval of a family, by private weights; each outcome has its own price.
+        """The value of a whole range, or an interval weighed by its rows; each outcome has its own price.
 
         Without a value for the whole range the outcome is drawn alone, and None is the whole range.
         """
         from sordino.mechanisms.clip.whole_or_interval import draw_outcome
 
         del prices
-        return draw_outcome(family, weighed, whole, bits=self._words)
+        return draw_outcome(family, family.weigh(ends), whole, bits=self._words)
 
     def wholes_or_intervals(
         self,
@@ -301,10 +302,7 @@ class Draws:
         if type(self) is not Draws or len(ends) == 1:
             values: Sequence[Valued | None] = [None] * len(ends) if wholes is None else wholes
             pairs = zip(ends, values, strict=True)
-            return [
-                self.whole_or_interval(family, family.weigh(one), value, prices=prices)
-                for one, value in pairs
-            ]
+            return [self.whole_or_interval(family, one, value, prices=prices) for one, value in pairs]
         from sordino.mechanisms.clip.whole_or_interval_groups import draw_outcomes
 
         return draw_outcomes(family, ends, wholes, bits=self._words)

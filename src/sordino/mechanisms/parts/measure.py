@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from sordino.errors import ParameterError
-from sordino.mechanisms.parts.mass_table import MassTable
+from sordino.mechanisms.parts.rings import MassTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 DECADES = 10
 """Decades of round numbers below the largest bound: people do not write smaller ones, however fine the lattice."""
@@ -27,7 +30,7 @@ _DIGITS = 49  # bits of the least size otherwise
 Block = tuple[int, int, Fraction]  # first point, last point, mass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: the table is kept in the instance
 class Measure:
     """A positive measure on the lattice points ``0..last``, in integers over no common scale.
 
@@ -53,7 +56,6 @@ class Measure:
     points: tuple[int, ...]
     weights: tuple[int, ...]
     last: int
-    _table: MassTable | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def build(
@@ -100,14 +102,11 @@ class Measure:
             starts=edges, densities=list(accumulate(step[edge] for edge in edges)), points={}, last=last
         )
 
-    @property
+    @cached_property
     def table(self) -> MassTable:
         """Running totals, worked out on first use."""
-        if self._table is None:
-            firsts, _, masses = zip(*self.cuts(), strict=True)
-            object.__setattr__(self, "_table", MassTable(firsts, masses, self.last))
-        assert self._table is not None
-        return self._table
+        firsts, _, masses = zip(*self.cuts(), strict=True)
+        return MassTable(firsts, masses, self.last)
 
     @property
     def total(self) -> int:

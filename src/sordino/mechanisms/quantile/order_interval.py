@@ -13,10 +13,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
-from sordino.errors import SordinoError, Unsupported
+from sordino.errors import SordinoError
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism, lacking, other_lattice
 from sordino.mechanisms.nested.intervals import Intervals, lattice_cells
+from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
@@ -27,19 +28,18 @@ if TYPE_CHECKING:
 
     from sordino.exact.bits import Bits
     from sordino.lattice import FiniteLattice
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Words
     from sordino.mechanisms.clip.column import ClippableColumn
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading
     from sordino.reading.requests import Rank
     from sordino.statistics import Statistic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrderInterval(Mechanism):
+class OrderInterval(Conversing):
     """Two ends that enclose a quantile of the sample with a stated probability.
 
     Args:
@@ -68,6 +68,7 @@ class OrderInterval(Mechanism):
     name: ClassVar[str] = "order-interval"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.ROW,)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
+    law_is: ClassVar[str] = "end_law(column, rank)"
     proof: ClassVar[str] = "mechanism_error_bar"
 
     def error_laws(
@@ -84,11 +85,6 @@ class OrderInterval(Mechanism):
         if self.point is None:
             return None
         return self.point.error_laws(statistic, ask, grid, truth, contribution=contribution, bits=bits)
-
-    @property
-    def barred(self) -> bool:
-        """Two ends."""
-        return True
 
     def __post_init__(self) -> None:
         checks.between(self.name, 0, 1, level=self.level)
@@ -188,20 +184,14 @@ class OrderInterval(Mechanism):
         return family.widened(self.steps).clipped(first=0, last=last)
 
     def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Release both ends; the value is their middle."""
         from sordino.mechanisms.clip.column import AskedColumn
         from sordino.mechanisms.parts.rings import Rings
 
-        column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
-        middle: Rank = statistic.ranks()[0]  # type: ignore[attr-defined]
+        column = AskedColumn(statistic.column, statistic.grid, ask)
+        middle: Rank = statistic.ranks()[0]
         ends, draws, half = [], Draws.of(bits), self.price.share(Fraction(1, 2))
         for sign in (-1, 1):
             rank = replace(middle, offset=middle.offset + sign * self.ranks * contribution)
@@ -215,11 +205,3 @@ class OrderInterval(Mechanism):
             return Answer(self.lattice.real(Fraction(low + high, 2)), bounds)
         answer = self.point.answer(statistic, ask, grid, contribution=contribution, bits=bits)
         return Answer(answer.value, {**answer.public, **bounds})
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
-        """Not from one reading: the ends are two ranks."""
-        raise Unsupported(self.name, "reads two ranks", hint="call answer(statistic, ask, grid)")
-
-    def law(self, reading: Reading) -> LatticeLaw:  # noqa: ARG002
-        """Two laws; `end_law` gives each of them."""
-        raise Unsupported(self.name, "has one law per end", hint="end_law(column, rank)")

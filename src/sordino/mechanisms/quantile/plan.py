@@ -21,14 +21,6 @@ if TYPE_CHECKING:
     from sordino.lattice import FiniteLattice
     from sordino.privacy import Guarantee
 
-HINTED = Fraction(3)  # power of the fall about a hinted centre
-BESIDE = Fraction(1, 20)  # what is planned without a hint keeps this beside it: heaps and far answers
-ZERO = Fraction(1, 50)  # share of the anchor itself: columns that are mostly zeros
-LEANT = Fraction(1, 4)  # the same where it falls as steeply as the hint
-UNTRUSTED = Fraction(1, 100)  # the same where it cannot find the scale
-CENTRED = Fraction(1, 10)  # share of the mass about a centre whose spread is not hinted
-TINY = 64  # and on those up to this size no lean matters
-
 
 @dataclass(frozen=True, slots=True)
 class QuantilePlan:
@@ -192,11 +184,15 @@ def _hinted(
         if found.magnitude_share or found.nats:  # without a scale it would only add a heavier tail
             return found
         about = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> ForQuantile.OCTAVES, 1))
-        return replace(found, measure=mixture([(1 - CENTRED, found.measure), (CENTRED, about)]))
+        return replace(
+            found, measure=mixture([(1 - ForQuantile.CENTRED, found.measure), (ForQuantile.CENTRED, about)])
+        )
     core = max(math.ceil(checks.positive("quantile", spread=spread) / lattice.step), 1)
-    near = leaning(last=lattice.last, anchor=anchor, core=core, below=-HINTED, above=-HINTED)
+    near = leaning(
+        last=lattice.last, anchor=anchor, core=core, below=-ForQuantile.HINTED, above=-ForQuantile.HINTED
+    )
     zero = Measure.at({lattice.anchor: 1}, last=lattice.last)
-    near = mixture([(1 - ZERO, near), (ZERO, zero)])
+    near = mixture([(1 - ForQuantile.ZERO, near), (ForQuantile.ZERO, zero)])
     if found.magnitude_share:
         nothing = Fraction(0)
         return QuantilePlan(
@@ -205,7 +201,9 @@ def _hinted(
             nothing,
             anchor,
         )
-    beside = LEANT if found.nats else BESIDE if found.trusted else UNTRUSTED
+    beside = (
+        ForQuantile.LEANT if found.nats else ForQuantile.BESIDE if found.trusted else ForQuantile.UNTRUSTED
+    )
     return replace(found, measure=mixture([(1 - beside, near), (beside, found.measure)]))
 
 
@@ -231,7 +229,7 @@ def _tilted(
     """
     upwards = above < below
     weak, strong = min(above, below), max(above, below)
-    if weak >= ForQuantile.WEAK or lattice.last < TINY:
+    if weak >= ForQuantile.WEAK or lattice.last < ForQuantile.TINY:
         return None
     core = max(lattice.last >> ForQuantile.OCTAVES, 1)
     far, near = (lattice.last - anchor, anchor) if upwards else (anchor, lattice.last - anchor)

@@ -1,7 +1,9 @@
 """The quantile mechanism: inverse sensitivity with a planned base measure, after a magnitude step where it pays.
 
-Follows a data-free plan (quantile_plan.py). Two steps at most: the order of magnitude of the column around the
-anchor by permute-and-flip on 21 public classes, then one lattice point. Proof: docs/proofs/mechanism_quantile.md.
+Follows a data-free plan (plan.py). Two steps at most: the order of magnitude of the column around the anchor by
+permute-and-flip on 21 public classes, then one lattice point. Many groups are drawn in one go, on arrays: the same two
+steps and the same laws, group by group independent; what is public is worked out once, and the amount of work depends
+on public numbers. Proof: docs/proofs/mechanism_quantile.md.
 """
 
 from __future__ import annotations
@@ -16,14 +18,13 @@ import numpy as np
 
 from sordino import checks
 from sordino.errors import Unsupported
+from sordino.exact.bits import Bits
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
-from sordino.mechanisms.nested.inverse_sensitivity import lattice_law
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.draws import Draws
-from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
+from sordino.mechanisms.parts.rings import CELLS, Rings
 from sordino.mechanisms.quantile.plan import QuantilePlan, extreme_shift, magnitude_measure, plan_quantile
-from sordino.mechanisms.selection.permute_and_flip import FlipLaw, probabilities
 from sordino.mechanisms.tuned import ForQuantile
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.traits import Trait
@@ -32,15 +33,20 @@ from sordino.statistics.quantile import Quantile
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sordino.exact.bits import Bits
+    from numpy.typing import NDArray
+
     from sordino.hints import Hints
     from sordino.lattice import FiniteLattice
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Asks, Words
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
+    from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
     from sordino.mechanisms.parts.measure import Measure
     from sordino.reading.profile import Opened, Reading
+    from sordino.reading.requests import Summary
     from sordino.statistics import Statistic
+
+    Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,31 +89,8 @@ class PrivateQuantile(Mechanism):
     name: ClassVar[str] = "quantile"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILE,)
     needs: ClassVar[tuple[str, ...]] = ("reach",)
+    together: ClassVar[bool] = True
     proof: ClassVar[str] = "mechanism_quantile"
-
-    def error_laws(
-        self,
-        statistic: Any,
-        ask: Asking,
-        grid: Lattice,
-        truth: Any,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Sequence[Errors] | None:
-        """From the reading with its counts at the cuts."""
-        from sordino.reading.profile import Reading
-
-        del bits
-        if self.shift is not None:
-            statistic = replace(statistic, shift=self.shift)
-        mechanism = matched(self, statistic)
-        request = replace(statistic.request(depth=mechanism.depth * contribution), cuts=mechanism.cuts)
-        summary = ask(request)
-        reading = statistic.read(summary).by(contribution)
-        if mechanism.cuts:
-            reading = Reading(replace(reading.open(), below=summary.below))
-        return mechanism._error_laws(reading, grid, truth, contribution=contribution)
 
     @classmethod
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
@@ -176,11 +159,6 @@ class PrivateQuantile(Mechanism):
         return {"value": self.lattice.endless, "magnitude": Lattice(Fraction(0), self.lattice.step)}
 
     @property
-    def guarantee(self) -> Guarantee:
-        """The two steps compose to the price."""
-        return self.price
-
-    @property
     def plan(self) -> QuantilePlan:
         """Measure and split; public."""
         if self.measure is not None:
@@ -225,8 +203,6 @@ class PrivateQuantile(Mechanism):
         """Nats per level of the second step; public."""
         return self.price.share(1 - plan.magnitude_share).slope
 
-    # The magnitude ------------------------------------------------------------------------------------
-
     @property
     def classes(self) -> range:
         """Public classes of magnitude: rows within ``2^j`` of the anchor."""
@@ -242,26 +218,13 @@ class PrivateQuantile(Mechanism):
         ends = {plan.anchor + sign * 2**j + (sign < 0) for j in self.classes for sign in (1, -1)}
         return tuple(sorted(end for end in ends if 0 < end <= self.lattice.last))
 
-    def _levels(self, opened: Opened, contribution: int) -> list[int]:
+    def levels(self, opened: Opened, contribution: int) -> list[int]:
         """How many rows must change so that each class holds the middle row; sensitivity 1."""
         if len(opened.below) != len(self.cuts):
-            raise Unsupported(
-                self.name,
-                "needs the counts at its cuts",
-                hint="call answer(statistic, ask, grid), or request the cuts",
-            )
-        from sordino.mechanisms.quantile.groups import class_levels
-
+            raise Unsupported(self.name, "needs the counts at its cuts", hint="answer(statistic, ask, grid)")
         rows, below = np.array([opened.rows]), np.array([opened.below])
         levels: list[int] = class_levels(self, rows, below, contribution)[0].tolist()
         return levels
-
-    def _magnitude_law(self, levels: list[int], plan: QuantilePlan) -> list[float]:
-        slope = self.price.share(plan.magnitude_share).slope
-        if self.price.pointwise:
-            return probabilities(levels, slope)
-        weights = [math.exp(-float(slope) * (level - min(levels))) for level in levels]
-        return [weight / math.fsum(weights) for weight in weights]
 
     def measure_after(self, plan: QuantilePlan, magnitude: int | None) -> Measure:
         """The base measure of the second step, once a magnitude has been released; public."""
@@ -271,47 +234,38 @@ class PrivateQuantile(Mechanism):
             self.lattice, anchor=plan.anchor, magnitude=magnitude, fallback=plan.fallback, wide=plan.measure
         )
 
-    def _release_law(self, opened: Opened, plan: QuantilePlan, magnitude: int | None) -> LatticeLaw:
-        measure = self.measure_after(plan, magnitude)
-        family = intervals_of(opened)
-        law = lattice_law(family, opened, plan.threshold, self.release_slope(plan), measure)
-        if plan.flip:
-            return FlipLaw(law.cells, law.slope, last=self.lattice.last, low=law.low, step=law.step)
-        return law
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Lattice,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Words = None,
+    ) -> Sequence[Errors] | None:
+        """From the reading with its counts at the cuts."""
+        from sordino.mechanisms.quantile.law import reading_for
 
-    # The contract -------------------------------------------------------------------------------------
+        del bits
+        mechanism, reading = reading_for(self, statistic, ask, contribution)
+        return mechanism._error_laws(reading, grid, truth, contribution=contribution)
 
     def law(self, reading: Reading, *, contribution: int = 1) -> LatticeLaw | MixtureLaw:
         """The exact law of the answer; a mixture over magnitudes when they come first."""
-        opened, plan = reading.open(), self.plan
-        if plan.magnitude_share == 0:
-            return self._release_law(opened, plan, None)
-        levels = self._levels(opened, contribution)
-        chances = self._magnitude_law(levels, plan)
-        return MixtureLaw(
-            [
-                (chance, self._release_law(opened, plan, j))
-                for j, chance in zip(self.classes, chances, strict=True)
-            ]
-        )
+        from sordino.mechanisms.quantile.law import quantile_law
 
-    def draw(
-        self,
-        reading: Reading,
-        grid: Lattice,  # noqa: ARG002
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Answer:
+        return quantile_law(self, reading.open(), contribution)
+
+    def draw(self, reading: Reading, grid: Lattice, *, contribution: int = 1, bits: Words = None) -> Answer:
         """Release the magnitude where planned, then one lattice point; the lattice of the data is the grid."""
-        from sordino.mechanisms.parts.rings import Rings
-
+        del grid
         opened, plan, draws = reading.open(), self.plan, Draws.of(bits)
         public: dict[str, Any] = {}
         magnitude = None
         if plan.magnitude_share > 0:
             part = self.price.share(plan.magnitude_share)
-            exponents = [part.slope * level for level in self._levels(opened, contribution)]
+            exponents = [part.slope * level for level in self.levels(opened, contribution)]
             choose = draws.flip if self.price.pointwise else draws.choice
             magnitude = self.classes[choose(exponents, price=part)]
             public["magnitude"] = self.lattice.step * 2**magnitude
@@ -325,39 +279,16 @@ class PrivateQuantile(Mechanism):
             (point,) = draws.lattice(rings, measure, slope, price=rest)
         return Answer(self.lattice.real(point), public)
 
-    def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Answer:
-        """Ask for the rank window and the counts at the cuts in one request, then draw."""
-        (answer,) = self.answers(statistic, [ask], grid, contribution=contribution, bits=bits)
-        return answer
-
     def answers(
-        self,
-        statistic: Statistic,
-        asks: Sequence[Asking],
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> list[Answer]:
         """The same for many groups at once."""
-        from sordino.mechanisms.quantile.groups import draw_groups
         from sordino.reading.profile import Reading
-        from sordino.reading.requests import Request
 
         if self.shift is not None:
-            statistic = replace(statistic, shift=self.shift)  # type: ignore[type-var]
+            statistic = replace(statistic, shift=self.shift)
         mechanism = matched(self, statistic)
-        request = statistic.request(depth=mechanism.depth * contribution)
-        assert isinstance(request, Request)
-        request = replace(request, cuts=mechanism.cuts)
+        request = replace(statistic.request(depth=mechanism.depth * contribution), cuts=mechanism.cuts)
         summaries = [ask(request) for ask in asks]
         if isinstance(statistic, Quantile) and statistic.rule != "interpolated":
             return draw_groups(mechanism, statistic, summaries, contribution=contribution, bits=bits)
@@ -366,3 +297,98 @@ class PrivateQuantile(Mechanism):
             opened = replace(statistic.read(summary).by(contribution).open(), below=summary.below)
             drawn.append(mechanism.draw(Reading(opened), grid, contribution=contribution, bits=bits))
         return drawn
+
+
+def draw_groups(
+    mechanism: PrivateQuantile,
+    statistic: Quantile,
+    summaries: Sequence[Summary],
+    *,
+    contribution: int = 1,
+    bits: Bits | None = None,
+) -> list[Answer]:
+    """One answer per summary, from a mechanism that is matched to the relation in which the statistic is read."""
+    draws = Draws.of(Bits() if bits is None else bits)
+    size = max(1, CELLS // (mechanism.depth * contribution + 2))
+    answers: list[Answer] = []
+    for start in range(0, len(summaries), size):
+        some = summaries[start : start + size]
+        answers += _answers(mechanism, statistic, some, contribution, draws)
+    return answers
+
+
+def _answers(
+    mechanism: PrivateQuantile,
+    statistic: Quantile,
+    summaries: Sequence[Summary],
+    contribution: int,
+    draws: Draws,
+) -> list[Answer]:
+    plan, lattice = mechanism.plan, mechanism.lattice
+    reaches = statistic.reaches(summaries)
+    assert reaches is not None
+    reaches = reaches.by(contribution)
+    rings = Rings.between(reaches.low, reaches.high, plan.threshold)
+    slope, rest = mechanism.release_slope(plan), mechanism.price.share(1 - plan.magnitude_share)
+    if plan.flip:
+        points = draws.flip_lattice(rings, slope, price=rest)
+        return [Answer(one) for one in lattice.reals(points)]
+    if plan.magnitude_share == 0:
+        points = draws.lattice(rings, plan.measure, slope, price=rest)
+        return [Answer(one) for one in lattice.reals(points)]
+    below = np.array([summary.below for summary in summaries], np.int64)
+    classes = _classes(mechanism, reaches.rows, below, contribution, draws)
+    drawn = np.zeros(len(rings), np.int64)
+    for place in np.unique(classes).tolist():
+        chosen = np.flatnonzero(classes == place)
+        measure = mechanism.measure_after(plan, mechanism.classes[place])
+        part = Rings(rings.low[chosen], rings.high[chosen])
+        drawn[chosen] = draws.lattice(part, measure, slope, price=rest)
+    magnitudes = [lattice.step * 2**j for j in mechanism.classes]
+    return [
+        Answer(one, {"magnitude": magnitudes[place]})
+        for one, place in zip(lattice.reals(drawn.tolist()), classes.tolist(), strict=True)
+    ]
+
+
+def _classes(
+    mechanism: PrivateQuantile, rows: Codes, below: Codes, contribution: int, draws: Draws
+) -> NDArray[np.intp]:
+    """Release the class of magnitude of every group, as a place among the mechanism's classes."""
+    levels = class_levels(mechanism, rows, below, contribution)
+    part = mechanism.price.share(mechanism.plan.magnitude_share)
+    slope: Fraction = part.slope
+    if not mechanism.price.pointwise:
+        exponents = [[slope * level for level in one] for one in levels.tolist()]
+        return np.array([draws.choice(one, price=part) for one in exponents])
+    return np.array(draws.flips(levels, slope, price=part))
+
+
+def class_levels(mechanism: PrivateQuantile, rows: Codes, below: Codes, contribution: int) -> Codes:
+    """How many persons must change so that each class holds the middle row, per group; sensitivity 1.
+
+    Args:
+        mechanism: Its public classes and cuts.
+        rows: The number of rows of each group; private unless the relation fixes it.
+        below: For each group and cut, the number of rows below.
+        contribution: How many rows one person may move.
+    """
+    anchor, last = mechanism.plan.anchor, mechanism.lattice.last
+    column = {cut: place for place, cut in enumerate(mechanism.cuts)}
+    none = np.zeros_like(rows)
+
+    def count(code: int) -> Codes:
+        return none if code <= 0 else rows if code > last else below[:, column[code]]
+
+    inside = [count(anchor + 2**j) - count(anchor - 2**j + 1) for j in mechanism.classes]
+    inside[-1] = rows
+    after = np.stack(inside, axis=1)
+    before = np.concatenate([none[:, None], after[:, :-1]], axis=1)
+    if mechanism.neighbors is Neighbors.REPLACE_ONE:
+        rank = ((rows + 1) // 2)[:, None]
+        raw = np.maximum(np.maximum(before - rank + 1, rank - after), 0)
+    else:  # the number of rows is private: twice the distance from half of them
+        total = rows[:, None]
+        raw = np.maximum(np.maximum(2 * before - total, total - 2 * after), 0)
+    found: Codes = -(-raw // contribution)
+    return found

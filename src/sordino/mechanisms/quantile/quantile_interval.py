@@ -7,7 +7,6 @@ covers on every dataset with at least the stated probability. Proof: docs/proofs
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import FiniteLattice, Lattice
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Asks, Words
     from sordino.statistics import Statistic
 
 
@@ -44,11 +43,12 @@ class QuantileInterval(BarBeside):
         coverage: What it covers, and how surely.
 
     Example:
+        >>> from sordino.coverage import Sample
         >>> from sordino.hints import Hints
         >>> from sordino.privacy import Pure
         >>> from sordino.statistics.median import Median
         >>> median = Median("income", low=0, high=500_000)
-        >>> (found,) = QuantileInterval.offers(median, Pure(1), Hints.given({"interval": 0.95, "rows": 20_000}))
+        >>> (found,) = QuantileInterval.offers(median, Pure(1), Hints(interval=Sample(0.95), rows=20_000))
         >>> found.point.price, found.guarantee
         (Pure(epsilon=0.5625), Pure(epsilon=1))
     """
@@ -57,7 +57,7 @@ class QuantileInterval(BarBeside):
 
     name: ClassVar[str] = "quantile-interval"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILE,)
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    together: ClassVar[bool] = True
     proof: ClassVar[str] = "quantile_interval"
 
     @classmethod
@@ -150,18 +150,7 @@ class QuantileInterval(BarBeside):
 
     # The closed room ----------------------------------------------------------------------------------------
 
-    def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Answer:
-        """The answer, what a rank is worth, the rung."""
-        (answer,) = self.answers(statistic, [ask], grid, contribution=contribution, bits=bits)
-        return answer
+    answer = Mechanism.answer
 
     @property
     def asks_again(self) -> bool:
@@ -169,13 +158,7 @@ class QuantileInterval(BarBeside):
         return True
 
     def answers(
-        self,
-        statistic: Statistic,
-        asks: Sequence[Asking],
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> list[Answer]:
         """The same for many groups: all answers first, then one ladder each."""
         drawn = self.point.answers(statistic, asks, grid, contribution=contribution, bits=bits)

@@ -34,10 +34,9 @@ from sordino.reading.traits import Trait
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import Lattice
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Words
     from sordino.statistics import Statistic
 
 
@@ -51,11 +50,12 @@ class QuantilesInterval(BarBeside):
         coverage: How surely it covers.
 
     Example:
+        >>> from sordino.coverage import Sample
         >>> from sordino.hints import Hints
         >>> from sordino.privacy import Pure
         >>> from sordino.statistics.quantiles import Quantiles
         >>> asked = Quantiles("income", qs=(0.25, 0.5, 0.75), low=0, high=500_000)
-        >>> (found,) = QuantilesInterval.offers(asked, Pure(1), Hints.given({"interval": 0.95, "rows": 20_000}))
+        >>> (found,) = QuantilesInterval.offers(asked, Pure(1), Hints(interval=Sample(0.95), rows=20_000))
         >>> found.guarantee
         Pure(epsilon=1)
     """
@@ -65,7 +65,6 @@ class QuantilesInterval(BarBeside):
     name: ClassVar[str] = "quantiles-interval"
     answers_tried: ClassVar[int] = 30
     asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILES,)
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
     proof: ClassVar[str] = "quantile_interval"
 
     @classmethod
@@ -166,13 +165,7 @@ class QuantilesInterval(BarBeside):
         return exponents(scores(worst, plan.target), slope=plan.slope, growth=plan.growth)
 
     def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """The answers, then the rung."""
         answer = self.point.answer(statistic, ask, grid, contribution=contribution, bits=bits)
@@ -180,7 +173,7 @@ class QuantilesInterval(BarBeside):
         plan = self.plan(statistic, contribution)
         lattice = self.point.lattice
         bands = self.bands(plan, statistic, [lattice.index(value) for value in answer.value])
-        column = AskedColumn(statistic.column, statistic.grid, ask)  # type: ignore[attr-defined]
+        column = AskedColumn(statistic.column, statistic.grid, ask)
         short = self.short(statistic, column, bands, plan)
         place = draw_rung(short, price=self.price, bits=bits)
         ends = [rungs.ends(place) for rungs in bands]

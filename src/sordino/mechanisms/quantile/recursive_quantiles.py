@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,21 +18,20 @@ from sordino import checks
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import Bits
 from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
+from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.measure import Measure, mixture, shells
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from sordino.hints import Hints
     from sordino.lattice import FiniteLattice, Lattice
-    from sordino.mechanisms import Asking
-    from sordino.mechanisms.parts.law import Law
-    from sordino.reading.profile import Reading
+    from sordino.mechanisms import Asking, Words
     from sordino.statistics import Statistic
 
 DITHER = 16  # bits inside a lattice cell
@@ -68,7 +66,7 @@ def node_runs(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecursiveQuantiles(Mechanism):
+class RecursiveQuantiles(Conversing):
     """Several quantiles of one column.
 
     Args:
@@ -101,7 +99,7 @@ class RecursiveQuantiles(Mechanism):
     name: ClassVar[str] = "recursive-quantiles"
     answers_tried: ClassVar[int] = 30
     asks: ClassVar[tuple[Trait, ...]] = (Trait.QUANTILES,)
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    law_is: ClassVar[str] = "joint_law(codes) on tiny data"
     proof: ClassVar[str] = "mechanism_recursive"
 
     @classmethod
@@ -132,11 +130,6 @@ class RecursiveQuantiles(Mechanism):
     def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Points of the lattice."""
         return {"value": self.lattice.endless}
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The levels compose to the price."""
-        return self.price
 
     @property
     def levels(self) -> int:
@@ -218,30 +211,17 @@ class RecursiveQuantiles(Mechanism):
         )
 
     def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,  # noqa: ARG002 - the lattice is the grid
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Ask for the codes of the column (sources in memory), then recurse."""
+        del grid
         from sordino.reading.requests import Columns
 
-        request = Columns((statistic.column,), (statistic.grid,))  # type: ignore[attr-defined]
+        request = Columns((statistic.column,), (statistic.grid,))
         codes = ask(request).codes
         assert codes is not None
         points = matched(self, statistic).converse(codes[0], contribution=contribution, bits=bits)
         return Answer(tuple(self.lattice.real(point) for point in points))
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
-        """Not from rank windows: the nodes are cut at released values."""
-        raise Unsupported(self.name, "asks for the rows", hint="call answer(statistic, ask, grid)")
-
-    def law(self, reading: Reading) -> Law:  # noqa: ARG002
-        """A joint law; `joint_law` gives it for tiny worlds."""
-        raise Unsupported(self.name, "has a joint law", hint="joint_law(codes) on tiny data")
 
     def joint_law(self, codes: Sequence[int]) -> dict[tuple[int, ...], float]:
         """The exact joint law without dither, by enumerating every answer: for laws on tiny lattices only."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import Lattice
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Words
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
@@ -118,11 +118,6 @@ class Selection(Mechanism):
         return "A key that was chosen is at no distance from the others."
 
     @property
-    def guarantee(self) -> Guarantee:
-        """The price."""
-        return self.price
-
-    @property
     def slope(self) -> Fraction:
         """Nats per row."""
         once = self.price.bounded_range
@@ -141,28 +136,16 @@ class Selection(Mechanism):
         weights = [math.exp(-float(self.slope) * level) for level in levels]
         return ListLaw([weight / math.fsum(weights) for weight in weights])
 
-    def draw(
-        self,
-        reading: Reading,
-        grid: Lattice,  # noqa: ARG002 - the list is the grid
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
-    ) -> Answer:
+    def draw(self, reading: Reading, grid: Lattice, *, contribution: int = 1, bits: Words = None) -> Answer:
         """Draw a place of the public list."""
+        del grid
         exponents = [self.slope * level / contribution for level in self._levels(reading)]
         draws = Draws.of(bits)
         choose = draws.flip if self.price.pointwise else draws.choice
         return Answer(Fraction(choose(exponents, price=self.price)))
 
     def answer(
-        self,
-        statistic: Statistic,
-        ask: Asking,
-        grid: Lattice,
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Ask for the counts, draw, and name the category."""
         summary = ask(statistic.request(depth=0))
@@ -171,4 +154,4 @@ class Selection(Mechanism):
         )
         place = chosen.value
         assert isinstance(place, Fraction)
-        return Answer(place, {"key": statistic.keys[int(place)]})  # type: ignore[attr-defined]
+        return Answer(place, {"key": statistic.keys[int(place)]})

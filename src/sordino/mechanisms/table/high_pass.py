@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sordino.coverage import Coverage
-from sordino.errors import Unsupported
 from sordino.lattice import Lattice
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import Answer
+from sordino.mechanisms.parts.conversing import PublicNoiseTable
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.table.high_pass_law import HighPassLaw
 from sordino.mechanisms.table.margins import gaussian_price, pure_price
@@ -28,15 +27,10 @@ from sordino.reading.traits import Trait
 from sordino.statistics.sparse_table import READ_WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from sordino.exact.bits import Bits
-    from sordino.hints import Hints
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Words
     from sordino.mechanisms.parts.cases import MechanismCase
-    from sordino.mechanisms.parts.law import Law
-    from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
 USUAL = 1.0
@@ -44,38 +38,23 @@ USUAL = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HighPass(Mechanism):
+class HighPass(PublicNoiseTable):
     """Show the cells whose noisy counts reach a threshold.
-
-    Args:
-        price: What the whole table costs.
-        level: Probability of a bar for every cell that is shown; None for none.
 
     Example:
         >>> HighPass(price=Pure(1)).guarantee
         Pure(epsilon=1)
     """
 
-    price: Guarantee
-    level: float | None = None
-
     name: ClassVar[str] = "high-pass"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.CELLS,)
-    relations: ClassVar[tuple[Neighbors, ...]] = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    law_is: ClassVar[str] = "listing(...).logs(count, top)"
     proof: ClassVar[str] = "mechanism_high_pass"
 
-    def __post_init__(self) -> None:
-        if pure_price(self.price) is None and gaussian_price(self.price) is None:
-            raise Unsupported(
-                self.name, "has no noise for this price", got={"price": self.price}, hint="sd.Pure(1)"
-            )
-
-    @classmethod
-    def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:  # noqa: ARG003
-        """The only way; noise on every cell is what it avoids."""
-        interval = Coverage.of(hints.interval)
-        yield cls(price=price, level=None if interval is None else interval.level)
+    @property
+    def paid(self) -> bool:
+        """Pure and concentrated prices."""
+        return pure_price(self.price) is not None or gaussian_price(self.price) is not None
 
     @classmethod
     def cases(cls) -> Iterable[MechanismCase]:
@@ -86,26 +65,6 @@ class HighPass(Mechanism):
         for world in SparseTable.cases():
             for price in (Pure(1), Concentrated(Fraction(1, 2))):
                 yield MechanismCase(cls(price=price), world, default=True)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The price."""
-        return self.price
-
-    @property
-    def adaptive(self) -> bool:
-        """The noise is public."""
-        return False
-
-    @property
-    def barred(self) -> bool:
-        """With a level every cell that is shown has a bar."""
-        return self.level is not None
-
-    @property
-    def reads_once(self) -> bool:
-        """It reads the table itself."""
-        return False
 
     def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Whole people."""
@@ -157,15 +116,10 @@ class HighPass(Mechanism):
         return said
 
     def answer(
-        self,
-        statistic: Any,
-        ask: Asking,
-        grid: Lattice,  # noqa: ARG002
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Draw, and list what reaches the threshold in the order of the cells."""
+        del grid
         summary = ask(statistic.request(depth=0))
         assert summary.codes is not None
         cells, counts = summary.codes
@@ -222,16 +176,6 @@ class HighPass(Mechanism):
         while 2 * math.exp(-rate * (half + 1)) / (1 + math.exp(-rate)) > miss * (1 - 1e-9):
             half += 1
         return half
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
-        """Noise is drawn for the table, not for a flat reading."""
-        del reading, grid, bits
-        raise Unsupported(self.name, "draws from the table itself", hint="answer(...)")
-
-    def law(self, reading: Reading) -> Law:
-        """Over sets of cells there is no law on the line."""
-        del reading
-        raise Unsupported(self.name, "lists cells", hint="listing(...).logs(count, top)")
 
 
 def _one(key: tuple[str | int, ...]) -> Any:

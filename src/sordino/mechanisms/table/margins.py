@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sordino.coverage import Coverage
-from sordino.errors import Unsupported
 from sordino.lattice import Lattice
-from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms import PERSONS, Answer, Mechanism
+from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.table import pure_split
 from sordino.mechanisms.table.interactions import Axes, Design, centred, whole_table
@@ -32,12 +31,10 @@ if TYPE_CHECKING:
 
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
-    from sordino.mechanisms import Asking
+    from sordino.mechanisms import Asking, Words
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.mechanisms.parts.error_law import Errors
-    from sordino.mechanisms.parts.law import Law
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Reading
     from sordino.statistics import Statistic
 
     Floats = NDArray[np.float64]
@@ -47,7 +44,7 @@ SPARE_BITS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Margins(Mechanism):
+class Margins(Conversing):
     """A table with margins that add up.
 
     Args:
@@ -75,8 +72,9 @@ class Margins(Mechanism):
 
     name: ClassVar[str] = "margins"
     asks: ClassVar[tuple[Trait, ...]] = (Trait.MARGINS,)
-    relations: ClassVar[tuple[Neighbors, ...]] = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
-    needs: ClassVar[tuple[str, ...]] = ("rows",)
+    relations: ClassVar[tuple[Neighbors, ...]] = PERSONS
+    law_is: ClassVar[str] = "deviation(...) for a margin"
+    fixed_noise: ClassVar[bool] = True
     proof: ClassVar[str] = "mechanism_margins"
 
     @classmethod
@@ -84,19 +82,17 @@ class Margins(Mechanism):
         """The split with the least weighted error; from public numbers alone."""
         design = design_of(statistic)
         replaced = statistic.neighbors is Neighbors.REPLACE_ONE
-        interval = Coverage.of(hints.interval)
-        level = None if interval is None else interval.level
-        every = interval is not None and interval.simultaneous
+        bars: dict[str, Any] = {"level": hints.level}
+        if hints.interval is not None:
+            bars["simultaneous"] = hints.interval.simultaneous
         made = []
         rho, epsilon = gaussian_price(price), pure_price(price)
         if rho is not None:
             best = design.replaced(rho, closed=statistic.other) if replaced else design.added(rho)
-            made.append(
-                cls(price=price, amounts=tuple(best.items()), gaussian=True, level=level, simultaneous=every)
-            )
+            made.append(cls(price=price, amounts=tuple(best.items()), gaussian=True, **bars))
         if epsilon is not None:
             share = pure_split.split(design, epsilon, replaced=replaced, closed=bool(statistic.other))
-            made.append(cls(price=price, amounts=tuple(share.items()), level=level, simultaneous=every))
+            made.append(cls(price=price, amounts=tuple(share.items()), **bars))
         yield from sorted(made, key=lambda one: one.expected(statistic))
 
     @classmethod
@@ -112,29 +108,9 @@ class Margins(Mechanism):
                     yield MechanismCase(made, world, default=not place)
 
     @property
-    def guarantee(self) -> Guarantee:
-        """The price."""
-        return self.price
-
-    @property
-    def adaptive(self) -> bool:
-        """The noise is public."""
-        return False
-
-    @property
-    def barred(self) -> bool:
-        """With a level every cell has a bar."""
-        return self.level is not None
-
-    @property
     def no_bar(self) -> str:
         """A projected table is biased by an amount that depends on the counts."""
         return "A table without negative cells is biased where counts are small; the unbiased one has bars."
-
-    @property
-    def reads_once(self) -> bool:
-        """It reads the table itself."""
-        return False
 
     def refusal(self, statistic: Any) -> str | None:
         """The split must pay for the statistic's own table."""
@@ -212,15 +188,10 @@ class Margins(Mechanism):
         return said
 
     def answer(
-        self,
-        statistic: Any,
-        ask: Asking,
-        grid: Lattice,  # noqa: ARG002
-        *,
-        contribution: int = 1,
-        bits: Bits | None = None,
+        self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> Answer:
         """Draw, rebuild one table, add it up."""
+        del grid
         counts = statistic.counts(ask(statistic.request(depth=0)))
         design = design_of(statistic)
         draws = Draws.of(bits)
@@ -342,16 +313,6 @@ class Margins(Mechanism):
                 ErrorLaw(AdditiveLaw(Gaussian(), value=0.0, scale=scale), truth=Fraction(0), step=None)
             )
         return laws
-
-    def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:
-        """Noise is drawn for the table, not for a flat reading."""
-        del reading, grid, bits
-        raise Unsupported(self.name, "draws from the table itself", hint="answer(...)")
-
-    def law(self, reading: Reading) -> Law:
-        """Over tables there is no law on the line."""
-        del reading
-        raise Unsupported(self.name, "answers tables", hint="deviation(...) for a margin")
 
 
 def gaussian_price(price: Guarantee) -> Fraction | None:

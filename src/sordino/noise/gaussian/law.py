@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.noise import Noise
-from sordino.noise.calibration import Calibration, choose_method, too_smooth
+from sordino.noise.calibration import Calibration, choose_method, global_only, too_smooth
 from sordino.privacy import Approx, Concentrated, TruncatedConcentrated
 from sordino.privacy.conversion import ball, evaluate, lower, round_up, upper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
 
@@ -37,11 +35,6 @@ class Gaussian(Noise):
     name = "gaussian"
     plain = True
     summary = "the normal law; concentrated with a global bound, truncated concentrated with a smooth one"
-
-    @classmethod
-    def cases(cls) -> Iterator[Gaussian]:
-        """Yield the one shape there is."""
-        yield cls()
 
     def _logpdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return -x * x / 2 - 0.5 * np.log(2 * pi)
@@ -62,14 +55,9 @@ class Gaussian(Noise):
         cls, price: Concentrated, smoothing: Fraction | None, method: str | None
     ) -> Calibration:
         method = choose_method(cls.name, method, "global")
-        if smoothing:
-            raise too_smooth(
-                cls.name,
-                smoothing,
-                "or equal to 0",
-                price,
-                "ArsinhNormal or StudentT are concentrated under a smooth bound",
-            )
+        global_only(
+            cls.name, smoothing, price, "ArsinhNormal or StudentT are concentrated under a smooth bound"
+        )
         scale = upper(evaluate(lambda: 1 / (2 * ball(price.rho)).sqrt()))
         return Calibration(cls(), Fraction(0), scale, price, method, "gaussian")
 

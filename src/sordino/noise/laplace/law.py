@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.noise import Noise
-from sordino.noise.calibration import Calibration, choose_method, too_smooth
+from sordino.noise.calibration import Calibration, choose_method, global_only, too_smooth
 from sordino.privacy import Approx, Geo, Pure
 from sordino.privacy.conversion import ball, evaluate, lower, upper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
 
@@ -36,11 +34,6 @@ class Laplace(Noise):
     plain = True
     summary = "exp(-|x|)/2; pure with a global bound, approximate with a smooth one"
 
-    @classmethod
-    def cases(cls) -> Iterator[Laplace]:
-        """Yield the one shape there is."""
-        yield cls()
-
     def _logpdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return -x - np.log(2)
 
@@ -56,23 +49,13 @@ class Laplace(Noise):
     @classmethod
     def _calibrate_pure(cls, price: Pure, smoothing: Fraction | None, method: str | None) -> Calibration:
         method = choose_method(cls.name, method, "global")
-        if smoothing:
-            raise too_smooth(
-                cls.name,
-                smoothing,
-                "or equal to 0",
-                price,
-                "PolyPlace or StudentT are pure under a smooth bound",
-            )
+        global_only(cls.name, smoothing, price, "PolyPlace or StudentT are pure under a smooth bound")
         return Calibration(cls(), Fraction(0), 1 / price.epsilon, price, method, "laplace")
 
     @classmethod
     def _calibrate_geo(cls, price: Geo, smoothing: Fraction | None, method: str | None) -> Calibration:
         method = choose_method(cls.name, method, "global")
-        if smoothing:
-            raise too_smooth(
-                cls.name, smoothing, "or equal to 0", price, "PolyPlace or StudentT take a smooth bound"
-            )
+        global_only(cls.name, smoothing, price, "PolyPlace or StudentT take a smooth bound")
         return Calibration(cls(), Fraction(0), 1 / price.rate, price, method, "laplace")
 
     @classmethod

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino import checks
 from sordino.errors import Unsupported
-from sordino.noise import Noise
+from sordino.noise.alpha_shaped import AlphaShaped
 from sordino.noise.calibration import Calibration, too_smooth
 from sordino.privacy import Geo
 
@@ -27,7 +26,7 @@ DEFAULT_SMOOTHING = Fraction(3, 10)  # of epsilon; variance factor 2.41 against 
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LaplacePareto(Noise):
+class LaplacePareto(AlphaShaped):
     """Density ``e^-|x|`` up to the knee ``1+alpha``, then ``|x|^-(1+alpha)``; finite variance for alpha > 2.
 
     Example:
@@ -37,17 +36,6 @@ class LaplacePareto(Noise):
 
     name = "laplace-pareto"
     summary = "Laplace with a Pareto tail; geo-privacy of plateau queries only"
-    alpha: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, alpha: checks.Number) -> None: ...
-
-    def __post_init__(self) -> None:
-        alpha = checks.greater_than(
-            self.name, 1, why="The tail decays like |x|^-(alpha+1).", alpha=self.alpha
-        )
-        object.__setattr__(self, "alpha", alpha)
 
     @classmethod
     def cases(cls) -> Iterator[LaplacePareto]:

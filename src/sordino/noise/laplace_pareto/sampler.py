@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino import checks
 from sordino.exact.balls import is_less, precision, rational, to_float
-from sordino.exact.recipe import Fast, Guard, Recipe
+from sordino.exact.recipe import Fast, Guard, Recipe, tail_index
 
 if TYPE_CHECKING:
     from sordino.exact.balls import Ball
@@ -40,14 +39,7 @@ class LaplaceParetoRecipe(Recipe):
     _floats: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        alpha = checks.between(
-            "laplace-pareto",
-            Fraction(1, 1024),
-            10**18,
-            closed=True,
-            alpha=self.alpha,
-            why="Heavier tails would need numbers with millions of digits.",
-        )
+        alpha = tail_index("laplace-pareto", alpha=self.alpha)
         object.__setattr__(self, "alpha", alpha)
         # The argument of exp, at most log(1+alpha) + 13.87/alpha, stays in its domain from 1/48 on.
         object.__setattr__(self, "proved", alpha >= Fraction(1, 48))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino import checks
-from sordino.noise import Noise, beta_tail
+from sordino.noise import beta_tail
+from sordino.noise.alpha_shaped import AlphaShaped
 from sordino.noise.calibration import Calibration, choose_method, too_smooth
 from sordino.privacy import Concentrated, Geo, Pure
 from sordino.privacy.conversion import ball, evaluate, upper
@@ -26,7 +26,7 @@ DEFAULT_SMOOTHING = Fraction(1, 10)  # of epsilon: the middle of the useful rang
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PolyPlace(Noise):
+class PolyPlace(AlphaShaped):
     """Density proportional to ``(1-|x|)^(alpha-1)`` inside ``|x| < 1/alpha``, to ``(1+|x|)^-(alpha+1)`` outside.
 
     The variance is finite for alpha > 2, that is for smoothing below epsilon/2.
@@ -40,17 +40,6 @@ class PolyPlace(Noise):
 
     name = "polyplace"
     summary = "polynomial centre and tails; the least noise known for pure DP under a smooth bound"
-    alpha: Fraction
-
-    if TYPE_CHECKING:  # any number is taken and made exact
-
-        def __init__(self, alpha: checks.Number) -> None: ...
-
-    def __post_init__(self) -> None:
-        alpha = checks.greater_than(
-            self.name, 1, why="The tail decays like |x|^-(alpha+1).", alpha=self.alpha
-        )
-        object.__setattr__(self, "alpha", alpha)
 
     @classmethod
     def cases(cls) -> Iterator[PolyPlace]:

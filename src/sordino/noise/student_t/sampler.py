@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sordino import checks
 from sordino.exact.balls import rational
-from sordino.exact.recipe import Fast, Guard, Recipe
+from sordino.exact.recipe import Fast, Guard, Recipe, tail_index
 
 if TYPE_CHECKING:
     from sordino.exact.balls import Ball
@@ -37,14 +36,7 @@ class StudentTRecipe(Recipe):
     _floats: tuple[float, float] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        degrees = checks.between(
-            "student-t",
-            Fraction(1, 1024),
-            10**18,
-            closed=True,
-            degrees=self.degrees,
-            why="Heavier tails would need numbers with millions of digits.",
-        )
+        degrees = tail_index("student-t", degrees=self.degrees)
         object.__setattr__(self, "degrees", degrees)
         # From d = 1/25 on the argument of expm1, at most 2*13.87/d, stays inside its domain.
         object.__setattr__(self, "proved", degrees >= Fraction(1, 25))

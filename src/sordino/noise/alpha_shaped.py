@@ -1,0 +1,27 @@
+"""What laws with a power tail share: the shape alpha, one less than the power. No law of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from sordino import checks
+from sordino.noise import Noise
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AlphaShaped(Noise):
+    """A law whose tail decays like ``|x|^-(alpha+1)``; the variance is finite for alpha > 2."""
+
+    alpha: Fraction
+
+    if TYPE_CHECKING:  # any number is taken and made exact
+
+        def __init__(self, alpha: checks.Number) -> None: ...
+
+    def __post_init__(self) -> None:
+        alpha = checks.greater_than(
+            self.name, 1, why="The tail decays like |x|^-(alpha+1).", alpha=self.alpha
+        )
+        object.__setattr__(self, "alpha", alpha)

@@ -1,0 +1,60 @@
+"""What a path of outcomes has cost, in the terms of a price."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sordino.privacy import (
+    Approx,
+    ApproxConcentrated,
+    BoundedRange,
+    Concentrated,
+    Pure,
+    TruncatedConcentrated,
+)
+from sordino.testing.loss import conditioned, orders, ratio, renyi
+
+if TYPE_CHECKING:
+    from sordino.privacy import Guarantee
+    from sordino.testing.steps import Parts
+
+SLACK = 1 + 1e-7  # floats: losses are differences of logarithms of size up to a few hundred
+
+
+class Account:
+    """Losses along one path."""
+
+    def __init__(self, price: Guarantee) -> None:
+        self.price, self.orders = price, orders(price)
+        self.loss = 0.0
+        self.count = 0
+        self.divergences = np.zeros((2, len(self.orders)))
+        self.failing = np.zeros(2)
+
+    def add(self, parts: Parts, place: int) -> None:
+        """One more outcome."""
+        self.loss += float(parts.loss[place])
+        self.count += 1
+        self.parts = parts
+        if isinstance(self.price, ApproxConcentrated):
+            certain, failing = conditioned(parts)
+            self.failing += failing
+            self.divergences[0] += renyi(certain, self.orders)
+            self.divergences[1] += renyi(certain.flipped(), self.orders)
+        if isinstance(self.price, Concentrated | TruncatedConcentrated):
+            self.divergences[0] += renyi(parts, self.orders)
+            self.divergences[1] += renyi(parts.flipped(), self.orders)
+
+    def used(self) -> float:
+        """The part of the price that the path uses."""
+        price = self.price
+        if isinstance(price, Pure | Approx):
+            return abs(self.loss) / float(price.epsilon)
+        if isinstance(price, BoundedRange):  # of single draws; of several, from the losses of all paths
+            return ratio(self.parts, price) if self.count == 1 else 0.0
+        assert isinstance(price, Concentrated | TruncatedConcentrated | ApproxConcentrated)
+        if isinstance(price, ApproxConcentrated) and self.failing.max() > float(price.delta) * SLACK:
+            return float(self.failing.max() / float(price.delta))
+        return float(np.max(self.divergences / (float(price.rho) * np.array(self.orders))))

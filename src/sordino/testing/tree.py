@@ -1,0 +1,136 @@
+"""The outcomes of a mechanism on two tables as a tree: at every place a choice with its two laws, or the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from sordino.mechanisms.choose import output_grid
+from sordino.testing.runs import Run, Side
+from sordino.testing.steps import Parts, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sordino.lattice import Lattice
+    from sordino.mechanisms import Answer, Mechanism
+    from sordino.statistics import Statistic
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A place of the tree: a choice to be made, or the answer.
+
+    Attributes:
+        step: The choice on the table.
+        parts: Its two laws.
+        answer: What is published where no choice is left.
+        problems: In what the two tables differ although they must not.
+    """
+
+    step: Step | None
+    parts: Parts | None
+    answer: Answer | None
+    problems: tuple[str, ...] = ()
+
+
+class Tree:
+    """The outcomes of a mechanism on two tables, explored as they are asked for; close it after use.
+
+    Args:
+        mechanism: What answers.
+        statistic: What is asked.
+        sides: The two tables.
+        grid: The public lattice of answers.
+        contribution: How many rows one person may move.
+        seed: Of the dither.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        statistic: Statistic,
+        sides: tuple[Side, Side],
+        grid: Lattice,
+        contribution: int = 1,
+        seed: int = 0,
+    ) -> None:
+        self.mechanism, self.statistic, self.grid = mechanism, statistic, grid
+        self.sides, self.contribution, self.seed = sides, contribution, seed
+        self._nodes: dict[tuple[Any, ...], Node] = {}
+        self._paused: dict[tuple[Any, ...], tuple[Run, Run]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        for runs in self._paused.values():
+            for run in runs:
+                if run.waits:
+                    run.close()
+
+    def node(self, path: tuple[Any, ...]) -> Node:
+        """What stands at the end of a path."""
+        if path not in self._nodes:
+            self._nodes[path] = self._look(path)
+        return self._nodes[path]
+
+    def _runs(self, path: tuple[Any, ...]) -> tuple[Run, Run]:
+        """Both tables at the end of a path: from where their runs wait, or from the beginning."""
+        paused = self._paused.pop(path[:-1], None) if path else None
+        if paused is not None and all(run.waits for run in paused):
+            return paused[0].tell(path[-1]), paused[1].tell(path[-1])
+        here, there = (Run(path, self.seed, side.steps, self._work(side)).start() for side in self.sides)
+        return here, there
+
+    def _work(self, side: Side) -> Any:
+        """What `Mechanism.answer` does; where it is one draw from one reading, that is read once."""
+        mechanism = self.mechanism
+
+        def once(run: Run) -> Answer:
+            if side.reading is None:
+                side.reading = mechanism.reading(self.statistic, side.ask, self.contribution)
+            return mechanism.draw(side.reading, self.grid, bits=run.bits)
+
+        def asking(run: Run) -> Answer:
+            def ask(request: Any) -> Any:
+                run.asked_for.append(request)
+                return side.ask(request)
+
+            return mechanism.answer(
+                self.statistic, ask, self.grid, contribution=self.contribution, bits=run.bits
+            )
+
+        return once if mechanism.reads_once else asking
+
+    def _look(self, path: tuple[Any, ...]) -> Node:
+        runs = self._runs(path)
+        self._paused[path] = runs
+        here, there = (run.found for run in runs)
+        problems = []
+        if runs[0].asked_for != runs[1].asked_for:
+            problems.append(f"after {len(path)} choices the tables are asked different questions")
+        if isinstance(here, Step) != isinstance(there, Step):
+            problems.append(f"after {len(path)} choices one table is answered and the other is not")
+            return Node(None, None, None, tuple(problems))
+        if not isinstance(here, Step):
+            if (here.value, dict(here.public)) != (there.value, dict(there.public)):
+                problems.append("the answer is not a function of the outcomes alone")
+            return Node(None, None, here, tuple(problems))
+        if type(here) is not type(there) or here.question != there.question or here.price != there.price:
+            problems.append(f"choice {len(path) + 1} is another on the neighbour ({here.kind}, {there.kind})")
+            return Node(None, None, None, tuple(problems))
+        return Node(here, here.parts(there), None, tuple(problems))
+
+
+def first_parts(
+    mechanism: Mechanism,
+    statistic: Statistic,
+    table: Mapping[str, Sequence[Any]],
+    neighbour: Mapping[str, Sequence[Any]],
+    contribution: int = 1,
+) -> Parts | None:
+    """The two laws of the first choice; None where none is made."""
+    sides = Side(table), Side(neighbour)
+    with Tree(mechanism, statistic, sides, output_grid(statistic), contribution) as tree:
+        return tree.node(()).parts
