@@ -17,7 +17,7 @@ from sordino import checks
 from sordino.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -106,6 +106,17 @@ class Lattice:
     def real(self, k: int | Fraction) -> Fraction:
         """The number for which k steps stand."""
         return self.origin + self.step * k
+
+    def reals(self, many: Iterable[int]) -> list[Fraction]:
+        """The numbers for which many points stand.
+
+        Example:
+            >>> Lattice(Fraction(1, 2), Fraction(1, 3)).reals([0, 3]) == [Fraction(1, 2), Fraction(3, 2)]
+            True
+        """
+        below = math.lcm(self.origin.denominator, self.step.denominator)
+        first, each = int(self.origin * below), int(self.step * below)
+        return [Fraction(first + each * k, below) for k in many]
 
     def length(self, steps: int | Fraction) -> Fraction:
         """The length for which a difference in steps stands."""

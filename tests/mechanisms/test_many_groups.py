@@ -187,3 +187,38 @@ def test_follow_ups_elsewhere_are_those_of_memory():
     talk = near.conversation("g", keys)
     for (place, request), answer in zip(asked, answers, strict=True):
         assert shown(answer) == shown(talk(place, request))
+
+
+def test_counted_codes_answer_what_sorted_ones_do():
+    """Windows at both ends and in the middle, cuts, sums and squares within intervals, an empty group."""
+    from sordino.data.counted_groups import CountedGroups
+    from sordino.data.sorted_groups import SortedGroups
+    from sordino.lattice import RowLattice
+    from sordino.reading.requests import FIRST, LAST, Rank, Request, Window
+
+    rng = np.random.default_rng(4)
+    group, codes = rng.integers(0, 4, 500), rng.binomial(30, 0.3, 500)
+    group[group == 2] = 3
+    grid = RowLattice(0, 30, step=1)
+    counts = np.zeros((4, 31), np.int64)
+    np.add.at(counts, (group, codes), 1)
+    counted, ordered = CountedGroups(counts), SortedGroups(group, codes, 4, 30)
+    windows = tuple(
+        Window(at, reach) for at in (FIRST, LAST, Rank(1, 2), Rank(9, 10)) for reach in (0, 3, 400)
+    )
+    for request in (
+        Request("x", grid),
+        Request("x", grid, windows, cuts=(0, 1, 9, 30, 31, 999)),
+        Request("x", grid, squares=True),
+        Request("x", grid, squares=True, within=(5, 11)),
+    ):
+        for place in range(4):
+            one, other = counted.summary(place, request), ordered.summary(place, request)
+            assert (one.rows, one.total, one.squares, one.below) == (
+                other.rows, other.total, other.squares, other.below,
+            )  # fmt: skip
+            for left, right in zip(one.runs, other.runs, strict=True):
+                assert (left.first, left.below, left.rows, left.top) == (
+                    right.first, right.below, right.rows, right.top,
+                )  # fmt: skip
+                assert left.codes.tolist() == right.codes.tolist()

@@ -80,12 +80,26 @@ REFUSED = {
     "more than a million": (["region", "sex"], {"region": range(1001), "sex": range(1000)}),
     "a column that is not there": (["region", "town"], {"region": REGIONS, "town": SEXES}),
     "texts for numbers": (["region", "age"], {"region": REGIONS, "age": SEXES}),
+    "mixed types of one column": ("region", ["north", 1]),
+    "one key twice": ("region", ["north", "south", "north"]),
+    "a number and its double": ("age", [1, 1.0]),
+    "fractions": ("age", [1.5]),
+    "nothing": ("region", [None]),
+    "not a number": ("age", [float("nan")]),
+    "no key at all": ("region", []),
+    "a text for a list": ("region", "north"),
+    "a million and one": ("age", range(1_000_001)),
+    "nowhere": ("town", ["Ulm"]),
+    "a quotient": ("(age / 0)", [1]),
+    "a quotient of columns": ("(age / (age - age))", [1]),
+    "a group that no bin has": ("bin(age, 0, 18, 65)", ["0-18"]),
+    "a mapping of numbers": ("map(age, {'1': 'one'})", ["one"]),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_bad_keys_are_refused_before_the_debit(people, case):
-    with pytest.raises(sd.SordinoError, match=r"key|group|column"):
+    with pytest.raises(sd.SordinoError, match=r"key|group|column|divisor"):
         people.release_by(*REFUSED[case], sd.Count("age"), sd.Pure(1))
     assert people.history == ()
     assert people.remaining == sd.Pure(100_000)

@@ -14,6 +14,7 @@ from sordino.reading.requests import Bundle, Cells, Request, Summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from sordino.data.counted_groups import CountedGroups
     from sordino.data.memory_groups import MemoryGroups
     from sordino.data.sorted_groups import SortedGroups
     from sordino.lattice import RowLattice
@@ -40,12 +41,13 @@ class NearGroups:
         self,
         groups: int,
         *,
-        scan: Callable[[Sequence[Coded]], Iterable[SortedGroups]],
+        scan: Callable[[Sequence[Coded]], Iterable[SortedGroups | CountedGroups]],
         fetch: Callable[[tuple[Ask, ...]], MemoryGroups],
         check: Callable[[tuple[Ask, ...]], None],
     ) -> None:
         self._groups, self._scan, self._fetch, self._check = groups, scan, fetch, check
-        self._sorted: dict[Coded, SortedGroups] = {}
+        self._sorted: dict[Coded, SortedGroups | CountedGroups] = {}
+        self._last: tuple[Request, SortedGroups | CountedGroups] | None = None
         self._others: dict[Ask, MemoryGroups] = {}
 
     def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
@@ -71,7 +73,9 @@ class NearGroups:
 
     def _summary(self, place: int, request: Ask) -> Summary:
         if isinstance(request, Request):
-            return self._sorted[request.column, request.grid].summary(place, request)
+            if self._last is None or self._last[0] is not request:  # the same question of group after group
+                self._last = request, self._sorted[request.column, request.grid]
+            return self._last[1].summary(place, request)
         return self._others[request](place, request)
 
 

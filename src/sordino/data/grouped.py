@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
+from sordino.data.counted_groups import CountedGroups
 from sordino.data.kernel import key_index
 from sordino.data.passes import CODE, ROWS, changed, collected, integers
 from sordino.data.sorted_groups import SortedGroups
@@ -44,23 +45,34 @@ def key_names(split: Split) -> list[str]:
     return [f"{KEY}{place}" for place in range(len(split.columns))]
 
 
+def counted_codes(frame: Frame, split: Split, top: int) -> CountedGroups:
+    """How often each code of a short grid occurs in each group, from a frame in which an engine has counted them."""
+    counts = np.zeros((len(split), top + 1), np.int64)
+    for table in _stretches(frame):
+        place, code = _group_of(table, split), table[f"{CODE}0"].to_numpy()
+        mine = (place >= 0) & (code >= 0)
+        np.add.at(counts, (place[mine], code[mine]), integers(table[ROWS].to_numpy())[mine])
+    return CountedGroups(counts)
+
+
+def _group_of(table: Any, split: Split) -> NDArray[Any]:
+    """The group of each row, -1 where it is in none."""
+    pairs = zip(key_names(split), split.levels, strict=True)
+    return split.places([_places(table[name], level) for name, level in pairs]).astype(np.int32)
+
+
 def sorted_codes(frame: Frame, split: Split, tops: Sequence[int]) -> list[SortedGroups]:
     """Codes of some columns in the order of key and code; rows with other keys, and codes below 0, are left out."""
     kinds = [np.uint32 if top < 2**32 else np.int64 for top in tops]
     places: list[list[NDArray[Any]]] = [[np.zeros(0, np.int32)] for _ in tops]
     codes: list[list[NDArray[Any]]] = [[np.zeros(0, kind)] for kind in kinds]
     for table in _stretches(frame):
-        pairs = zip(key_names(split), split.levels, strict=True)
-        place = split.places([_places(table[name], level) for name, level in pairs]).astype(np.int32)
+        place = _group_of(table, split)
         for column, kind in enumerate(kinds):
             code = table[f"{CODE}{column}"].to_numpy()
             mine = (place >= 0) & (code >= 0)
-            here, some = place[mine], code[mine].astype(kind)
-            if ROWS in table.column_names:  # counted by the engine
-                many = integers(table[ROWS].to_numpy())[mine]
-                here, some = np.repeat(here, many), np.repeat(some, many)
-            places[column].append(here)
-            codes[column].append(some)
+            places[column].append(place[mine])
+            codes[column].append(code[mine].astype(kind))
     found = []
     for column, top in enumerate(tops):
         found.append(

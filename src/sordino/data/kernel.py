@@ -142,6 +142,10 @@ def running_sums(codes: NDArray[Any], top: int, longest: int) -> Callable[[int, 
         np.cumsum(part, dtype=np.uint64, out=running[1:])
         sums.append((running, shift))
 
+    if len(sums) == 1:
+        ((whole, _),) = sums
+        return lambda start, stop: (int(whole[stop]) - int(whole[start])) % 2**64
+
     def between(start: int, stop: int) -> int:
         return sum(((int(running[stop]) - int(running[start])) % 2**64) << shift for running, shift in sums)
 

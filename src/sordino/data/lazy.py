@@ -51,6 +51,7 @@ from sordino.reading.split import Split
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from sordino.data.counted_groups import CountedGroups
     from sordino.data.memory_groups import MemoryGroups
     from sordino.data.schema import Part
     from sordino.data.sorted_groups import SortedGroups
@@ -211,7 +212,9 @@ class Lazy(LazyRows):
                 hint=f"sd.discover(max_keys={self.unit.max_rows}, passes=1), or open a Parquet file of the columns",
             )  # fmt: skip
 
-    def _scanned(self, split: Split, asked: Sequence[tuple[str, RowLattice]]) -> list[SortedGroups]:
+    def _scanned(
+        self, split: Split, asked: Sequence[tuple[str, RowLattice]]
+    ) -> list[SortedGroups | CountedGroups]:
         """Keys and codes of some columns, fetched in one scan, or in one for each column that drops rows of units."""
         if self.unit.column is not None and len(asked) > 1:
             return [found for one in asked for found in self._scanned(split, [one])]
@@ -230,7 +233,11 @@ class Lazy(LazyRows):
             frame = frame.filter(source._among(split, _LISTED)).select(*source._keys(split), *codes)
             if len(asked) == 1 and asked[0][1].last * len(split) <= _COUNTED:
                 frame = frame.group_by(*grouped.key_names(split), f"{CODE}0").agg(nw.len().alias(ROWS))
-            found = grouped.sorted_codes(frame, split, [grid.last for _, grid in asked])
+                found: list[SortedGroups | CountedGroups] = [
+                    grouped.counted_codes(frame, split, asked[0][1].last)
+                ]
+            else:
+                found = [*grouped.sorted_codes(frame, split, [grid.last for _, grid in asked])]
             self._unchanged()
         return found
 

@@ -50,6 +50,7 @@ class MemoryGroups:
         self._group, self._groups = group, groups
         self._rows_of, self._numeric, self._answer, self._check = rows_of, numeric, answer, check
         self._sorted: dict[tuple[str, RowLattice], SortedGroups] = {}
+        self._last: tuple[Request, SortedGroups] | None = None
         self._splits: dict[tuple[str, ...], tuple[Rows, list[int]]] = {}
 
     def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
@@ -63,7 +64,9 @@ class MemoryGroups:
 
     def _summary(self, place: int, request: Ask) -> Summary:
         if isinstance(request, Request):
-            return self._ordered(request).summary(place, request)
+            if self._last is None or self._last[0] is not request:  # the same question of group after group
+                self._last = request, self._ordered(request)
+            return self._last[1].summary(place, request)
 
         def rows_of(dropping: tuple[str, ...]) -> Rows:
             rows, starts = self._split(dropping)

@@ -52,7 +52,8 @@ class SortedGroups:
             first, last = window.ranks(rows)
             if first <= last:
                 some = codes[start + first - 1 : start + last].astype(np.int64)
-                runs.append(Run(first, some, self._between(start, start + first - 1), rows, self._top))
+                ahead = self._between(start, start + first - 1) if first > 1 else 0
+                runs.append(Run(first, some, ahead, rows, self._top))
             else:
                 runs.append(Run(1, _NOTHING, 0, rows, self._top))
         below = tuple(np.searchsorted(codes[start:stop], request.cuts).tolist()) if request.cuts else ()

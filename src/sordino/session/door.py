@@ -288,12 +288,17 @@ class Session:
         for (session, question, _), entry in zip(jobs, entries, strict=True):
             kept = entry.release
             if kept is None:
-                asked, drawn = session._closed_room(question, entry)
-                kept = ledger.record(entry, Release.of(asked, entry, drawn))
+                # Nothing of what was drawn is held while it is written down: a million groups fill memory.
+                kept = ledger.record(entry, session._released(question, entry))
             found.append(Release.from_dict(kept))
             if progress is not None:
                 progress(len(found), len(jobs))
         return found
+
+    def _released(self, question: Question, entry: Entry) -> Release:
+        """Read, draw and put together."""
+        asked, drawn = self._closed_room(question, entry)
+        return Release.of(asked, entry, drawn)
 
     @staticmethod
     def release_each(jobs: Sequence[tuple[Session, Question, Debit]]) -> list[Release | SordinoError]:
@@ -318,8 +323,7 @@ class Session:
                 outcomes[place] = Release.from_dict(entry.release)
                 continue
             try:
-                asked, groups = session._closed_room(question, entry)
-                drawn[place] = (entry, Release.of(asked, entry, groups))
+                drawn[place] = (entry, session._released(question, entry))
             except SordinoError as problem:
                 outcomes[place] = problem
         if drawn:

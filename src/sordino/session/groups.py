@@ -14,7 +14,7 @@ from sordino.session.quote import FirstAnswered, converse
 from sordino.session.rounds import in_step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sordino.mechanisms import Answer
     from sordino.reading.requests import Ask, Source, Summary
@@ -87,10 +87,13 @@ def _in_step(
         firsts = [read[place] for read in reads]
         mechanism = part.mechanism
         if not mechanism.asks_again:
-            asks = [
-                FirstAnswered(part.first, first, functools.partial(_one, many, start + at))
-                for at, first in enumerate(firsts)
-            ]
+            asks = _Together(
+                (
+                    FirstAnswered(part.first, first, functools.partial(_one, many, start + at))
+                    for at, first in enumerate(firsts)
+                ),
+                functools.partial(_shifted, many, start),
+            )
             answers.append(mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution))
             continue
         found: list[Answer] = []
@@ -133,3 +136,17 @@ def _width(request: Ask) -> int:
         return sum(_width(part) for part in request.parts)
     windows = request.windows if isinstance(request, Request) else ()
     return 64 + sum(2 * window.reach + 1 for window in windows)
+
+
+class _Together(list[FirstAnswered]):
+    """The same of many groups of a source elsewhere, whose further questions can be put together."""
+
+    def __init__(
+        self, asks: Iterable[FirstAnswered], many: Callable[[list[tuple[int, Ask]]], list[Summary]]
+    ) -> None:
+        super().__init__(asks)
+        self._many = many
+
+    def together(self, asked: Sequence[tuple[int, Ask]]) -> list[Summary]:
+        """Answer one more question of each of some groups, by their places."""
+        return self._many(list(asked)) if asked else []

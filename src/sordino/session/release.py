@@ -245,7 +245,7 @@ class Release(Views):
             "format": FORMAT,
             "version": VERSION,
             "value": plain(self.value),
-            "table": plain(self.table.to_dicts()),
+            "table": self.table.plain(),
             "interval": bars,
             "guarantee": self.guarantee.to_dict(),
             "event": self.event.to_dict(),

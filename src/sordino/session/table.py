@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from sordino.session.release import Event, Release
 
+    _Described = list[tuple[labels.Cell, str, str | None, Mapping[str, Any]]]
+
 BACKENDS = ("pandas", "polars", "pyarrow")
 FIXED = (
     "label", "statistic", "column", "parameters", "cell", "cell_low", "cell_high", "value", "low", "high", "level",
@@ -186,6 +188,31 @@ class AnswerTable:
         """One plain record per row."""
         return [row.to_dict() for row in self.rows]
 
+    def plain(self) -> list[dict[str, Any]]:
+        """The same with JSON's types alone; parameters, which most rows share, are written once."""
+        from sordino.session.release import plain
+
+        written: dict[int, Any] = {}
+        records = []
+        for row in self.rows:
+            record = row.to_dict()
+            shared = id(row.parameters)
+            if shared not in written:
+                written[shared] = plain(row.parameters)
+            record["parameters"] = written[shared]
+            for name in ("value", "low", "high"):
+                number = record[name]
+                if number is not None and not (type(number) is float and math.isfinite(number)):
+                    record[name] = plain(number)
+            for name in ("cell_low", "cell_high", "level"):
+                if record[name] is not None:
+                    record[name] = plain(record[name])
+            record["group"] = {
+                name: key if type(key) is str else plain(key) for name, key in row.group.items()
+            }
+            records.append(record)
+        return records
+
     def __iter__(self) -> Iterator[AnswerRow]:
         return iter(self.rows)
 
@@ -234,13 +261,15 @@ def _rows(release: Release) -> Iterator[AnswerRow]:
     values: Any = release.value if event.by is not None else (release.value,)
     bars = release.interval if isinstance(release.interval, tuple) else (release.interval,)
     split = None if event.by is None else Split.from_record(event.by)
+    described: dict[int, _Described] = {}
     for place, answers in enumerate(values):
         group = {} if split is None else dict(zip(split.columns, split.combinations[place], strict=True))
         each = answers if batch else (answers,)
         for index, (statistic, name, value) in enumerate(zip(statistics, names, each, strict=True)):
             at = place * len(statistics) + index
             bar = bars[at] if at < len(bars) else None
-            yield from _numbers(statistic, name, value, bar, group, _found(release, index, batch=batch))
+            shown = _found(release, index, batch=batch)
+            yield from _numbers(statistic, name, value, bar, group, shown, described)
 
 
 def _found(release: Release, index: int, *, batch: bool) -> list[Any]:
@@ -250,20 +279,30 @@ def _found(release: Release, index: int, *, batch: bool) -> list[Any]:
 
 
 def _numbers(
-    statistic: Mapping[str, Any], name: str, value: Any, bar: Any, group: Mapping[str, Any], keys: list[Any]
+    statistic: Mapping[str, Any],
+    name: str,
+    value: Any,
+    bar: Any,
+    group: Mapping[str, Any],
+    keys: list[Any],
+    described: dict[int, _Described],
 ) -> Iterator[AnswerRow]:
-    """One row for a number, one per cell for a vector."""
-    found = labels.cells(statistic, len(value)) if isinstance(value, tuple | list) else [labels.Cell("")]
-    if keys and isinstance(value, tuple | list) and len(keys) == len(value):
-        found = [labels.Cell(labels.key(one)) for one in keys]
+    """One row for a number, one per cell for a vector; what is alike in all groups is described once."""
     several = isinstance(value, tuple | list)
-    for place, (cell, number) in enumerate(zip(found, value if several else (value,), strict=True)):
-        asked = cell.statistic or statistic
+    known = described.get(id(statistic))
+    if known is None or (several and len(known) != len(value)):
+        cells = labels.cells(statistic, len(value)) if several else [labels.Cell("")]
+        known = described[id(statistic)] = [(cell, *_words(cell.statistic or statistic)) for cell in cells]
+    if keys and several and len(keys) == len(value):
+        words = _words(statistic)
+        known = [(labels.Cell(labels.key(one)), *words) for one in keys]
+    pairs = zip(known, value if several else (value,), strict=True)
+    for place, ((cell, kind, column, parameters), number) in enumerate(pairs):
         yield AnswerRow(
             label=name,
-            statistic=str(asked.get("kind", "statistic")),
-            column=labels.column(asked),
-            parameters=labels.parameters(asked),
+            statistic=kind,
+            column=column,
+            parameters=parameters,
             group=group,
             cell=cell.name if several else None,
             cell_low=cell.low,
@@ -271,6 +310,11 @@ def _numbers(
             value=number,
             **_bar(bar, place),
         )
+
+
+def _words(asked: Mapping[str, Any]) -> tuple[str, str | None, Mapping[str, Any]]:
+    """The kind, the column and the parameters of a statistic."""
+    return str(asked.get("kind", "statistic")), labels.column(asked), labels.parameters(asked)
 
 
 def _bar(bar: Any, place: int) -> dict[str, Any]:

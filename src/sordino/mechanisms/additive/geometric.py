@@ -157,12 +157,18 @@ class Geometric(Mechanism):
         request = statistic.request(depth=self.depth * contribution)
         readings = [statistic.read(ask(request)).by(contribution).open() for ask in asks]
         parts = [self._parts(opened) for opened in readings]
-        if len({sensitivity for _, sensitivity in parts}) != 1:
+        if any(sensitivity != parts[0][1] for _, sensitivity in parts):
             return Mechanism.answers(self, statistic, asks, grid, contribution=contribution, bits=bits)
         draws = Draws.of(bits)
         scale = parts[0][1] / self.epsilon
         drawn = draws.geometrics([value for value, _ in parts], scale=scale, price=self.price)
-        return [self._answer(opened, scale, one) for opened, one in zip(readings, drawn, strict=True)]
+        if any(opened.top is not None for opened in readings):
+            pairs = zip(readings, drawn, strict=True)
+            found = [self._answer(opened, scale, one) for opened, one in pairs]
+        else:  # one law for all of them
+            first = self._answer(readings[0], scale, drawn[0])
+            found = [Answer(Fraction(one), noise=first.noise) for one in drawn]
+        return found
 
     def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
         """Draw value plus noise, then clip to the public range."""

@@ -19,7 +19,6 @@ from sordino.reading.requests import FIRST, LAST, Rank, Request, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -46,9 +45,11 @@ class Clipped:
     high: Fraction
 
     @classmethod
-    def of(cls, rows: int, total: int, squares: int, units: Lattice, top: int) -> Clipped:
-        """Move sums of codes to real units."""
+    def of(cls, rows: int, total: int, squares: int | None, units: Lattice, top: int) -> Clipped:
+        """Move sums of codes to real units; squares where they were asked for."""
         origin, step = units.origin, units.step
+        if squares is None:
+            return cls(rows, step * total + origin * rows, Fraction(0), units.real(0), units.real(top))
         second = step * step * squares + 2 * origin * step * total + origin * origin * rows
         return cls(rows, step * total + origin * rows, second, units.real(0), units.real(top))
 
@@ -84,6 +85,7 @@ class AskedColumn:
 
     def __init__(self, name: str, grid: RowLattice, ask: Callable[[Ask], Summary]) -> None:
         self.name, self.grid, self._ask = name, grid, ask
+        self.known: dict[Ask, Summary] = {}
 
     def below(self, cuts: Sequence[int]) -> tuple[list[int], int]:
         """Ask for counts at cuts inside the grid; the others are known."""
@@ -101,18 +103,24 @@ class AskedColumn:
         codes = summary.runs[0].ranks(rank - reach, rank + reach)
         return [int(code) for code in codes], rank, summary.rows
 
+    def within(self, low: int, high: int, *, squares: bool = False) -> Request:
+        """What `clipped` asks for; its answer may be put into `known` beforehand."""
+        return Request(self.name, self.grid, squares=squares, within=(low, high))
+
     def clipped(self, low: int, high: int, *, squares: bool = False) -> Clipped:
         """Ask for the sums of codes cut to two: whatever was read of the column on its grid answers it too."""
-        summary = self._ask(Request(self.name, self.grid, squares=squares, within=(low, high)))
+        request = self.within(low, high, squares=squares)
+        summary = self.known.get(request) or self._ask(request)
         part = self.grid.part(low, high)
-        return Clipped.of(summary.rows, summary.total, summary.squares, part.endless, high - low)
+        second = summary.squares if squares else None
+        return Clipped.of(summary.rows, summary.total, second, part.endless, high - low)
 
     def ends(self, reach: int, *, squares: bool = False) -> tuple[Ends, Clipped]:
         """Ask for two rank windows."""
         windows = Window(FIRST, reach), Window(LAST, reach)
         summary = self._ask(Request(self.name, self.grid, windows=windows, depth=reach, squares=squares))
         found = Ends.of(summary.runs[0].codes, summary.runs[1].codes, summary.rows)
-        second = summary.squares if squares else 0
+        second = summary.squares if squares else None
         return found, Clipped.of(summary.rows, summary.total, second, self.grid.endless, self.grid.last)
 
 
@@ -159,7 +167,7 @@ class SortedColumn:
         once, twice = (int(sums[last]) - int(sums[first]) for sums in self._sums)
         inside, above = last - first, rows - last
         total = once - low * inside + width * above
-        second = twice - 2 * low * once + low * low * inside + width * width * above if squares else 0
+        second = twice - 2 * low * once + low * low * inside + width * width * above if squares else None
         units = Lattice(self.grid.endless.real(low), self.grid.endless.step)
         return Clipped.of(rows, total, second, units, width)
 

@@ -11,28 +11,26 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
+from sordino.exact.bits import Bits
 from sordino.mechanisms import Answer, matched
-from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
 from sordino.mechanisms.clip.clipping import Clipping
-from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, CutPlan
-from sordino.mechanisms.clip.whole_or_interval import Valued
-from sordino.mechanisms.parts.draws import Draws
-from sordino.privacy import Guarantee, Neighbors, Pure
+from sordino.mechanisms.clip.column import AskedColumn
+from sordino.mechanisms.clip.whole_or_interval import Chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from sordino.exact.bits import Bits
     from sordino.lattice import Lattice
     from sordino.lattice import RowLattice as Codes
     from sordino.mechanisms import Asking
-    from sordino.mechanisms.clip.clipped_bar import NoiseReach
+    from sordino.mechanisms.clip.clipped_bar import ClippedBar
     from sordino.mechanisms.clip.column import ClippableColumn, Clipped
     from sordino.mechanisms.clip.family import Family
-    from sordino.mechanisms.clip.noisy_mean import Settled, Summand
+    from sordino.mechanisms.clip.noisy_mean import Summand
+    from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
     from sordino.mechanisms.parts.error_law import Errors
-
-FAILURE = 0.05  # the published bound on rows outside the interval fails at most so often
+    from sordino.privacy import Guarantee
+    from sordino.reading.requests import Ask, Summary
 
 
 class Cutting(Clipping):
@@ -142,80 +140,67 @@ class Cutting(Clipping):
         self, column: ClippableColumn, grid: Lattice, *, contribution: int = 1, bits: Bits | None = None
     ) -> Answer:
         """Choose the whole range or an interval, then add noise."""
-        family = self.family(column.grid, contribution)
-        plan, top = family.plan, column.grid.last
-        searches = plan.searches and self.shortens(column.grid)
-        if searches:
-            ends, sums = column.ends(family.reach, squares=self.squares)
-        else:
-            sums = column.clipped(0, top, squares=self.squares)
-        whole, told = self.whole(sums, plan.whole, grid, contribution=contribution, bits=bits)
-        fine, everything = self.fine(grid), self._clipped_to(column.grid, 0, top, None)
-        bounds = everything["low"], everything["high"]
+        (answer,) = self._converse([column], grid, contribution=contribution, bits=bits)
+        return answer
 
-        def answer(
-            part: Summand, settled: Settled, public: dict[str, Any], reach: NoiseReach | None = None
-        ) -> Answer:
-            bar = ClippedBar.of(
-                part, settled, reach or ClippedBar.public_reach(part, fine), bounds=bounds, public=public,
-                rows=sums.rows if self.neighbors is Neighbors.REPLACE_ONE else None, step=fine.step,
-                averages=self.averages, root=grid.step if self.root else None,
-            )  # fmt: skip
-            return self._answer(settled.value, grid, public | told, bar)
+    def answers(
+        self,
+        statistic: Any,
+        asks: Sequence[Asking],
+        grid: Lattice,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> list[Answer]:
+        """The same for many groups: all of them are weighed and choose together."""
+        if not asks:
+            return []
+        columns = [AskedColumn(statistic.column, statistic.grid, ask) for ask in asks]
+        words = Bits() if bits is None and len(asks) > 1 else bits  # one stream of words for all groups
+        together = getattr(asks, "together", None)
+        return matched(self, statistic)._converse(
+            columns, grid, contribution=contribution, bits=words, together=together
+        )
 
-        if not searches:
-            return answer(whole, whole.draw(fine, bits), everything)
-        draws, prices = Draws.of(bits), self._prices(plan)
-        valued = self._valued(whole, fine) if plan.joint else None
-        found = draws.whole_or_interval(family, ends, valued, prices=prices)
-        if isinstance(found, Fraction):
-            reach = JointReach.of(family, None, whole.sensitivity / self.rate(whole.price), fine)
-            return answer(whole, whole.finish(found, fine, bits), everything, reach)
-        if found is None:
-            return answer(whole, whole.draw(fine, bits), everything)
-        kept = column.clipped(found.low, found.high, squares=self.squares)
-        inside = self.summand(kept, plan.cut, contribution)
-        beyond = plan.rows_beyond(found.level, FAILURE)
-        public = self._clipped_to(column.grid, found.low, found.high, beyond)
-        if not plan.joint:
-            return answer(inside, inside.draw(fine, bits), public)
-        noisy = draws.flat_topped(self._valued(inside, fine), found.charge, price=prices["interval"])
-        reach = JointReach.of(family, found, inside.sensitivity / self.rate(inside.price), fine)
-        return answer(inside, inside.finish(noisy, fine, bits), public, reach)
+    def _converse(
+        self,
+        columns: Sequence[ClippableColumn],
+        grid: Lattice,
+        *,
+        contribution: int,
+        bits: Bits | None,
+        together: Callable[[list[tuple[int, Ask]]], list[Summary]] | None = None,
+    ) -> list[Answer]:
+        from sordino.mechanisms.clip.cut_talk import CutTalk
+
+        talk = CutTalk(self, columns[0].grid, grid, contribution=contribution, bits=bits)
+        begun = [talk.begin(column) for column in columns]
+        found = talk.choose(begun)
+        if together is not None:  # one question for all intervals
+            chosen = [
+                (place, columns[place].within(one.low, one.high, squares=self.squares))  # type: ignore[attr-defined]
+                for place, one in enumerate(found)
+                if isinstance(one, Chosen)
+            ]
+            for (place, request), summary in zip(chosen, together(chosen), strict=True):
+                columns[place].known[request] = summary  # type: ignore[attr-defined]
+        return talk.end(begun, found)
 
     def fine(self, grid: Lattice) -> Lattice:
         """The lattice of what gets the noise, where the answer is on the given one."""
         return grid
 
-    def _prices(self, plan: CutPlan) -> dict[str, Guarantee]:
-        """What each outcome costs: in a joint draw its slope and its value's noise together, else the search alone."""
-        if plan.search is not None:
-            return dict.fromkeys(("whole", "interval"), plan.search)
-        slope = plan.slope * plan.contribution
-        parts = (("whole", plan.whole, WHOLE_PART * slope), ("interval", plan.cut, slope))
-        return {name: Pure(self.rate(self.noise_part(rest)) + own) for name, rest, own in parts}
-
     def noise_part(self, rest: Guarantee) -> Guarantee:
         """What is left for the value beside a private number of rows."""
         return rest
-
-    def _valued(self, part: Summand, grid: Lattice) -> Valued:
-        """What a joint draw publishes beside its outcome."""
-        return Valued(part.value, part.sensitivity, self.rate(part.price), grid)
 
     @staticmethod
     def rate(price: Guarantee) -> Fraction:
         """Nats per sensitivity of plain noise at a price that is not concentrated."""
         return Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
 
-    def _answer(
+    def told(
         self, value: Fraction, grid: Lattice, public: dict[str, Any], bar: ClippedBar  # noqa: ARG002
     ) -> Answer:  # fmt: skip
+        """The answer from what was drawn."""
         return Answer(value, public, noise=bar)
-
-    @staticmethod
-    def _clipped_to(codes: Codes, low: int, high: int, beyond: int | None) -> dict[str, Any]:
-        """What an answer says about clipping."""
-        real = codes.endless.real
-        public: dict[str, Any] = {"whole": beyond is None, "low": real(low), "high": real(high)}
-        return public if beyond is None else {**public, "rows_beyond": Fraction(beyond)}

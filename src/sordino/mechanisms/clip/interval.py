@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sordino.mechanisms.tuned import ForLoose
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
 
+@lru_cache(maxsize=256)
 def count_part(rows: int, rest: Guarantee, part: Fraction = ForLoose.COUNT_PART) -> Fraction:
     """Share of the rest for a private number of rows; more where they are few, since a count near zero ruins a mean.
 
@@ -48,9 +50,19 @@ class ClipInterval:
     about: int | None = None
     count_part: Fraction = ForLoose.COUNT_PART
 
+    @property
+    def shares(self) -> tuple[Guarantee, Guarantee]:
+        """What is left for the sum, and what a private number of rows may cost."""
+        return _shares(self.rest, self.count_part)
+
     def origin(self, sums: Clipped) -> Fraction:
         """The released point about which rows are summed when their number is private."""
         middle = (sums.low + sums.high) / 2
         if self.about is None or self.high == self.low:
             return middle
         return sums.low + (sums.high - sums.low) * Fraction(self.about - self.low, self.high - self.low)
+
+
+@lru_cache(maxsize=256)
+def _shares(rest: Guarantee, part: Fraction) -> tuple[Guarantee, Guarantee]:
+    return rest.share(1 - part), rest.share(part)

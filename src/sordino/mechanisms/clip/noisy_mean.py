@@ -81,10 +81,10 @@ class Summand:
         if total:
             largest = max(abs(sums.low), abs(sums.high)) * contribution
             return cls(sums.total, largest, found.rest, zero, None, sums.rows, None, contribution)
-        origin, part = found.origin(sums), found.count_part
+        origin = found.origin(sums)
         largest = max(sums.high - origin, origin - sums.low) * contribution
         about = sums.total - origin * sums.rows
-        rest, counting = found.rest.share(1 - part), found.rest.share(part)
+        rest, counting = found.shares
         ends = sums.low, sums.high
         return cls(about, largest, rest, origin, counting, sums.rows, ends, contribution)
 
@@ -93,13 +93,23 @@ class Summand:
         noisy, _ = Draws.of(bits).noisy(self.value, sensitivity=self.sensitivity, price=self.price, grid=grid)
         return self.finish(noisy, grid, bits)
 
-    def finish(self, noisy: Fraction, grid: Lattice, bits: Bits | None) -> Settled:
-        """The answer from a value with noise: over a noisy count where rows are private, cut to what is possible."""
-        value, count = noisy, None
-        if self.counting is not None:
+    def finish(
+        self, noisy: Fraction, grid: Lattice, bits: Bits | None, count: Fraction | None = None
+    ) -> Settled:
+        """The answer from a value with noise: over a noisy count where rows are private, cut to what is possible.
+
+        Args:
+            noisy: The value with noise.
+            grid: The lattice of the answer.
+            bits: A source of random words.
+            count: The noisy number of rows, where it has been drawn together with those of other groups.
+        """
+        value = noisy
+        if self.counting is not None and count is None:
             count, _ = Draws.of(bits).noisy(
                 Fraction(self.rows), sensitivity=Fraction(self.contribution), price=self.counting
             )
+        if count is not None:
             value /= max(count, Fraction(1))
         value += self.origin
         return Settled(value if self.ends is None else grid.inside(value, *self.ends), noisy, count)

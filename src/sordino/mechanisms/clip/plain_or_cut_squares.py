@@ -220,9 +220,10 @@ class PlainOrCutSquares(Cutting):
         means = (min(max(centre + size * Fraction(place), sums.low), sums.high) for place in places.tolist())
         return [(1 / MEANS, self._about(sums, mean, rest, contribution)) for mean in means]
 
-    def _answer(
+    def told(
         self, value: Fraction, grid: Lattice, public: dict[str, Any], bar: ClippedBar
     ) -> Answer:  # fmt: skip
+        """The answer, or its root, from what was drawn."""
         if self.root:
             value = grid.step * round(Fraction(math.sqrt(value)) / grid.step)
         return Answer(value, public, noise=bar)

@@ -74,7 +74,8 @@ def flatness(rate: Fraction, slope: Fraction) -> Fraction:
     return min(rate / slope, 2 / STEEPEST)
 
 
-def _weights(weighed: Weighed, *, whole: bool) -> choice.CellWeights:
+def cell_weights(weighed: Weighed, *, whole: bool) -> choice.CellWeights:
+    """The weights of all cells as a choice takes them, the whole range first where it is among them."""
     counts, levels = list(weighed.counts), list(weighed.exponents)
     if whole:
         counts, levels = [weighed.one, *counts], [0, *levels]
@@ -112,7 +113,7 @@ def outweighs(weighed: Weighed) -> bool:
         bits *= 2
 
 
-def _survives(weighed: Weighed, noise: LazyUniform, other: LazyUniform, exponent: Fraction) -> bool:
+def survives(weighed: Weighed, noise: LazyUniform, other: LazyUniform, exponent: Fraction) -> bool:
     """Decide ``U |X| < (Z (1 - p0) / p0)^-g``, that is ``U < exp(-r (v - |t|))``, refining the uniforms."""
     bits = 128
     while True:
@@ -130,7 +131,7 @@ def _survives(weighed: Weighed, noise: LazyUniform, other: LazyUniform, exponent
 
 def draw_cell(weighed: Weighed, *, bits: Bits) -> int:
     """Choose a cell of intervals by their weights."""
-    return choice.choose(_weights(weighed, whole=False), bits=bits)
+    return choice.choose(cell_weights(weighed, whole=False), bits=bits)
 
 
 def draw_jointly(weighed: Weighed, whole: Valued, slope: Fraction, *, bits: Bits) -> Fraction | int:
@@ -149,14 +150,14 @@ def draw_jointly(weighed: Weighed, whole: Valued, slope: Fraction, *, bits: Bits
 
     scale = whole.sensitivity / whole.rate
     if not outweighs(weighed):
-        cell = choice.choose(_weights(weighed, whole=True), bits=bits)
+        cell = choice.choose(cell_weights(weighed, whole=True), bits=bits)
         if cell:
             return cell - 1
         point = draw(LaplaceRecipe(), location=whole.value, scale=scale, grid=whole.grid, bits=bits)
         return whole.grid.step * point
     if bits.below(WHOLE_PART.denominator) >= WHOLE_PART.numerator:
         noise, other = LazyUniform(bits.word(), bits), LazyUniform(bits.word(), bits)
-        if _survives(weighed, noise, other, flatness(whole.rate, slope)):
+        if survives(weighed, noise, other, flatness(whole.rate, slope)):
             return whole.grid.step * settle(LaplaceRecipe(), [noise], whole.value, scale, whole.grid)
     return draw_cell(weighed, bits=bits)
 
@@ -223,7 +224,7 @@ def draw_outcome(
             return outcome
         cell = outcome
     else:
-        cell = choice.choose(_weights(weighed, whole=True), bits=bits) - 1
+        cell = choice.choose(cell_weights(weighed, whole=True), bits=bits) - 1
         if cell < 0:
             return None
     level, low, high = draw_interval(family, weighed, cell, bits=bits)
@@ -235,10 +236,12 @@ def draw_interval(family: Family, weighed: Weighed, cell: int, *, bits: Bits) ->
     level, places = weighed.level[cell], weighed.places[cell]
     if places is not None:
         return level, *family.interval(level, int(places[bits.below(len(places))]))
-    taken, rings = (
-        weighed.taken(level),
-        family.rings(level),
-    )  # one of the intervals that are in no cell by name
+    return level, *family.interval(level, draw_place(family, level, weighed.taken(level), bits=bits))
+
+
+def draw_place(family: Family, level: int, taken: set[int], *, bits: Bits) -> int:
+    """The start of one of the intervals of a level that are not taken, by the priors of those that are not favoured."""
+    rings = family.rings(level)
     everything = sum((high - low + 1) * prior for low, high, prior in rings)
     while True:
         mass = bits.below(everything)
@@ -249,4 +252,4 @@ def draw_interval(family: Family, weighed: Weighed, cell: int, *, bits: Bits) ->
             mass -= size
         place = low + mass // prior
         if place not in taken:
-            return level, *family.interval(level, place)
+            return place

@@ -312,6 +312,23 @@ class Draws:
         del prices
         return draw_outcome(family, family.weigh(ends), whole, bits=self._words)
 
+    def wholes_or_intervals(
+        self,
+        family: Family,
+        ends: Sequence[Ends],
+        wholes: Sequence[Valued] | None,
+        *,
+        prices: Mapping[str, Guarantee],
+    ) -> list[Fraction | Chosen | None]:
+        """The same for many columns, weighed and drawn together; each has the law of `whole_or_interval`."""
+        if type(self) is not Draws or len(ends) == 1:
+            values: Sequence[Valued | None] = [None] * len(ends) if wholes is None else wholes
+            pairs = zip(ends, values, strict=True)
+            return [self.whole_or_interval(family, one, value, prices=prices) for one, value in pairs]
+        from sordino.mechanisms.clip.whole_or_interval_groups import draw_outcomes
+
+        return draw_outcomes(family, ends, wholes, bits=self._words)
+
     def flat_topped(self, part: Valued, flat: Fraction, *, price: Guarantee) -> Fraction:
         """A private value with noise whose density is flat for so many (private) nats and exponential beyond."""
         from sordino.mechanisms.clip.whole_or_interval import draw_flat_topped

@@ -331,10 +331,10 @@ def _answers(
     slope, rest = mechanism.release_slope(plan), mechanism.price.share(1 - plan.magnitude_share)
     if plan.flip:
         points = draws.flip_lattice(rings, slope, price=rest)
-        return [Answer(lattice.real(point)) for point in points]
+        return [Answer(one) for one in lattice.reals(points)]
     if plan.magnitude_share == 0:
         points = draws.lattice(rings, plan.measure, slope, price=rest)
-        return [Answer(lattice.real(point)) for point in points]
+        return [Answer(one) for one in lattice.reals(points)]
     below = np.array([summary.below for summary in summaries], np.int64)
     classes = _classes(mechanism, reaches.rows, below, contribution, draws)
     drawn = np.zeros(len(rings), np.int64)
@@ -345,8 +345,8 @@ def _answers(
         drawn[chosen] = draws.lattice(part, measure, slope, price=rest)
     magnitudes = [lattice.step * 2**j for j in mechanism.classes]
     return [
-        Answer(lattice.real(point), {"magnitude": magnitudes[place]})
-        for point, place in zip(drawn.tolist(), classes.tolist(), strict=True)
+        Answer(one, {"magnitude": magnitudes[place]})
+        for one, place in zip(lattice.reals(drawn.tolist()), classes.tolist(), strict=True)
     ]
 
 

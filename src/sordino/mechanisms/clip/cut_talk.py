@@ -1,0 +1,160 @@
+"""One conversation of plain-or-cut with a column, or with the columns of many groups: begun, chosen, ended.
+
+What is public (intervals, prices, lattices) is worked out once for all groups. Proof:
+docs/proofs/mechanism_plain_or_cut.md; what gets the noise is said by the mechanism (cutting.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sordino.lattice import Lattice
+from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
+from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
+from sordino.mechanisms.clip.whole_or_interval import Valued
+from sordino.mechanisms.parts.draws import Draws
+from sordino.privacy import Neighbors, Pure
+
+if TYPE_CHECKING:
+    from sordino.exact.bits import Bits
+    from sordino.lattice import RowLattice as Codes
+    from sordino.mechanisms import Answer
+    from sordino.mechanisms.clip.clipped_bar import NoiseReach
+    from sordino.mechanisms.clip.column import ClippableColumn, Clipped
+    from sordino.mechanisms.clip.cutting import Cutting
+    from sordino.mechanisms.clip.family import Ends
+    from sordino.mechanisms.clip.noisy_mean import Settled, Summand
+    from sordino.mechanisms.clip.whole_or_interval import Chosen
+    from sordino.privacy import Guarantee
+
+FAILURE = 0.05  # the published bound on rows outside the interval fails at most so often
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Begun:
+    """What was read of one column, and what its whole range would be answered with; private."""
+
+    column: ClippableColumn
+    sums: Clipped
+    ends: Ends | None
+    whole: Summand
+    told: dict[str, Any]
+
+
+class CutTalk:
+    """What is public about a conversation.
+
+    Args:
+        mechanism: What answers, matched to the relation in which the statistic is read.
+        codes: The grid of the column.
+        grid: The lattice of the answer.
+        contribution: How many rows one person may have.
+        bits: A source of random words; fresh ones by default.
+    """
+
+    def __init__(
+        self, mechanism: Cutting, codes: Codes, grid: Lattice, *, contribution: int, bits: Bits | None
+    ) -> None:
+        self.mechanism, self.grid, self.contribution, self.bits = mechanism, grid, contribution, bits
+        self.family = mechanism.family(codes, contribution)
+        self.plan, self.codes = self.family.plan, codes
+        self.searches = self.plan.searches and mechanism.shortens(codes)
+        self.fine = mechanism.fine(grid)
+        self.everything = self._clipped_to(0, codes.last, None)
+        self.draws = Draws.of(bits)
+
+    def begin(self, column: ClippableColumn) -> Begun:
+        """Read the ends of a column where they are searched, and its sums."""
+        mechanism = self.mechanism
+        ends = None
+        if self.searches:
+            ends, sums = column.ends(self.family.reach, squares=mechanism.squares)
+        else:
+            sums = column.clipped(0, self.codes.last, squares=mechanism.squares)
+        whole, told = mechanism.whole(
+            sums, self.plan.whole, self.grid, contribution=self.contribution, bits=self.bits
+        )
+        return Begun(column, sums, ends, whole, told)
+
+    def choose(self, begun: Sequence[Begun]) -> list[Fraction | Chosen | None]:
+        """The whole range, with its value in a joint draw, or an interval; for every column."""
+        if not self.searches:
+            return [None] * len(begun)
+        ends = [one.ends for one in begun]
+        values = [self._valued(one.whole) for one in begun] if self.plan.joint else None
+        return self.draws.wholes_or_intervals(self.family, ends, values, prices=self._prices())  # type: ignore[arg-type]
+
+    def end(self, begun: Sequence[Begun], found: Sequence[Fraction | Chosen | None]) -> list[Answer]:
+        """The answer of every column for what was chosen."""
+        if len(begun) == 1:
+            return [self._ended(begun[0], found[0], None)]
+        counts: list[Fraction | None] = [None] * len(begun)
+        counted = [place for place, one in enumerate(found) if isinstance(one, Fraction)]
+        counting = begun[0].whole.counting
+        if counting is not None and counted:
+            drawn = self.draws.noisy_each(
+                [Fraction(begun[place].whole.rows) for place in counted],
+                sensitivity=Fraction(begun[0].whole.contribution), price=counting, grid=Lattice.dyadic(0),
+            )  # fmt: skip
+            for place, count in zip(counted, drawn, strict=True):
+                counts[place] = count
+        return [self._ended(*each) for each in zip(begun, found, counts, strict=True)]
+
+    def _ended(self, begun: Begun, found: Fraction | Chosen | None, count: Fraction | None) -> Answer:
+        """The answer for what was chosen; an interval is asked for its sums."""
+        whole, family, fine = begun.whole, self.family, self.fine
+        if isinstance(found, Fraction):
+            reach = JointReach.of(family, None, whole.sensitivity / self.mechanism.rate(whole.price), fine)
+            return self._answer(
+                begun, whole, whole.finish(found, fine, self.bits, count), self.everything, reach
+            )
+        if found is None:
+            return self._answer(begun, whole, whole.draw(fine, self.bits), self.everything)
+        kept = begun.column.clipped(found.low, found.high, squares=self.mechanism.squares)
+        inside = self.mechanism.summand(kept, self.plan.cut, self.contribution)
+        public = self._clipped_to(found.low, found.high, self.plan.rows_beyond(found.level, FAILURE))
+        if not self.plan.joint:
+            return self._answer(begun, inside, inside.draw(fine, self.bits), public)
+        price = self._prices()["interval"]
+        noisy = self.draws.flat_topped(self._valued(inside), found.charge, price=price)
+        reach = JointReach.of(family, found, inside.sensitivity / self.mechanism.rate(inside.price), fine)
+        return self._answer(begun, inside, inside.finish(noisy, fine, self.bits), public, reach)
+
+    def _answer(
+        self,
+        begun: Begun,
+        part: Summand,
+        settled: Settled,
+        public: dict[str, Any],
+        reach: NoiseReach | None = None,
+    ) -> Answer:
+        mechanism, fine = self.mechanism, self.fine
+        bar = ClippedBar.of(
+            part, settled, reach or ClippedBar.public_reach(part, fine), public=public, step=fine.step,
+            bounds=(self.everything["low"], self.everything["high"]), averages=mechanism.averages,
+            rows=begun.sums.rows if mechanism.neighbors is Neighbors.REPLACE_ONE else None,
+            root=self.grid.step if mechanism.root else None,
+        )  # fmt: skip
+        return mechanism.told(settled.value, self.grid, public | begun.told, bar)
+
+    def _prices(self) -> dict[str, Guarantee]:
+        """What each outcome costs: in a joint draw its slope and its value's noise together, else the search alone."""
+        plan, mechanism = self.plan, self.mechanism
+        if plan.search is not None:
+            return dict.fromkeys(("whole", "interval"), plan.search)
+        slope = plan.slope * plan.contribution
+        parts = (("whole", plan.whole, WHOLE_PART * slope), ("interval", plan.cut, slope))
+        return {name: Pure(mechanism.rate(mechanism.noise_part(rest)) + own) for name, rest, own in parts}
+
+    def _valued(self, part: Summand) -> Valued:
+        """What a joint draw publishes beside its outcome."""
+        return Valued(part.value, part.sensitivity, self.mechanism.rate(part.price), self.fine)
+
+    def _clipped_to(self, low: int, high: int, beyond: int | None) -> dict[str, Any]:
+        """What an answer says about clipping."""
+        real = self.codes.endless.real
+        public: dict[str, Any] = {"whole": beyond is None, "low": real(low), "high": real(high)}
+        return public if beyond is None else {**public, "rows_beyond": Fraction(beyond)}
