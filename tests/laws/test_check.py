@@ -13,12 +13,14 @@ from click.testing import CliRunner
 import sordino as sd
 from sordino.cli import program
 from sordino.errors import ParameterError
+from sordino.exact.bits import SeededBits
 from sordino.exact.recipe import Fast
 from sordino.noise.laplace import Laplace
 from sordino.noise.laplace.sampler import LaplaceRecipe
 from sordino.statistics.count import Count
 from sordino.statistics.median import Median
 from sordino.testing import check
+from sordino.testing.audit import audit_default
 from sordino.testing.check import find
 from sordino.testing.recipe_laws import recipes, tolerance
 
@@ -131,6 +133,14 @@ def test_an_audit_says_not_refuted_and_how_much_it_would_notice():
     assert "not refuted" in told.output
     assert "would refute" in told.output
     assert "private" not in told.output
+
+
+@pytest.mark.statistical
+def test_the_default_audit_of_a_median_would_refute_a_fifth_less_noise():
+    case = next(case for case in Median.cases() if case.statistic.neighbors is sd.Neighbors.REPLACE_ONE)
+    found = audit_default(case, sd.Pure(1), bits=SeededBits(1))
+    assert found.strong
+    assert not found.refuted
 
 
 def test_an_audit_refutes_noise_that_is_too_small():

@@ -9,12 +9,20 @@ from sordino.cli.options import json_option
 from sordino.errors import AuditFailed, ParameterError
 
 
-@click.command(name="audit", epilog="Example: sordino audit median --epsilon 1 --runs 2000")
+@click.command(name="audit", epilog="Example: sordino audit median --epsilon 1")
 @click.argument("statistic")
 @click.option("--epsilon", type=float, required=True, help="The promise that is audited.")
 @click.option("--delta", type=float, default=0.0, show_default=True, help="An approximate promise.")
-@click.option("--rows", type=int, default=20, show_default=True, help="Rows of the tables.")
-@click.option("--runs", type=int, default=4000, show_default=True, help="Releases from each table.")
+@click.option(
+    "--rows",
+    type=int,
+    default=80,
+    show_default=True,
+    help="Rows that are declared, and of the longest tables.",
+)
+@click.option(
+    "--runs", type=int, default=None, help="Releases from each table; as many as refute 20 % less noise."
+)
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the lower bound.")
 @click.option(
     "--neighbors",
@@ -29,7 +37,7 @@ def command(
     epsilon: float,
     delta: float,
     rows: int,
-    runs: int,
+    runs: int | None,
     confidence: float,
     relation: str,
     as_json: bool,
@@ -47,11 +55,9 @@ def command(
     if not cases:
         raise ParameterError("audit", "the statistic has no such relation", got={"neighbors": relation})
     price = Approx(epsilon, delta) if delta else Pure(epsilon)
-    stride = max(runs // 20, 1)
 
-    def advance(done: int) -> None:
-        if done % stride == 0:
-            click.echo(f"\r{done} of {runs} releases from each table", nl=done == runs, err=True)
+    def advance(done: int, runs: int) -> None:
+        click.echo(f"\r{done} of {runs} releases from each table", nl=done == runs, err=True)
 
     found = audit_default(cases[0], price, rows=rows, runs=runs, confidence=confidence, progress=advance)
     if as_json:

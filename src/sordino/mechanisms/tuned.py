@@ -23,35 +23,38 @@ class ForQuantile:
     FLATTEST = 2.25
     """With less than this the squared error of an overshoot would not converge."""
     SPREAD = Fraction(1, 64)
-    """Share of the spread measure beside a rise, for columns far below their bounds."""
+    """Share of the spread measure beside a rise, at most: for columns far below their bounds."""
+    REACH = 35.0
+    """Nats of the strong side that let a rise do without it for columns 2^20 times smaller than their bounds."""
+    AWAY = 0.6
+    """Of the rows on the strong side, those that pay for a lean from the end of the range; the others may be zeros."""
+    ENOUGH = 30.0
+    """Nats with which a lean finds a column in bounds a thousand times too wide: no more are asked of few rows."""
+    PLENTY = 0.25
+    """Of the rows, those that are asked for more than that: three quarters may be zeros where rows are many."""
     OCTAVES = 20
     """The magnitude step resolves the range down to 2^-20 of its length."""
-    FALLBACK = Fraction(1, 10_000)
-    """A hint that is wrong a thousandfold costs nine nats, not the answer."""
     SHORT = 1024
     """Lattices up to this size are short lists."""
-    FITTED = 4
-    """Decades of round numbers where the bounds fit."""
-    LONG = 2**32
-    """Beyond this size permute-and-flip gains nothing, and a heap on one point needs mass."""
     HEAPS = Fraction(1, 20)
     """Share of the decimals: half a per cent of accuracy for a dozen nats on heaped columns."""
-    FOUND = Fraction(1, 2**20)
-    """The same where rows decide: too little to draw an answer, enough for a heap to be found."""
-    TINY = 64
-    """On lattices up to this size no lean of the base measure matters."""
-    HINTED = Fraction(3)
-    """Power of the fall about a hinted centre."""
-    BESIDE = Fraction(1, 20)
-    """What is planned without a hint keeps this beside it: heaps and far answers are still found."""
-    LEANT = Fraction(1, 4)
-    """The same where that plan falls as steeply as the hint."""
-    UNTRUSTED = Fraction(1, 100)
-    """The same where that plan cannot find the scale of the column."""
-    ZERO = Fraction(1, 50)
-    """Share of the anchor itself beside a hint: columns that are mostly zeros."""
-    CENTRED = Fraction(1, 10)
-    """Share of the mass about a centre whose spread is not hinted."""
+    FOUND = Fraction(1, 2**14)
+    """The same where rows decide, or nobody says how many there are: whole numbers err less, others hardly more."""
+
+
+class ForHints:
+    """What a hinted centre and spread are worth beside what is planned without them."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_hints"
+
+    WRONG = 3
+    """A hint may be wrong by this factor and must not cost accuracy then."""
+    FARTHEST = 10
+    """Deviations from the mean that a far quantile may lie away."""
+    FALL = 4
+    """Octaves by which the favour falls where the distance doubles: faster than squared errors grow."""
+    FALLS = 4
+    """So often: a hint that is wrong altogether costs 16 octaves, eleven nats."""
 
 
 class ForExtreme:
@@ -67,6 +70,12 @@ class ForExtreme:
     """Mass on the bound itself when the caller says that the bounds fit."""
     FEW = 64
     """Rows times the bounded range below which no scale can be found."""
+    AWAY = 0.4
+    """Of the rows, those that pay for a lean: the others may sit on the anchor or beyond it."""
+    ENOUGH = 39.0
+    """Nats with which a lean finds a column in bounds a thousand times too wide: no more are asked of few rows."""
+    PLENTY = 0.2
+    """Of the rows, those that are asked for more than that: four fifths may be zeros where rows are many."""
     FITTED = Fraction(9, 8)
     """Power of the rise from a bound that fits: a little less mass next to it than everywhere."""
     SIXTH = 6
@@ -166,8 +175,8 @@ class ForCut:
     """Rows times slope: so many nats see a few per cent of the rows far outside; beyond, the noise comes first."""
     LEAST = 0.25
     """Of the price, for the slope: with less, more rows are overlooked; a joint draw cannot use more than half."""
-    MOST = 0.5
-    """Of the price, for the slope: with less, more rows are overlooked; a joint draw cannot use more than half."""
+    MOST = 0.45
+    """The same at most: a joint draw cannot use more than half, and the whole range then costs 1.1 times as much."""
     LOOSE_NATS = 100.0
     """The same two where the caller calls the bounds far too wide: less for the search, more for the noise."""
     LOOSE_LEAST = 0.2
@@ -235,8 +244,12 @@ class ForLoose:
     """About e^(1/4): the same table for squares of radii."""
     CENTRE_STEP = Fraction(1, 2)
     """Where the staircase of the centre steps inside a gap."""
-    COUNT_PART = Fraction(1, 5)
-    """Of the noise, for the number of rows when it is private and many."""
+    COUNT_PART = Fraction(7, 20)
+    """Of the noise, for the number of rows when it is private and many: a fifth costs 1.2 times less where the mean
+    lies in the middle of the interval, and 1.5 times more where it lies at an end.
+    """
+    SQUARES_PART = Fraction(1, 5)
+    """The same for squares, which are counted about an eighth of the largest."""
     NEAR_PART = Fraction(1, 10)
     """The same when rows are counted about a released centre, from which the mean is not far."""
     HALFWAY_PART = Fraction(3, 10)

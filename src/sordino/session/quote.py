@@ -147,6 +147,8 @@ def prepare(
     forms = [
         form_of(statistic, neighbors, unit, filtered=bool(where), split=by is not None) for statistic in asked
     ]
+    for form in forms:
+        _few_enough(form.statistic, rows)
 
     def made(each: Coverage | None) -> list[Part]:
         found = []
@@ -222,6 +224,17 @@ def _part(
     cells = len(answer.value) if free and isinstance(answer.value, tuple) else 1
     kept = None if reason is not None else bar
     return Part(statistic, chosen, grid, first, contribution, lattices, kept, reason, cells)
+
+
+def _few_enough(statistic: Statistic, rows: int | None) -> None:
+    """Refuse what would fail, or take for ever, after it was paid."""
+    most = statistic.most_rows
+    if most is not None and rows is not None and rows > most:
+        raise Unsupported(
+            statistic.name, f"takes {most:,} rows at most", got={"rows": rows},
+            why="Its work grows with the square of the number of rows. Nothing was spent.",
+            hint="sd.Function runs any estimator on blocks of the rows, such as scipy.stats.theilslopes",
+        )  # fmt: skip
 
 
 def _barred(parts: list[Part], *, population: bool) -> None:

@@ -1,7 +1,7 @@
 """Audits from outside: many runs of a release on two tables, and a lower bound of epsilon that they prove.
 
 The black box beside the white one of replay.py: it looks at answers alone, so it audits anything that can be called,
-ours or others'. An event is chosen on one half of the runs and counted on the other, with Clopper-Pearson bounds. It
+ours or others'. An event is chosen on a third of the runs and counted on the others, with Clopper-Pearson bounds. It
 can refute a promise, never prove one: the answer is "refuted" or "not refuted".
 """
 
@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.data.memory import Memory
 from sordino.errors import ParameterError
+from sordino.mechanisms import Mechanism as Base
 from sordino.mechanisms.choose import choose, output_grid
+from sordino.mechanisms.parts.cases import widened
+from sordino.testing.runs import Side
 from sordino.testing.tables import TablePair, hostile
 from sordino.testing.tree import first_parts
 
@@ -26,11 +28,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
+    from sordino.mechanisms import Mechanism
     from sordino.privacy import Guarantee
     from sordino.statistics import Case
 
 Table = Mapping[str, Sequence[Any]]
 ATOMS = 200  # different answers at most that are put together one by one
+CHOOSING = 3  # one run in so many chooses the event, the others count it
+SURE = 0.99999  # confidence with which events are compared: the best of hundreds must not be the luckiest
+TOGETHER = 1000  # runs that are drawn at once
+RUNS = (
+    4000,
+    16000,
+    64000,
+    256000,
+)  # the first of these that would refute too little noise is taken by default
+FEW = (1, 3, 9)  # rows of the tables that are tried beside as many as are declared
+ROOM = 1.04  # of epsilon: the expected bound lies so far above it, so that chance seldom hides the breach
 LESS = 0.8  # the noise of the mechanism that an audit of this size must refute
 
 
@@ -86,7 +100,7 @@ def audit(
     *,
     epsilon: float,
     delta: float = 0.0,
-    runs: int = 4000,
+    runs: int = 8000,
     confidence: float = 0.95,
     progress: Callable[[int], None] | None = None,
 ) -> Audit:
@@ -98,17 +112,17 @@ def audit(
         neighbour: The same with one person's rows changed.
         epsilon: What is promised.
         delta: What is promised beside it.
-        runs: Runs on each table; one half chooses the event, the other is counted.
+        runs: Runs on each table; a third of them chooses the event, the others are counted.
         confidence: Of the bound.
         progress: Told after every pair of runs how many are done.
 
     Example:
         >>> rng = np.random.default_rng(1)
         >>> def noisy(table): return len(table["x"]) + rng.laplace(scale=0.8)
-        >>> audit(noisy, {"x": [1]}, {"x": [1, 2]}, epsilon=1, runs=4000).refuted
+        >>> audit(noisy, {"x": [1]}, {"x": [1, 2]}, epsilon=1).refuted
         True
         >>> def enough(table): return len(table["x"]) + rng.laplace(scale=1)
-        >>> audit(enough, {"x": [1]}, {"x": [1, 2]}, epsilon=1, runs=4000).refuted
+        >>> audit(enough, {"x": [1]}, {"x": [1, 2]}, epsilon=1).refuted
         False
     """
     if runs < 100 or not 0 < confidence < 1:
@@ -118,19 +132,30 @@ def audit(
         here[run], there[run] = _number(release(table)), _number(release(neighbour))
         if progress is not None:
             progress(run + 1)
-    half = runs // 2
+    return _judged(here, there, float(epsilon), float(delta), confidence)
+
+
+def _judged(
+    here: NDArray[np.float64],
+    there: NDArray[np.float64],
+    epsilon: float,
+    delta: float,
+    confidence: float,
+) -> Audit:
+    """Choose an event on the first part of the answers and count it on the rest."""
+    runs = len(here)
+    half = runs // CHOOSING
     best: tuple[float, str, Any] = (-math.inf, "", None)
     for one, other in ((here, there), (there, here)):
         for words, event in _events(one[:half], other[:half]):
-            found = _bound(event(one[:half]), event(other[:half]), delta, confidence)
+            found = _bound(event(one[:half]), event(other[:half]), delta, SURE)
             if found > best[0]:
                 best = found, words, (one, other, event)
     assert best[2] is not None
     one, other, event = best[2]
     lower = max(_bound(event(one[half:]), event(other[half:]), delta, confidence), 0.0)
-    return Audit(
-        float(epsilon), float(delta), lower, confidence, runs, _power(epsilon, half, confidence), best[1]
-    )
+    power = _power(epsilon, runs - half, confidence)
+    return Audit(epsilon, delta, lower, confidence, runs, power, best[1])
 
 
 def _number(answer: Any) -> float:
@@ -161,12 +186,30 @@ def _events(
         found += [
             (f"one of {size} answers", partial(_among, ranked[:size])) for size in range(1, len(ranked))
         ]
+    else:  # ranges of answers, put together in the same way
+        edges = np.unique(np.quantile(both, np.linspace(0, 1, 60)))
+        many, few = (np.bincount(_range_of(edges, side), minlength=len(edges) + 1) for side in (one, other))
+        order = np.argsort(-(many + 1.0) / (few + 1.0))
+        found += [
+            (f"in one of {size} ranges", partial(_within, edges, order[:size]))
+            for size in range(1, len(order))
+        ]
     frequent = values[np.argsort(-counts)][:20]
     return [*found, *((f"exactly {value:.6g}", partial(np.equal, value)) for value in frequent)]
 
 
 def _among(wanted: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.isin(answers, wanted)
+
+
+def _range_of(edges: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.searchsorted(edges, answers, side="right").astype(np.int64)
+
+
+def _within(
+    edges: NDArray[np.float64], wanted: NDArray[np.int64], answers: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    return np.isin(_range_of(edges, answers), wanted)
 
 
 def _bound(one: NDArray[np.bool_], other: NDArray[np.bool_], delta: float, confidence: float) -> float:
@@ -193,13 +236,52 @@ def _power(epsilon: float, runs: int, confidence: float) -> float:
     )
 
 
-def worst_pair(case: Case, mechanism: Any, rows: int = 20, runs: int = 4000) -> TablePair:
-    """Of the hostile pairs of a world, the one on which so many runs would prove most, by the laws of the replay."""
-    found = list(hostile(case, rows))
-    return max(found, key=lambda pair: _provable(mechanism, case.statistic, pair, runs // 2))
+@dataclass(frozen=True, slots=True)
+class AuditPlan:
+    """How a statistic is audited.
+
+    Attributes:
+        statistic: In its tiny world, or over a wide range.
+        mechanism: What a release would take.
+        loud: The same with noise that is 20 % too small.
+        pair: The tables on which the loud one would be refuted with the fewest runs.
+        runs: So many.
+    """
+
+    statistic: Any
+    mechanism: Mechanism
+    loud: Mechanism
+    pair: TablePair
+    runs: int
 
 
-def _provable(mechanism: Any, statistic: Any, pair: TablePair, runs: int) -> float:
+def planned(case: Case, price: Guarantee, *, rows: int, runs: int | None, confidence: float) -> AuditPlan:
+    """The pair of tables that tells most by the laws of the replay, and runs that refute 20 % less noise on it."""
+    epsilon = float(price.guessing[0])  # type: ignore[index]
+    delta = float(price.guessing[1])  # type: ignore[index]
+    sizes = RUNS if runs is None else (runs,)
+    wide = widened(case)
+    worlds = [case] if wide is None else [case, wide]
+    for size in sizes:
+        counted = size - size // CHOOSING
+        plans = []
+        for world in worlds:
+            statistic = world.statistic
+            honest, loud = (
+                choose(statistic, one, rows=rows) for one in (price, price.scaled(1 / Fraction(str(LESS))))
+            )
+            for pair in (pair for few in dict.fromkeys((rows, *FEW)) for pair in hostile(world, few)):
+                reach = _provable(loud, statistic, pair, counted, delta, confidence)
+                plans.append((reach, AuditPlan(statistic, honest, loud, pair, size)))
+        reach, plan = max(plans, key=lambda one: one[0])
+        if reach > ROOM * epsilon:
+            break
+    return plan
+
+
+def _provable(
+    mechanism: Any, statistic: Any, pair: TablePair, runs: int, delta: float, confidence: float
+) -> float:
     """The bound at the expected counts of the best event of the first choice."""
     parts = first_parts(mechanism, statistic, pair.table, pair.neighbour)
     if parts is None or parts.here is None or parts.there is None:
@@ -210,7 +292,7 @@ def _provable(mechanism: Any, statistic: Any, pair: TablePair, runs: int) -> flo
     for many, few in ((here, there), (1 - there, 1 - here)):
         for k in np.unique(np.linspace(0, len(order) - 1, 40).astype(int)):
             counts = round(runs * min(max(many[k], 0), 1)), round(runs * min(max(few[k], 0), 1))
-            best = max(best, _proved(*counts, runs, 0.0, 0.95))
+            best = max(best, _proved(*counts, runs, delta, confidence))
     return best
 
 
@@ -218,10 +300,10 @@ def audit_default(
     case: Case,
     price: Guarantee,
     *,
-    rows: int = 20,
-    runs: int = 4000,
+    rows: int = 80,
+    runs: int | None = None,
     confidence: float = 0.95,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
     bits: Bits | None = None,
 ) -> Audit:
     """Audit what a release would take for a statistic, on the pair that tells most; and the same with too little noise.
@@ -237,21 +319,35 @@ def audit_default(
     guessing = price.guessing
     if guessing is None:
         raise ParameterError("audit", "needs a promise of epsilon and delta", got={"price": price})
-    mechanism = choose(case.statistic, price, rows=rows)
-    pair, grid = worst_pair(case, mechanism, rows, runs), output_grid(case.statistic)
-    promised = {"epsilon": float(guessing[0]), "delta": float(guessing[1])}
+    plan = planned(case, price, rows=rows, runs=runs, confidence=confidence)
 
-    def audited(one: Any, told: Callable[[int], None] | None) -> Audit:
-        def release(table: Table) -> Any:
-            source = Memory({name: np.asarray(column) for name, column in table.items()})
-            return one.answer(
-                case.statistic, lambda request: source.summary(request)[0], grid, bits=bits
-            ).value
+    def audited(one: Mechanism, told: Callable[[int, int], None] | None) -> Audit:
+        pair, statistic = plan.pair, plan.statistic
+        here, there = (_answers(one, statistic, table, bits) for table in (pair.table, pair.neighbour))
+        left, right = np.empty(plan.runs), np.empty(plan.runs)
+        for first in range(0, plan.runs, TOGETHER):
+            after = min(first + TOGETHER, plan.runs)
+            for side, draw in ((left, here), (right, there)):
+                side[first:after] = [_number(answer) for answer in draw(after - first)]
+            if told is not None:
+                told(after, plan.runs)
+        return _judged(left, right, float(guessing[0]), float(guessing[1]), confidence)
 
-        return audit(
-            release, pair.table, pair.neighbour, runs=runs, confidence=confidence, progress=told, **promised
-        )
+    found, loud = audited(plan.mechanism, progress), audited(plan.loud, None)
+    weak = f"{plan.mechanism.name} with noise that is 20 % too small"
+    return replace(found, power=loud.lower, weak=weak)
 
-    found = audited(mechanism, progress)
-    loud = audited(choose(case.statistic, price.scaled(1 / Fraction(str(LESS))), rows=rows), None)
-    return replace(found, power=loud.lower, weak=f"{mechanism.name} with noise that is 20 % too small")
+
+def _answers(
+    mechanism: Mechanism, statistic: Any, table: Table, bits: Bits | None
+) -> Callable[[int], list[Any]]:
+    """Many answers about one table: drawn together or from one reading, where the mechanism can."""
+    side, grid = Side(table), output_grid(statistic)
+    if type(mechanism).answers is not Base.answers:
+        return lambda count: [
+            one.value for one in mechanism.answers(statistic, [side.ask] * count, grid, bits=bits)
+        ]
+    if mechanism.reads_once:
+        reading = mechanism.reading(statistic, side.ask, 1)
+        return lambda count: [mechanism.draw(reading, grid, bits=bits).value for _ in range(count)]
+    return lambda count: [mechanism.answer(statistic, side.ask, grid, bits=bits).value for _ in range(count)]

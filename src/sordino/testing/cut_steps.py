@@ -225,7 +225,7 @@ class WholeOrIntervalStep(Step):
         assert (cells_there >= 0).all()
         width = len(other.weighed.counts) + 1
         _, one, group = np.unique(cells * width + cells_there, return_index=True, return_inverse=True)
-        sizes = np.bincount(group, priors.astype(float), minlength=len(one))
+        sizes = np.asarray(np.bincount(group, priors.astype(float), minlength=len(one)), float)
         return both[one], cells[one], cells_there[one], sizes
 
 

@@ -7,7 +7,6 @@ its outcomes are compared with the law of the step as a distribution function.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ import numpy as np
 from sordino.errors import SordinoError
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms.choose import output_grid
-from sordino.mechanisms.clip.whole_or_interval import draw_outcome
+from sordino.mechanisms.clip.whole_or_interval import Chosen, draw_outcome
 from sordino.mechanisms.parts.draws import Draws, ForcedBits
 from sordino.testing import cut_steps, joint_steps, noise_steps
 from sordino.testing.forced import ForcedDraws, Pending
@@ -26,6 +25,8 @@ from sordino.testing.survey import asked, chosen
 from sordino.testing.tables import filled, hostile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from numpy.typing import NDArray
 
     from sordino.mechanisms import Mechanism
@@ -137,15 +138,14 @@ def deviation(made: Made, tries: int = TRIES, seed: int = 1) -> float:
         >>> deviation(honest) < LIMIT
         True
     """
-    step, drawn = made.step(), made.draw(tries, seed)
+    step: Any = made.step()
+    drawn = made.draw(tries, seed)
     if isinstance(step, joint_steps.CentredStep | noise_steps.RadialStep | joint_steps.CubeStep):
         return _from_uniform(
             np.array([_rank(step, one, place) for place, one in enumerate(drawn)])
         ) * math.sqrt(tries)
-    if isinstance(step, cut_steps.WholeOrIntervalStep):
-        outcomes, logs, values = _levels(step, drawn)
-    else:
-        outcomes, logs, values = _numbers(made, step, drawn)
+    whole = isinstance(step, cut_steps.WholeOrIntervalStep)
+    outcomes, logs, values = _levels(step, drawn) if whole else _numbers(made, step, drawn)
     cells = isinstance(step, noise_steps.NoiseStep | noise_steps.LineStep)
     if logs is None:  # nothing random: no noise where nothing can move the value
         return 0.0 if len(set(values)) == 1 else math.inf
@@ -198,7 +198,7 @@ def _numbers(made: Made, step: Any, drawn: Sequence[Any]) -> tuple[Sequence[floa
     )
 
 
-def _levels(step: Any, drawn: Sequence[Any]) -> tuple[Sequence[float], Floats, list[float]]:
+def _levels(step: Any, drawn: Sequence[Any]) -> tuple[Sequence[float], Any, list[float]]:
     """The whole range, or the level of an interval."""
     parts = step.parts(step)
     levels = [-1.0 if branch == cut_steps.WHOLE else 0.0 for branch in step.branches(parts.outcomes)]
@@ -210,7 +210,7 @@ def _levels(step: Any, drawn: Sequence[Any]) -> tuple[Sequence[float], Floats, l
     return (
         own.tolist(),
         logs,
-        [float(one.level) if isinstance(one, cut_steps.Chosen) else -1.0 for one in drawn],
+        [float(one.level) if isinstance(one, Chosen) else -1.0 for one in drawn],
     )
 
 
@@ -233,11 +233,11 @@ def _rank(step: Any, drawn: Any, place: int) -> float:
     from sordino.mechanisms.additive.radial_law import RadialLaw
 
     shells = step.shells
-    away = np.array(
+    gaps = np.array(
         [point * size - float(centre) for point, centre in zip(drawn, shells.centre, strict=True)]
     )
-    law = RadialLaw(list(shells.radii), tail=shells.tail, dimension=len(away), slope=shells.slope)
-    return law.cdf(float(np.linalg.norm(away, shells.norm)))
+    law = RadialLaw(list(shells.radii), tail=shells.tail, dimension=len(gaps), slope=shells.slope)
+    return law.cdf(float(np.linalg.norm(gaps, shells.norm)))
 
 
 def drawn_as_reckoned(kind: type[Mechanism]) -> Iterator[str]:

@@ -8,6 +8,7 @@ stands here: its outcomes are forced, and it writes down what each of them costs
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
