@@ -80,7 +80,7 @@ def widths(
     low, high, draw = shape
     statistic = sd.Median("x", low=low, high=high, neighbors=neighbors)
     price = sd.Pure(epsilon)
-    (mechanism,) = QuantileInterval.offers(statistic, price, Hints.given({"interval": 0.95, "rows": rows}))
+    (mechanism,) = QuantileInterval.offers(statistic, price, Hints(interval=sd.Sample(0.95), rows=rows))
     plain, beside, found = [], [], []
     for seed in range(columns):
         data = draw(np.random.default_rng([seed, rows, int(100 * epsilon), salt]), rows)

@@ -187,7 +187,7 @@ class Family:
             >>> family.interval(8, 0), family.interval(8, 1), family.interval(8, 9)
             ((0, 2), (1, 2), (3, 5))
             >>> family.priors_of(8, 0, 2), family.priors_of(8, 3, 5)
-            ((True,), (False,))
+            ((True, False), (False,))
         """
         favoured = set(self.favoured(level).tolist())
         first, last = self.places(level)

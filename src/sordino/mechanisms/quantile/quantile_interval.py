@@ -50,7 +50,7 @@ class QuantileInterval(BarBeside):
         >>> median = Median("income", low=0, high=500_000)
         >>> (found,) = QuantileInterval.offers(median, Pure(1), Hints(interval=Sample(0.95), rows=20_000))
         >>> found.point.price, found.guarantee
-        (Pure(epsilon=0.5625), Pure(epsilon=1))
+        (Pure(epsilon=0.6), Pure(epsilon=1))
     """
 
     point: PrivateQuantile
