@@ -459,15 +459,15 @@ def test_work_that_grows_with_the_square_of_the_rows_is_refused_before_the_debit
 
 
 def test_a_question_is_rehearsed_once_and_a_function_every_time():
-    from sordino.session import rehearsal
+    from sordino.session import form
 
-    rehearsal._remembered.cache_clear()
+    form._remembered.cache_clear()
     people = sd.open({"x": np.arange(100.0)}, budget=sd.Pure(9))
     for low in (0, 0, 1):
         people.release(sd.Median("x", low=low, high=100), sd.Pure(1))
-    assert rehearsal._remembered.cache_info().misses == 2
+    assert form._remembered.cache_info().misses == 2
     function = sd.Function(
         lambda block: 1.0, columns=["x"], low=0, high=2, frame="numpy", isolation="none", blocks=5
     )
     people.release(function, sd.Pure(1))
-    assert rehearsal._remembered.cache_info().currsize == 2
+    assert form._remembered.cache_info().currsize == 2

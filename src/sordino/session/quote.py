@@ -143,12 +143,12 @@ def prepare(
             why="Without one the mechanism is chosen by the statistic and the price, and its noise with it.",
             hint="leave mechanism out; sd.plan(statistic, price, rows=1000) compares what could answer",
         )
-    for statistic in asked:
-        _few_enough(statistic, rows)
     coverage = None if interval is None else Coverage.of(interval)
     forms = [
         form_of(statistic, neighbors, unit, filtered=bool(where), split=by is not None) for statistic in asked
     ]
+    for form in forms:
+        _few_enough(form.statistic, rows)
 
     def made(each: Coverage | None) -> list[Part]:
         found = []

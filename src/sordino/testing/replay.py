@@ -23,7 +23,7 @@ from sordino.testing.joint import joint_stick
 from sordino.testing.loss import hockey, ratio
 from sordino.testing.noise_steps import ThresholdStep
 from sordino.testing.runs import Side
-from sordino.testing.tree import Node, Tree
+from sordino.testing.tree import Tree, TreeNode
 
 if TYPE_CHECKING:
     from sordino.lattice import Lattice
@@ -136,7 +136,7 @@ def replay(
 
 
 def _observe(
-    node: Node,
+    node: TreeNode,
     seen: Replay,
     path: tuple[Any, ...],
     known: set[tuple[Any, ...]],
@@ -210,7 +210,7 @@ def _walk(
         seen.worst, seen.path = used, path
 
 
-def _passed(node: Node, place: int) -> float | None:
+def _passed(node: TreeNode, place: int) -> float | None:
     """The log of the chance of an outcome of a threshold test, on the table on which it is larger; None of others."""
     if node.step is None or node.step.kind != ThresholdStep.kind or node.parts is None:
         return None
