@@ -8,8 +8,8 @@ STANDING = """\
 A ratio is our error over the best peer's, so less than 1 means that ours is smaller. *A peer is better*: by more than
 1 % and twice the simulation error. OpenDP answers with one of equally spaced candidates, and one of them may happen to
 lie on the answer; where it is the best, the last columns have its error averaged over 32 shifts of its candidates.
-*Useless*: the error exceeds the spread of the column (for a variance, the variance itself). The bars are below, and so
-is what lies behind every lost cell.
+*Useless*: the error exceeds the spread of the column (for a variance, the variance itself). The bars are
+below, then the cells that are lost.
 """
 BETTER = """\
 Cells in which the best peer's error is smaller than ours by more than 1 % and twice the simulation error, the worst

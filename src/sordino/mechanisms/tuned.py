@@ -24,6 +24,8 @@ class ForQuantile:
     """With less than this the squared error of an overshoot would not converge."""
     SPREAD = Fraction(1, 64)
     """Share of the spread measure beside a rise, at most: for columns far below their bounds."""
+    TRACE = Fraction(1, 2**20)
+    """Share of the spread measure beside a rise, at least."""
     REACH = 35.0
     """Nats of the strong side that let a rise do without it for columns 2^20 times smaller than their bounds."""
     AWAY = 0.6

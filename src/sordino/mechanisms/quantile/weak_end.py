@@ -28,7 +28,7 @@ def beside_a_rise(strong: float) -> Fraction:
         (Fraction(1, 64), Fraction(1, 16384), Fraction(1, 1048576))
     """
     bits = round((strong - ForQuantile.REACH) / math.log(2))
-    return min(max(Fraction(1, 2 ** max(bits, 0)), ForQuantile.FOUND), ForQuantile.SPREAD)
+    return min(max(Fraction(1, 2 ** max(bits, 0)), ForQuantile.TRACE), ForQuantile.SPREAD)
 
 
 def counted_on(strong: float) -> float:
