@@ -237,7 +237,7 @@ def _power(epsilon: float, runs: int, confidence: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class AuditPlan:
     """How a statistic is audited.
 
     Attributes:
@@ -255,7 +255,7 @@ class Plan:
     runs: int
 
 
-def planned(case: Case, price: Guarantee, *, rows: int, runs: int | None, confidence: float) -> Plan:
+def planned(case: Case, price: Guarantee, *, rows: int, runs: int | None, confidence: float) -> AuditPlan:
     """The pair of tables that tells most by the laws of the replay, and runs that refute 20 % less noise on it."""
     epsilon = float(price.guessing[0])  # type: ignore[index]
     delta = float(price.guessing[1])  # type: ignore[index]
@@ -272,7 +272,7 @@ def planned(case: Case, price: Guarantee, *, rows: int, runs: int | None, confid
             )
             for pair in (pair for few in dict.fromkeys((rows, *FEW)) for pair in hostile(world, few)):
                 reach = _provable(loud, statistic, pair, counted, delta, confidence)
-                plans.append((reach, Plan(statistic, honest, loud, pair, size)))
+                plans.append((reach, AuditPlan(statistic, honest, loud, pair, size)))
         reach, plan = max(plans, key=lambda one: one[0])
         if reach > ROOM * epsilon:
             break

@@ -62,7 +62,7 @@ class Abandoned(BaseException):
     """A run is not needed any more; no mechanism can catch it by mistake."""
 
 
-class Run(ForcedDraws):
+class PausedRun(ForcedDraws):
     """One run along a path, paused at its first choice beyond it.
 
     Args:
@@ -77,7 +77,11 @@ class Run(ForcedDraws):
     """
 
     def __init__(
-        self, path: Sequence[Any], seed: int, steps: dict[tuple[Any, ...], Step], work: Callable[[Run], Any]
+        self,
+        path: Sequence[Any],
+        seed: int,
+        steps: dict[tuple[Any, ...], Step],
+        work: Callable[[PausedRun], Any],
     ) -> None:
         super().__init__(path, seed, steps)
         self.asked_for: list[Ask] = []
@@ -88,12 +92,12 @@ class Run(ForcedDraws):
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._closing = False
 
-    def start(self) -> Run:
+    def start(self) -> PausedRun:
         """Run to the first choice beyond the path."""
         self._thread.start()
         return self._wait()
 
-    def tell(self, outcome: Any) -> Run:
+    def tell(self, outcome: Any) -> PausedRun:
         """Go on with this outcome of the choice at which it waits, to the next one."""
         self.path = (*self.path, outcome)
         self._told.release()
@@ -110,7 +114,7 @@ class Run(ForcedDraws):
         """Whether it stands at a choice."""
         return self._thread.is_alive()
 
-    def _wait(self) -> Run:
+    def _wait(self) -> PausedRun:
         self._stopped.acquire()
         if self._problem is not None:
             self._thread.join()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from sordino.mechanisms.choose import output_grid
-from sordino.testing.runs import Run, Side
+from sordino.testing.runs import PausedRun, Side
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class OutcomeNode:
     """A place of the tree: a choice to be made, or the answer.
 
     Attributes:
@@ -34,7 +34,7 @@ class Node:
     problems: tuple[str, ...] = ()
 
 
-class Tree:
+class OutcomeTree:
     """The outcomes of a mechanism on two tables, explored as they are asked for; close it after use.
 
     Args:
@@ -57,8 +57,8 @@ class Tree:
     ) -> None:
         self.mechanism, self.statistic, self.grid = mechanism, statistic, grid
         self.sides, self.contribution, self.seed = sides, contribution, seed
-        self._nodes: dict[tuple[Any, ...], Node] = {}
-        self._paused: dict[tuple[Any, ...], tuple[Run, Run]] = {}
+        self._nodes: dict[tuple[Any, ...], OutcomeNode] = {}
+        self._paused: dict[tuple[Any, ...], tuple[PausedRun, PausedRun]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -69,30 +69,32 @@ class Tree:
                 if run.waits:
                     run.close()
 
-    def node(self, path: tuple[Any, ...]) -> Node:
+    def node(self, path: tuple[Any, ...]) -> OutcomeNode:
         """What stands at the end of a path."""
         if path not in self._nodes:
             self._nodes[path] = self._look(path)
         return self._nodes[path]
 
-    def _runs(self, path: tuple[Any, ...]) -> tuple[Run, Run]:
+    def _runs(self, path: tuple[Any, ...]) -> tuple[PausedRun, PausedRun]:
         """Both tables at the end of a path: from where their runs wait, or from the beginning."""
         paused = self._paused.pop(path[:-1], None) if path else None
         if paused is not None and all(run.waits for run in paused):
             return paused[0].tell(path[-1]), paused[1].tell(path[-1])
-        here, there = (Run(path, self.seed, side.steps, self._work(side)).start() for side in self.sides)
+        here, there = (
+            PausedRun(path, self.seed, side.steps, self._work(side)).start() for side in self.sides
+        )
         return here, there
 
     def _work(self, side: Side) -> Any:
         """What `Mechanism.answer` does; where it is one draw from one reading, that is read once."""
         mechanism = self.mechanism
 
-        def once(run: Run) -> Answer:
+        def once(run: PausedRun) -> Answer:
             if side.reading is None:
                 side.reading = mechanism.reading(self.statistic, side.ask, self.contribution)
             return mechanism.draw(side.reading, self.grid, bits=run.bits)
 
-        def asking(run: Run) -> Answer:
+        def asking(run: PausedRun) -> Answer:
             def ask(request: Any) -> Any:
                 run.asked_for.append(request)
                 return side.ask(request)
@@ -103,7 +105,7 @@ class Tree:
 
         return once if mechanism.reads_once else asking
 
-    def _look(self, path: tuple[Any, ...]) -> Node:
+    def _look(self, path: tuple[Any, ...]) -> OutcomeNode:
         runs = self._runs(path)
         self._paused[path] = runs
         here, there = (run.found for run in runs)
@@ -112,15 +114,15 @@ class Tree:
             problems.append(f"after {len(path)} choices the tables are asked different questions")
         if isinstance(here, Step) != isinstance(there, Step):
             problems.append(f"after {len(path)} choices one table is answered and the other is not")
-            return Node(None, None, None, tuple(problems))
+            return OutcomeNode(None, None, None, tuple(problems))
         if not isinstance(here, Step):
             if (here.value, dict(here.public)) != (there.value, dict(there.public)):
                 problems.append("the answer is not a function of the outcomes alone")
-            return Node(None, None, here, tuple(problems))
+            return OutcomeNode(None, None, here, tuple(problems))
         if type(here) is not type(there) or here.question != there.question or here.price != there.price:
             problems.append(f"choice {len(path) + 1} is another on the neighbour ({here.kind}, {there.kind})")
-            return Node(None, None, None, tuple(problems))
-        return Node(here, here.parts(there), None, tuple(problems))
+            return OutcomeNode(None, None, None, tuple(problems))
+        return OutcomeNode(here, here.parts(there), None, tuple(problems))
 
 
 def first_parts(
@@ -132,5 +134,5 @@ def first_parts(
 ) -> Parts | None:
     """The two laws of the first choice; None where none is made."""
     sides = Side(table), Side(neighbour)
-    with Tree(mechanism, statistic, sides, output_grid(statistic), contribution) as tree:
+    with OutcomeTree(mechanism, statistic, sides, output_grid(statistic), contribution) as tree:
         return tree.node(()).parts
