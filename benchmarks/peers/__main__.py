@@ -13,13 +13,13 @@ from benchmarks.peers import (
     behaviour,
     comparison,
     environments,
-    informed,
     law_checks,
     pages,
     running,
     speed,
 )
 from benchmarks.peers.cells import cells
+from benchmarks.peers.columns import REGIMES
 from benchmarks.peers.libraries import ADD_REMOVE, OURS, PEERS, REPLACE_ONE
 
 STEPS = ("environments", "accuracy", "speed", "behaviour", "report")
@@ -32,7 +32,7 @@ def say(text):
 
 def accuracy(options, places):
     """Ask everybody what is missing, several libraries at a time if wanted."""
-    chosen = [cell for cell in cells(options.scale) if cell.table in options.tables]
+    chosen = [cell for cell in cells(options.scale) if cell.regime in options.regimes]
 
     def one(name):
         library = OURS if name == OURS.name else PEERS[name]
@@ -83,7 +83,7 @@ def parse(words=None):
     parser.add_argument("--jobs", type=int, default=1, help="libraries asked at the same time")
     parser.add_argument("--only", nargs="+", default=[], help="libraries, e.g. opendp pydp sordino")
     parser.add_argument("--relation", nargs="+", default=[REPLACE_ONE, ADD_REMOVE])
-    parser.add_argument("--tables", nargs="+", default=["main", "ties", "real"], help="which cells are asked")
+    parser.add_argument("--regimes", nargs="+", default=list(REGIMES), help="how wide the bounds are")
     parser.add_argument("--cache", type=Path, default=environments.cache_folder())
     parser.add_argument("--snapshot", default=None, help="an earlier copy of our code, by its key")
     parser.add_argument("--csv", type=Path, default=None, help="where all cells go as a table")
@@ -113,17 +113,14 @@ def main(words=None):
     if measured and spark:
         measured = speed.merge(measured, measured | {"times": spark})
     if "report" in steps:
-        found = comparison.rows(options.cache, places, cells(options.scale), options.relation)
+        every = cells(options.scale)
+        found = comparison.rows(options.cache, places, every, options.relation)
         if options.csv:
             comparison.write_csv(options.csv, found)
-        else:
-            versions = pages.versions_of(places)
-            extra = {
-                "made": informed.informed(found),
-                "checks": law_checks.check(options.cache, places, cells(options.scale)),
-            }
-            for path in pages.write(options.pages, found, measured, outcomes, versions, failed, **extra):
-                print(path)
+            return
+        versions, checks = pages.versions_of(places), law_checks.check(options.cache, places, every)
+        for path in pages.write(options.pages, found, measured, outcomes, versions, failed, checks=checks):
+            print(path)
 
 
 if __name__ == "__main__":

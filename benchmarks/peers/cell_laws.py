@@ -8,18 +8,26 @@ import math
 
 import numpy as np
 
-from benchmarks.peers import laws, tumult_laws
+from benchmarks.peers import laws, search_laws, tumult_laws
 from benchmarks.peers.libraries import QUANTILES
 from benchmarks.peers.moment_laws import geometric, laplace, quotient, rounded
 
 FINE, COARSE = 10_001, 1001  # OpenDP's candidates, as its adapter has them
+TREE = {"pipelinedp": "pydp tree"}  # whose quantiles are another's answer: the same tree of the same library
 KNOWN = {
-    "opendp": (*QUANTILES, "mean", "count"),
-    "diffprivlib": (*QUANTILES, "mean", "count"),
+    "opendp": (*QUANTILES, "mean", "mean_auto", "variance", "count"),
+    "diffprivlib": (*QUANTILES, "mean", "mean_auto", "variance", "count"),
     "tmlt": (*QUANTILES, "mean", "mean_auto", "variance", "count"),
     "pydp": ("mean", "count"),
     "pipelinedp": ("mean", "count"),
     "smartnoise": ("count",),
+}
+
+
+VARIANCES = {
+    "opendp": search_laws.opendp_variance,
+    "diffprivlib": search_laws.diffprivlib_variance,
+    "tmlt": tumult_laws.variance,
 }
 
 
@@ -28,13 +36,18 @@ def known(library, cell):
     return cell.query in KNOWN.get(library, ())
 
 
+def settled(library, cell):
+    """Whether draws would only check what is known: by a law, or by another library's draws from the same code."""
+    return known(library, cell) or (library in TREE and cell.query in QUANTILES)
+
+
 def candidates(cell):
     """The points among which OpenDP chooses."""
-    coarse = cell.query in ("min", "max") or cell.table == "ties"
-    return np.linspace(cell.public.low, cell.public.high, COARSE if coarse else FINE)
+    many = COARSE if cell.query in ("min", "max") else FINE
+    return np.linspace(cell.public.low, cell.public.high, many)
 
 
-def of_cell(library, variant, cell, values, *, bounds=None):
+def of_cell(library, variant, cell, values):
     """The law of a library's answer, or None where it has to be simulated.
 
     Args:
@@ -42,24 +55,24 @@ def of_cell(library, variant, cell, values, *, bounds=None):
         variant: In which way it is asked; `half` is half of epsilon, `tree` has no law.
         cell: The question.
         values: The rows.
-        bounds: Bounds in the place of the declared ones.
     """
     if not known(library, cell) or variant == "tree":
         return None
-    low, high = bounds or (cell.public.low, cell.public.high)
+    low, high = cell.public.low, cell.public.high
     epsilon = cell.epsilon / 2 if variant == "half" else cell.epsilon
     if cell.query == "count":
         return _count(library, int(np.count_nonzero(values > cell.public.threshold)), len(values), epsilon)
     if cell.query in QUANTILES:
         q = QUANTILES[cell.query]
         if library == "opendp":
-            points = candidates(cell)
-            return laws.opendp(values, np.linspace(low, high, len(points)), q, epsilon)
+            return laws.opendp(values, candidates(cell), q, epsilon)
         return (laws.diffprivlib if library == "diffprivlib" else laws.tmlt)(values, low, high, q, epsilon)
     if cell.query == "variance":
-        return tumult_laws.variance(values, low, high, epsilon)
-    if cell.query == "mean_auto":
+        return VARIANCES[library](values, low, high, epsilon)
+    if cell.query == "mean_auto" and library == "tmlt":
         return tumult_laws.automatic_average(values, low, high, epsilon)
+    if cell.query == "mean_auto":
+        return search_laws.two_stage(library, values, low, high, epsilon, candidates(cell))
     return _mean(library, np.clip(values, low, high), low, high, epsilon)
 
 

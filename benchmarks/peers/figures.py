@@ -1,48 +1,37 @@
 """The report's pictures: ratios cell by cell, and CPU seconds. Returns matplotlib figures; pages save them."""
 
-import math
-
-from benchmarks.peers.libraries import LABELS, QUERIES
+from benchmarks.peers.board import REGIMES, WORDS, WORST, chosen
+from benchmarks.peers.libraries import QUERIES
 from benchmarks.peers.speed import seconds
 
-COLOURS = {"none": "#1b6ca8", "rough": "#d98324", "tight": "#5b8c5a"}
-SHOWN = {"none": "no hint", "rough": "rough hint", "tight": "bounds said to be tight"}
+COLOURS = {"fit": "#5b8c5a", "10x": "#1b6ca8", "1000x": "#d98324"}
+LEAST = 1e-5  # smaller ratios are drawn here
 
 
 def ratios(found, relation):
-    """One dot per cell: our error over the best peer's, by query; right of the line a peer is better."""
+    """One dot per cell: our error over the best peer's, by query and regime; right of the line a peer is better."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
+    queries = [query for query in QUERIES if query != "mean_auto"]
     figure, axes = plt.subplots(figsize=(8.2, 5.2), constrained_layout=True)
-    for offset, variant in zip((-0.25, 0.0, 0.25), SHOWN, strict=True):
-        across, up = [], []
-        for row in found:
-            one = row.ratio(variant)
-            if (
-                row.relation != relation
-                or row.cell.table != "main"
-                or one is None
-                or not 0 < one.value < math.inf
-            ):
-                continue
-            across.append(max(one.value, 1e-6))
-            up.append(
-                QUERIES.index(row.cell.query)
-                + offset
-                + 0.012 * ((len(row.cell.column) + row.cell.rows) % 9 - 4)
-            )
-        axes.plot(across, up, "o", ms=3.2, alpha=0.65, mew=0, color=COLOURS[variant], label=SHOWN[variant])
+    for offset, regime in zip((-0.25, 0.0, 0.25), REGIMES, strict=True):
+        rows = chosen(found, relation, regime)
+        across = [max(row.ratio(shifted=True).value, LEAST) for row in rows]
+        up = [
+            queries.index(row.cell.query) + offset + 0.012 * (place % 9 - 4) for place, row in enumerate(rows)
+        ]
+        axes.plot(across, up, "o", ms=3.2, alpha=0.65, mew=0, color=COLOURS[regime], label=WORDS[regime])
     axes.axvline(1, color="black", lw=0.8)
-    axes.axvline(1.7, color="black", lw=0.6, ls=":")
+    axes.axvline(WORST, color="black", lw=0.6, ls=":")
     axes.set_xscale("log")
-    axes.set_yticks(range(len(QUERIES)), QUERIES)
+    axes.set_yticks(range(len(queries)), queries)
     axes.invert_yaxis()
     axes.set_xlabel("our error / best peer's error (left of the line: ours is smaller)")
     axes.set_title(f"{relation}: every column, size and price", loc="left", fontsize=11)
-    axes.legend(loc="lower left", frameon=False, fontsize=9)
+    axes.legend(loc="upper right", frameon=False, fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
 
@@ -72,8 +61,3 @@ def times(measured, rows=1_000_000):
         axes.spines[["top", "right"]].set_visible(False)
     figure.supxlabel("CPU seconds from the array to an answer, 1,000,000 rows", fontsize=9)
     return figure
-
-
-def label(who):
-    """The name of a library and its variant for readers."""
-    return LABELS.get(who, who)

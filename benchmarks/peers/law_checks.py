@@ -37,29 +37,46 @@ def together(values):
 def check(cache, environments, chosen):
     """By library and kind of question: cells, draws, p-value of all, least p-value times the number of cells.
 
+    A library whose quantiles are another's is tested against the draws of that one.
+
     Args:
         cache: The cache folder.
         environments: Environments by library.
         chosen: The cells.
     """
+    from scipy.stats import ks_2samp
+
     found, columns, random = {}, {}, np.random.default_rng(1)
-    for name in (name for name in environments if name in cell_laws.KNOWN):
-        kept = Answers(cache, PEERS[name], environments[name].version)
+    answers = {
+        name: Answers(cache, PEERS[name], environments[name].version)
+        for name in environments
+        if name in PEERS
+    }
+    for name, kept in answers.items():
         for cell in chosen:
-            if not cell_laws.known(name, cell):
+            if not cell_laws.settled(name, cell):
                 continue
             for variant, relations in PEERS[name].variants.items():
-                got = kept.get(cell.name(name, variant, relations[0]))
-                draws = [one for one in (got or {"values": []})["values"] if math.isfinite(one)]
+                draws = finite(kept, cell.name(name, variant, relations[0]))
                 if len(draws) < FEWEST or variant == "tree":
                     continue
-                where = (cell.table, cell.column, cell.rows)
-                if where not in columns:
-                    columns[where] = cell.values()
-                law = cell_laws.of_cell(name, variant, cell, columns[where])
+                if cell_laws.known(name, cell):
+                    where = (cell.column, cell.rows)
+                    if where not in columns:
+                        columns[where] = cell.values()
+                    p = p_value(cell_laws.of_cell(name, variant, cell, columns[where]), draws, random)
+                else:
+                    library, other = cell_laws.TREE[name].split()
+                    same = finite(answers[library], cell.name(library, other, relations[0]))
+                    p = float(ks_2samp(draws, same).pvalue)
                 kind = "quantiles" if cell.query in QUANTILES else cell.query
-                found.setdefault((name, kind), []).append((len(draws), p_value(law, draws, random)))
+                found.setdefault((name, kind), []).append((len(draws), p))
     return {
         key: (len(tests), sum(count for count, _ in tests), *together([p for _, p in tests]))
         for key, tests in found.items()
     }
+
+
+def finite(kept, name):
+    """The draws that are numbers."""
+    return [one for one in (kept.get(name) or {"values": []})["values"] if math.isfinite(one)]

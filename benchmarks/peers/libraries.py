@@ -20,6 +20,8 @@ class Library:
         variants: Ways of asking it, each with the relations whose promise it keeps.
         queries: What it can be asked.
         repeats: Repetitions by number of rows; what is slow gets fewer.
+        regimes: The regimes of bounds in which it is asked; None for all of them.
+        boundless: Queries that it answers without the declared bounds, so that one regime stands for all.
         fewer: Repetitions at most, for queries that are slower than the rest.
         needs: A program outside Python that it cannot do without.
         module: What is imported to measure import time.
@@ -30,7 +32,9 @@ class Library:
     variants: dict[str, tuple[str, ...]]
     module: str
     queries: tuple[str, ...] = QUERIES
-    repeats: dict[int, int] = field(default_factory=lambda: {201: 300, 1001: 300, 10_001: 100})
+    repeats: dict[int, int] = field(default_factory=lambda: {201: 200, 1001: 200, 5001: 60})
+    regimes: tuple[str, ...] | None = None
+    boundless: tuple[str, ...] = ()
     fewer: dict[str, int] = field(default_factory=dict)
     needs: str = ""
 
@@ -43,8 +47,7 @@ class Library:
 OURS = Library(
     name="sordino",
     requirements=(),
-    variants=dict.fromkeys(("none", "rough", "tight"), (REPLACE_ONE, ADD_REMOVE))
-    | {"hinted": (REPLACE_ONE,)},
+    variants={"none": (REPLACE_ONE, ADD_REMOVE)} | dict.fromkeys(("tight", "loose", "rough"), (REPLACE_ONE,)),
     module="sordino",
     queries=tuple(
         query for query in QUERIES if query != "mean_auto"
@@ -57,7 +60,7 @@ PEERS = {
             name="opendp",
             requirements=("opendp[polars]==0.16.0", "numpy"),
             variants={"grid": (REPLACE_ONE,)},
-            repeats={201: 200, 1001: 150, 10_001: 60},
+            repeats={201: 150, 1001: 100, 5001: 60},
             fewer={"mean_auto": 60},
             module="opendp.prelude",
         ),
@@ -71,7 +74,9 @@ PEERS = {
             name="pydp",
             requirements=("python-dp==1.1.5", "numpy"),
             variants={"plain": (ADD_REMOVE,), "tree": (ADD_REMOVE,), "half": (REPLACE_ONE,)},
-            fewer={"mean_auto": 100},
+            repeats={201: 100, 1001: 60, 5001: 30},
+            fewer={"mean_auto": 20},
+            boundless=("mean_auto",),
             module="pydp",
         ),
         Library(
@@ -79,14 +84,14 @@ PEERS = {
             requirements=("pipeline-dp==0.3.1",),
             variants={"local": (ADD_REMOVE,)},
             queries=(*QUANTILES, "mean", "variance", "count"),
-            repeats={201: 100, 1001: 50, 10_001: 20},
+            repeats={201: 60, 1001: 30, 5001: 10},
             module="pipeline_dp",
         ),
         Library(
             name="tmlt",
             requirements=("tmlt.analytics==0.21.0",),
             variants={"core": (ADD_REMOVE,)},
-            repeats={201: 60, 1001: 12, 10_001: 3},  # its laws give the errors
+            repeats={201: 60, 1001: 12, 5001: 3},  # its laws give the errors
             fewer={"mean_auto": 12},
             needs="java",
             module="tmlt.analytics",
@@ -96,7 +101,8 @@ PEERS = {
             requirements=("smartnoise-sql==1.0.10",),
             variants={"sql": (ADD_REMOVE,)},
             queries=("mean", "variance", "count"),
-            repeats={201: 40, 1001: 30, 10_001: 30},
+            repeats={201: 40, 1001: 30, 5001: 20},
+            regimes=("fit",),  # half of epsilon for a mean: the wider the bounds, the farther behind
             module="snsql",
         ),
     )
@@ -113,5 +119,11 @@ LABELS = {
     "sordino none": "Sordino",
     "sordino rough": "Sordino, rough hint",
     "sordino tight": "Sordino, tight",
-    "sordino hinted": "Sordino, the hint as bounds",
+    "sordino loose": "Sordino, loose",
 }
+
+
+def label(who):
+    """The name of a library and its variant for readers."""
+    name, _, searched = who.partition(", ")
+    return LABELS.get(name, name) + (f", {searched}" if searched else "")

@@ -1,44 +1,51 @@
 """The report as Markdown pages with pictures, from measured answers, times and outcomes. Scores nothing itself."""
 
+import statistics
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.peers import accuracy_tables, figures, informed_tables, speed_tables, summary, wording
+from benchmarks.peers import (
+    accuracy_tables,
+    board,
+    comparison,
+    figures,
+    speed_tables,
+    summary,
+    wording,
+)
 from benchmarks.peers.accuracy_tables import number, table
-from benchmarks.peers.libraries import ADD_REMOVE, LABELS, OURS, REPLACE_ONE
+from benchmarks.peers.board import REGIMES, WORDS
+from benchmarks.peers.columns import COLUMNS, REAL
+from benchmarks.peers.libraries import ADD_REMOVE, OURS, QUERIES, REPLACE_ONE
 from docs.wrapped import wrapped
 
-PAGE, CELLS, SPEED = "peers.md", "peers_cells.md", "peers_speed.md"
+PAGE, CELLS, SPEED, TABLE = "peers.md", "peers_cells.md", "peers_speed.md", "peers_cells.csv"
 PICTURES = {REPLACE_ONE: "peers-replace-one.png", ADD_REMOVE: "peers-add-remove.png"}
 
 
-def write(folder, found, measured, outcomes, versions, failed, *, made=None, checks=None):
+def write(folder, found, measured, outcomes, versions, failed, *, checks=None):
     """Write the pages and the pictures into a folder; returns the paths.
 
     Args:
-        folder: Where the documentation's explanations are.
+        folder: Where the documentation's measurements are.
         found: Scored rows, see `comparison.rows`.
-        measured: What `speed.measure` returned, or None.
+        measured: What `speed.measure` returned, or None: the page of times then stays as it is.
         outcomes: What `behaviour.measure` returned, or None.
         versions: What is installed, by library.
         failed: Why a library is missing, by library.
-        made: What `informed.informed` returned, or None.
         checks: What `law_checks.check` returned, or None.
     """
     folder = Path(folder)
-    files = []
-    for relation, name in PICTURES.items():
-        files.append(_save(figures.ratios(found, relation), folder / name))
+    files = [_save(figures.ratios(found, relation), folder / name) for relation, name in PICTURES.items()]
+    texts = {PAGE: main_page(found, versions, failed, checks), CELLS: cells_page(found)}
     if measured:
         files.append(_save(figures.times(measured), folder / "peers-times.svg"))
-    for name, text in (
-        (PAGE, main_page(found, measured, versions, failed, made, checks)),
-        (CELLS, cells_page(found)),
-        (SPEED, speed_page(measured, outcomes)),
-    ):
+        texts[SPEED] = speed_page(measured, outcomes)
+    for name, text in texts.items():
         (folder / name).write_text(wrapped(text))
         files.append(folder / name)
-    return files
+    comparison.write_csv(folder / TABLE, found)
+    return [*files, folder / TABLE]
 
 
 def _save(figure, path):
@@ -52,13 +59,14 @@ def _save(figure, path):
     return path
 
 
-def head(found, measured, made):
+def head(found):
     """Title, date, and where we stand."""
     today = datetime.now(UTC).strftime("%Y-%m-%d")
     text = (
         f"# Sordino beside its peers\n\nMeasured on {today}; `python -m benchmarks.peers` wrote this page.\n"
     )
-    return text + wording.HOW + "\n" + summary.lines(found, made, measured)
+    text += wording.HOW + "\n" + summary.lines(found) + "\n"
+    return text + accuracy_tables.standings(found) + "\n" + wording.STANDING
 
 
 def asked(versions, failed):
@@ -69,21 +77,28 @@ def asked(versions, failed):
 
 
 def better(found):
-    """The cells where a peer is better, first of all."""
+    """The cells where a peer is better."""
     parts = ["## Where a peer is better\n", wording.BETTER]
-    for relation in (REPLACE_ONE, ADD_REMOVE):
-        for variant, shown in figures.SHOWN.items():
-            count = len(accuracy_tables.better_peers(found, relation, variant))
-            rows = accuracy_tables.judged(found, relation, variant)
-            parts.append(f"### {relation}, {shown}: {count} of {len(rows)} cells\n")
-            parts.append(accuracy_tables.better_table(found, relation, variant))
+    for (relation, regime), now in board.standings(found).items():
+        title = f"### {relation}, {WORDS[regime]}: {len(now.better)} of {len(now.rows)} cells\n"
+        parts += [title, accuracy_tables.better_table(now.better)]
     return "\n".join(parts)
 
 
 def checked(found):
     """For how many of our answers the error is exact."""
-    count = sum(one.doubt == 0 and one.answered > 0 for row in found for one in row.ours.values())
-    return wording.LAWS.format(count=count) if count else ""
+    every = [one for row in found for one in row.ours.values()]
+    count = sum(one.doubt == 0 and one.answered > 0 for one in every)
+    return wording.LAWS.format(count=count, all=len(every)) if count else ""
+
+
+def columns_table():
+    """What the columns are like."""
+    lines = [
+        (name, f"[{one.low:,.10g}, {one.high:,.10g}]", one.has, "real" if name in REAL else "generated")
+        for name, one in (COLUMNS | REAL).items()
+    ]
+    return table(("column", "bounds that fit", "what it has", ""), lines) + "\n"
 
 
 def law_table(checks):
@@ -96,24 +111,16 @@ def law_table(checks):
     return table(names, lines) + "\n"
 
 
-def main_page(found, measured, versions, failed, made=None, checks=None):
+def main_page(found, versions, failed, checks=None):
     """The report."""
-    bars = accuracy_tables.verdicts(found) + (speed_tables.verdicts(measured) if measured else [])
-    parts = [head(found, measured, made), better(found), "## The bars\n"]
-    parts += [table(("what", "bar", "measured", ""), bars) + "\n" + checked(found)]
-    if made:
-        parts += ["## Peers that are given the hint\n", wording.HINTED, informed_tables.by_width(made)]
-        parts += [wording.SAME, informed_tables.by_query(made)]
-        parts += ["Where a peer is better although we have the same bounds, the worst first:\n"]
-        parts += [informed_tables.better(made, "hinted")]
-        parts += ["### A grid for skewed columns\n", wording.GEOMETRIC, informed_tables.by_grid(made)]
-    parts += ["## Accuracy\n", wording.ACCURACY]
+    parts = [head(found), "## The bars\n"]
+    parts += [table(("what", "bar", "measured", ""), accuracy_tables.verdicts(found)) + "\n" + checked(found)]
+    parts += [better(found), "## By statistic, column, size\n", wording.MEANS]
     for relation, picture in PICTURES.items():
         parts += [f"### {relation}\n", f"![Ratio of our error to the best peer's, {relation}]({picture})\n"]
-        parts += [wording.MEANS, accuracy_tables.breakdown(found, relation)]
-    parts += ["## Ties\n", wording.TIES, accuracy_tables.ties(found)]
-    parts += ["## Real columns\n", wording.REAL, accuracy_tables.real(found)]
-    parts += [asked(versions, failed)]
+        parts += [accuracy_tables.breakdown(found, relation)]
+    parts += ["## Saying more\n", wording.MORE, accuracy_tables.saying_more(found)]
+    parts += ["## The columns\n", wording.COLUMNS, columns_table(), asked(versions, failed)]
     if checks:
         parts += ["## Laws and draws\n", wording.CHECKED, law_table(checks)]
     parts += ["## Run it again\n", wording.AGAIN]
@@ -125,15 +132,14 @@ def speed_page(measured, outcomes):
     parts = [
         "# Time, memory and bad input beside the peers\n\n`python -m benchmarks.peers` wrote this page.\n"
     ]
-    if measured:
-        told = measured["machine"]
-        machine = f"Python {told['python']}, {told['cores']} cores of {told['processor']}. "
-        parts += [machine + wording.SHARED.format(load=loads(told))]
-        parts += ["![CPU seconds of one answer of a million rows](peers-times.svg)\n", wording.TIMES]
-        parts += [speed_tables.times(measured), "## Importing\n", speed_tables.imports(measured)]
-        parts += ["## Noise\n", wording.NOISE, speed_tables.samplers(measured)]
-    else:
-        parts += ["Times were not measured in this run.\n"]
+    told = measured["machine"]
+    machine = f"Python {told['python']}, {told['cores']} cores of {told['processor']}. "
+    parts += [machine + wording.SHARED.format(load=loads(told))]
+    parts += [f"- {sentence}\n" for sentence in summary.speed(measured)]
+    parts += [table(("what", "bar", "measured", ""), speed_tables.verdicts(measured)) + "\n"]
+    parts += ["![CPU seconds of one answer of a million rows](peers-times.svg)\n", wording.TIMES]
+    parts += [speed_tables.times(measured), "## Importing\n", speed_tables.imports(measured)]
+    parts += ["## Noise\n", wording.NOISE, speed_tables.samplers(measured)]
     if outcomes:
         parts += ["## Bad input\n", wording.INPUT, speed_tables.behaviour(outcomes)]
     return "\n".join(parts)
@@ -146,35 +152,39 @@ def loads(machine):
 
 
 def cells_page(found):
-    """Every cell."""
-    shown = " / ".join(figures.SHOWN.values())
-    parts = ["# Every cell of the comparison with peers\n", wording.CELLS.format(shown=shown)]
-    for relation in (REPLACE_ONE, ADD_REMOVE):
-        parts += [f"## {relation}\n", accuracy_tables.all_cells(found, relation)]
-        parts += [all_peers(found, relation)]
+    """Ratios by column and statistic; every cell is in the file beside it."""
+    parts = ["# Every cell of the comparison with peers\n", wording.CELLS]
+    for relation in board.RELATIONS:
+        for regime in REGIMES:
+            rows = board.chosen(found, relation, regime)
+            if rows:
+                parts += [f"## {relation}, {WORDS[regime]}\n", ratios_table(rows)]
     return "\n".join(parts)
 
 
-def all_peers(found, relation):
-    """RMSE and median error of every peer, for one size and price after another."""
-    rows = accuracy_tables.main_rows(found, relation)
-    names = sorted({who for row in rows for who in row.peers})
-    text = [f"### All peers, {relation}: RMSE / median error (answers)\n"]
-    lines = []
+def ratios_table(rows):
+    """Columns down, statistics across; prices with a slash between them."""
+    kept = {}
     for row in rows:
-        got = []
-        for who in names:
-            one = row.peers.get(who)
-            if one is None:
-                got.append("–")
-            elif not one.answered:
-                got.append("all raised")
-            else:
-                got.append(f"{number(one.rmse)} / {number(one.median)} ({one.answered})")
-        cell = row.cell
-        lines.append((f"{cell.query}, {cell.column}, n={cell.rows}, ε={cell.epsilon}", *got))
-    text.append(table(("cell", *(LABELS[who] for who in names)), lines) + "\n")
-    return "\n".join(text)
+        key = (row.cell.column, row.cell.query, row.cell.epsilon)
+        kept.setdefault(key, []).append(row.ratio(shifted=True).value)
+    queries = [query for query in QUERIES if any(key[1] == query for key in kept)]
+    prices = sorted({key[2] for key in kept}, reverse=True)
+    lines = []
+    for column in COLUMNS | REAL:
+        if not any(key[0] == column for key in kept):
+            continue
+        line = [column]
+        for query in queries:
+            values = [kept.get((column, query, price)) for price in prices]
+            line.append(" / ".join(_shown(statistics.median(some)) if some else "–" for some in values))
+        lines.append(line)
+    return table(("", *queries), lines) + "\n"
+
+
+def _shown(ratio):
+    text = f"{ratio:.2g}"
+    return f"**{text}**" if ratio > board.WORST else text
 
 
 def versions_of(places):

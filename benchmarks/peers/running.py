@@ -14,18 +14,21 @@ import numpy as np
 from benchmarks.peers import cell_laws
 from benchmarks.peers.answers import Answers
 from benchmarks.peers.cells import truth
+from benchmarks.peers.columns import COLUMNS
 from benchmarks.peers.libraries import OURS, QUANTILES
 
 LAW = "|law"  # the suffix of an answer that is an exact error, not a draw
-EXACT = 2  # numbers of an exact error: root mean square, median
-CHECKS = 20  # our draws beside an exact law
-CHECKED = 60  # a peer's draws beside the law of its mechanism; a tenth of them with many rows
+EXACT = 3  # numbers of an exact error: root mean square, median, and how well the first is known
+CHECKS = 20  # our draws beside an exact law, in the cells of the first size within fitting bounds
+CHECKED = (
+    60  # a peer's draws beside the law of its mechanism, in the cells of the first size within fitting bounds
+)
 SECONDS = 25.0  # CPU seconds a cell may take at most; three repetitions are always made
 
 
 def column_file(cache, cell, values):
     """The rows of a cell on disk, where every environment can read them."""
-    path = Path(cache) / "columns" / f"{cell.table}-{cell.column.replace(' ', '_')}-{cell.rows}.npy"
+    path = Path(cache) / "columns" / f"{cell.column.replace(' ', '_')}-{cell.rows}.npy"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         np.save(path, values)
@@ -33,32 +36,45 @@ def column_file(cache, cell, values):
 
 
 def wanted(library, cell, share):
-    """How many repetitions a cell gets; a share of the full number for a first look."""
-    known = library.repeats.get(cell.rows) or library.repeats[10_001 if cell.rows > 3000 else 1001]
-    most = library.fewer.get(cell.query, known)
-    if cell_laws.known(library.name, cell):
-        most = min(most, CHECKED if cell.rows < 3000 else CHECKED // 10)  # draws only check the law
-    return max(3, math.ceil(min(known, most) * share))
+    """How many repetitions a cell gets; a share of the full number for a first look.
+
+    Where the law is known draws only check it: in a few cells, and none elsewhere.
+    """
+    known = library.repeats[cell.rows]
+    most = min(library.fewer.get(cell.query, known), known)
+    if cell_laws.settled(library.name, cell):
+        if (cell.rows, cell.regime, cell.epsilon) != (201, "fit", 1):
+            return 0
+        most = min(most, CHECKED)
+    return max(3, math.ceil(most * share))
 
 
 def questions(library, chosen, relations):
     """Every cell in every way in which the library can be asked it."""
     for cell in chosen:
-        if cell.query not in library.queries:
+        regimes = ("fit",) if cell.query in library.boundless else library.regimes
+        if cell.query not in library.queries or cell.regime not in (regimes or (cell.regime,)):
             continue
         for variant, kept in library.variants.items():
             for relation in kept:
-                if relation not in relations or (cell.table != "main" and variant in ("rough", "hinted")):
-                    continue
-                if variant == "hinted" and not narrowed(cell):
-                    continue
-                yield cell, variant, relation
+                if relation in relations and says(variant, cell):
+                    yield cell, variant, relation
 
 
-def narrowed(cell):
-    """Whether a quantile or mean would be asked within other bounds if the hint were made bounds."""
-    known = cell.public
-    return cell.query in (*QUANTILES, "mean") and known.hinted() != (known.low, known.high)
+def says(variant, cell):
+    """Whether what a variant of ours adds would be true of the column, and changes the question."""
+    if (
+        variant == "half"
+    ):  # half of the price for what others answer with the whole: behind in every inner quantile
+        return cell.query not in ("median", "q10", "q90", "q99")
+    if variant == "tight":
+        return cell.regime == "fit" and cell.query != "count"
+    if variant == "loose":
+        return cell.regime != "fit" and cell.query in ("mean", "variance")
+    if variant == "rough":
+        hinted = cell.regime != "fit" and cell.column in COLUMNS and cell.rows == 1001
+        return hinted and cell.query in (*QUANTILES, "mean")
+    return True
 
 
 def ask(library, environment, cache, chosen, relations, *, share=1.0, seconds=SECONDS, progress=None):
@@ -80,8 +96,8 @@ def ask(library, environment, cache, chosen, relations, *, share=1.0, seconds=SE
         name = cell.name(library.name, variant, relation)
         repeats = wanted(library, cell, share)
         if (kept.get(name + LAW) or {"values": []})["values"]:
-            repeats = min(repeats, CHECKS if cell.rows < 3000 else 3)
-        repeats = kept.missing(name, repeats)
+            repeats = CHECKS if (cell.rows, cell.regime) == (201, "fit") else 0
+        repeats = kept.missing(name, repeats) if repeats else 0
         spent = (kept.get(name) or {"seconds": 0.0})["seconds"]
         if not repeats or spent > seconds or (values := cell.values()) is None:
             continue

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 ANSWERED = 0.9  # a library that raises more often than one time in ten is no choice
-BARS = {"none": 0.5, "rough": 0.3, "tight": 1.05, "cell": 1.7}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

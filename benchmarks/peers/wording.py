@@ -4,21 +4,27 @@ HOW = """\
 How everybody was asked, and what the comparison cannot say, is in {doc}`peers_rules`; every single cell is in
 {doc}`peers_cells`, times, memory and bad input in {doc}`peers_speed`.
 """
+STANDING = """\
+A ratio is our error over the best peer's, so less than 1 means that ours is smaller. *A peer is better*: by more than
+1 % and twice the simulation error. OpenDP answers with one of equally spaced candidates, and one of them may happen to
+lie on the answer; where it is the best, the last columns have its error averaged over 32 shifts of its candidates.
+*Useless*: the error exceeds the spread of the column (for a variance, the variance itself). The bars are below, and so
+is what lies behind every lost cell.
+"""
 BETTER = """\
 Cells in which the best peer's error is smaller than ours by more than 1 % and twice the simulation error, the worst
-first. `tight` is judged here on the columns whose bounds fit (unif, bimodal, bimodal50); of the others it would be
-untrue, and what it costs there is on the page of all cells. *Over shifted grids*: OpenDP answers with one of its
-candidates; here is the ratio when they lie anywhere, averaged over 32 shifts of its grid. *Grid luck*: with shifted
-candidates no peer is better.
+first. *With its luck* is the ratio as OpenDP was asked, where shifting its candidates changes it; *spread* is the error
+beyond which an answer tells nothing. PyDP's quantiles are simulated with 30 to 100 draws: where their error is a rare
+far answer, as often on tied columns, such a sample misses it and the ratio is too large.
 """
-ACCURACY = "Error is the root mean square against the statistic of the sample itself. A dot is one cell.\n"
-MEANS = "Geometric means of our error over the best peer's, with the simulation error:\n"
-TIES = """\
-Median of 1,001 rows, root mean square error. Sordino is told the step of the column (whole years, cents, dollars), as a
-schema would; no peer has such an option.
+MEANS = "Geometric means of our error over the best peer's, without a hint:\n"
+MORE = """\
+What the caller may say beyond the bounds, where it is true: `tight=True` that they fit, `loose=True` that they are far
+too wide, or a rough centre and spread, both wrong by a factor of three (n = 1001). The peers have no such options.
 """
-REAL = """\
-5,001 rows drawn once from each, ε = 1, root mean square error; bounds are round numbers that anybody would state.
+COLUMNS = """\
+Each column is declared with bounds that fit, and again with bounds 10 and 1000 times as wide. No constant of Sordino
+was chosen on any of these columns: what is tuned is in `mechanisms/tuned.py` with the shapes on which it was.
 """
 TIMES = """\
 Incomes in [0, 5·10⁶], ε = 1, CPU seconds. *Array to answer* is all that one release needs when the modules are loaded;
@@ -45,32 +51,20 @@ After a change of ours, `python -m benchmarks.peers accuracy --only sordino` and
 smoke` takes a few minutes, `--share 0.2` a fifth of the repetitions.
 """
 CELLS = """\
-Three numbers with slashes are: {shown}. Ratios above 1.01 beyond twice the simulation error are bold; ± is the
-simulation error of the first ratio. See {{doc}}`peers` for the summary and {{doc}}`peers_rules` for the rules.
+{download}`peers_cells.csv` has a line for every cell: the relation, how wide the bounds were, the statistic, the
+column, rows, ε, the truth of the sample, the error beyond which an answer is useless, the best peer and its root mean
+square error, the same when OpenDP's candidates lie anywhere, and ours in every way of asking. Here are the ratios of
+the default to the best peer over 32 shifts of the candidates, the median of the sizes in each place; the ratios of ε =
+1 and ε = 0.1 with a slash between them. See {doc}`peers` for the summary and {doc}`peers_rules` for the rules.
 """
 LAWS = """
-For {count} of our answers (quantiles, counts, means with tight bounds) root mean square and median errors are those of
-the exact output law, for a simulation misses rare far answers. So they are for the peers' answers that the table *laws
-and draws* names. All else is simulated.
+For {count} of our {all} answers root mean square and median errors are those of the exact output law, for a simulation
+misses rare far answers. So they are for the peers' answers that the table *laws and draws* names. All else is
+simulated.
 """
 CHECKED = """\
 Each law was tested against the library's own draws in every cell (Kolmogorov and Smirnov). If the laws are right, the
 p-values are uniform, which the fourth column tests; the last is the least of them times their number.
-"""
-HINTED = """\
-No peer takes a centre and a spread, but its user can turn the same wrong hint into bounds. The table has replace-one,
-quantiles and means, the best of OpenDP, diffprivlib and PyDP at ε/2 (its mean), all by exact law. Somebody who may be
-wrong by a factor of three in either direction has to leave about ten spreads on either side; narrower bounds look
-better here because this hint happens to be too wide, and would cut the column if it were as much too narrow.
-"""
-SAME = """\
-With ten spreads, question by question: Sordino with the hint as a hint, and Sordino within the very bounds that the
-peers get. A hint is weaker than bounds, for it may be wrong without harm: where the declared bounds reach to a million
-and the hint says five, rare far answers remain possible with a hint and are cut off by bounds.
-"""
-GEOMETRIC = """\
-A user who knows that a column is positive and skewed would space OpenDP's candidates in equal ratios (from a hundred-
-millionth of the upper bound). Geometric means over sizes and prices; no part of the bars.
 """
 SHARED = """\
 The machine was shared (load {load}), so times are CPU seconds, the libraries took turns within each question, and

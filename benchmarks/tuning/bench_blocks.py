@@ -21,9 +21,8 @@ class Released(Cell):
         errors = []
         truth = middle_of_logs({"x": np.asarray(self.column)})
         for seed in range(24):
-            with sd.open({"x": self.column}, budget=self.price, reason=f"tuning {seed}") as people:
-                answer = people.release(self.statistic, self.price)
-            errors.append(float(answer) - truth)
+            people = sd.open({"x": self.column}, budget=self.price, reason=f"tuning {seed}")
+            errors.append(float(people.release(self.statistic, self.price)) - truth)
         return math.sqrt(sum(error**2 for error in errors) / len(errors))
 
 

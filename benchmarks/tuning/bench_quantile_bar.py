@@ -1,6 +1,7 @@
-"""Constants of a quantile's bar: error of the answer beside it with each moved, over the error as shipped."""
+"""Constants of a quantile's bar: how wide the bar is, and the error of the answer beside it with each moved."""
 
 import sordino as sd
+from benchmarks.tuning import bar_widths
 from benchmarks.tuning.moved import COLUMNS, Cell, shapes, sweep
 from sordino.mechanisms.tuned import ForQuantileBar
 
@@ -14,9 +15,17 @@ def cells():
 
 
 def tables():
-    """What becomes of the error."""
+    """Half widths over e95, and what becomes of the error."""
+    for title, chosen in (
+        (
+            "Half width of a median's bar over e95, on the shapes on which constants were chosen.",
+            bar_widths.SHAPES,
+        ),
+        ("The same on other shapes.", bar_widths.OTHERS),
+    ):
+        yield title, bar_widths.COLUMNS, bar_widths.rows_of(chosen)
     yield (
-        "Constants of a quantile's bar: error of the answer beside it with each moved, over the error as shipped.",
+        "Error of the answer beside a bar with each constant moved, over the error as shipped.",
         COLUMNS,
-        sweep(ForQuantileBar, list(cells())),
+        sweep(ForQuantileBar, list(cells()), lambda name: name == "ANSWER"),
     )

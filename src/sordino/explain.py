@@ -220,7 +220,10 @@ def clipped(bar: Interval, *, several: bool = False) -> str:
     if bar.added is not None:
         said += f" {wider(bar.added)}"
     if bar.beyond is None:
-        return f"{said} What is cut away is not in it, and how many rows lie beyond is not known."
+        return (
+            f"{said} What is cut away is not in it. How many rows lie beyond, and what they hide, is not known: a "
+            "count of them (with a filter) has a free interval, and with tight=True nothing is cut."
+        )
     said += f" What is cut away is not in it: fewer than {bar.beyond:,} rows lie beyond (in 95 of 100 such releases)"
     if bar.hidden is None:
         return f"{said}."

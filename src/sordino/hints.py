@@ -19,9 +19,10 @@ class Hints:
 
     Attributes:
         rows: Number of rows (public under replace-one), or a declared rough one.
-        centre: Guess of the centre of the column.
-        spread: Guess of its spread.
-        tight: The bounds fit the column: plain noise at the full price.
+        centre: Guess of the mean of the column. Quantiles, minima and maxima use it together with a spread only.
+        spread: Guess of its standard deviation; a factor of three either way does no harm.
+        tight: The bounds fit the column, whose rows fill them: plain noise at the full price. Not so where a quarter of
+            the range holds nearly all rows.
         loose: The bounds of a mean, sum, variance or deviation are far too wide (ten times or more): search them
             aggressively. Where they do fit after all, answers can be several times worse than plain noise. For minimum
             and maximum: rather far inside the data than outside.

@@ -175,6 +175,15 @@ class FiniteLattice(Lattice):
         """The point nearest to zero: where magnitudes are counted from when nothing better is known."""
         return self.index(0)
 
+    def finer(self, bits: int) -> FiniteLattice:
+        """The same ends, and ``2^bits`` steps in place of one.
+
+        Example:
+            >>> FiniteLattice(Fraction(0), Fraction(1), 120).finer(3).last
+            960
+        """
+        return FiniteLattice(self.origin, self.step / 2**bits, self.last << bits)
+
     def index(self, value: checks.Number) -> int:
         """The number of the nearest point, clamped to the ends."""
         return min(max(Lattice.index(self, value), 0), self.last)

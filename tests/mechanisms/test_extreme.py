@@ -85,11 +85,14 @@ def test_people_with_two_rows_are_protected_and_the_full_slope_would_not_do(uppe
 @pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
 @pytest.mark.parametrize("spared", [0, 1])
 def test_levels_count_the_rows_beyond(upper, spared):
-    mechanism = Extreme(price=Pure(1) if not spared else Pure(0.6), lattice=LATTICE, upper=upper, rows=40,
+    low = 0 if upper else -TOP  # the asked bound is not the anchor
+    lattice = FiniteLattice(Fraction(low), Fraction(1), TOP)
+    mechanism = Extreme(price=Pure(1) if not spared else Pure(0.2), lattice=lattice, upper=upper, rows=40,
                         tight=bool(spared))  # fmt: skip
     assert mechanism.plan.spared == spared
     for rows in replace_world(SMALL, 4)[0]:
-        law = mechanism.law(read(statistic_of(upper), rows, 9))
+        statistic = statistic_of(upper, low=low, high=low + TOP)
+        law = mechanism.law(read(statistic, [low + row for row in rows], 9))
         for point in range(TOP + 1):
             beyond = sum(row > point if upper else row < point for row in rows)
             assert law.level(point) == max(beyond - spared, 0)
@@ -99,7 +102,7 @@ def test_levels_count_the_rows_beyond(upper, spared):
 def test_draws_follow_the_law_and_not_another(upper):
     rows = [1, 2, 2, 4, 6]
     statistic = statistic_of(upper)
-    mechanism = Extreme(price=Pure(1), lattice=LATTICE, upper=upper, rows=40)
+    mechanism = Extreme(price=Pure(1), lattice=LATTICE, upper=upper, rows=5)
     source, bits = Memory({"x": np.asarray(rows, dtype=float)}), SeededBits(5)
     draws = [
         int(
@@ -112,12 +115,12 @@ def test_draws_follow_the_law_and_not_another(upper):
     observed = np.bincount(draws, minlength=TOP + 1)
 
     def distance(price):
-        law = Extreme(price=price, lattice=LATTICE, upper=upper, rows=40).law(read(statistic, rows, 9))
+        law = Extreme(price=price, lattice=LATTICE, upper=upper, rows=5).law(read(statistic, rows, 9))
         expected = np.array([law.probability(point) for point in range(TOP + 1)]) * len(draws)
         return float(np.sum((observed - expected) ** 2 / np.maximum(expected, 1e-9)))
 
     assert distance(Pure(1)) < 24.3  # 99.9 % of chi-square with 7 degrees of freedom
-    assert distance(Pure(1.3)) > 24.3
+    assert distance(Pure(1.6)) > 24.3
 
 
 def error(upper, rows, price, low, high, **options):
@@ -316,7 +319,7 @@ def test_where_rows_may_be_dropped_a_replacement_counts_as_two(upper, anchor):
     kind = Maximum if upper else Minimum
     statistic = kind("x", low=0, high=TOP, step=1, missing="drop", neighbors=Neighbors.ADD_REMOVE_ONE)
     mechanism = (
-        anchored(upper, Pure(1)) if anchor else Extreme(price=Pure(1), lattice=LATTICE, upper=upper, rows=40)
+        anchored(upper, Pure(1)) if anchor else Extreme(price=Pure(1), lattice=LATTICE, upper=upper, rows=8)
     )
     source, bits = Memory({"x": np.array([1.0, 2, 2, 4, 6, 6, 7, 0])}), SeededBits(9)
     asks = [lambda ask: source.summary(ask)[0]] * 50

@@ -265,7 +265,7 @@ def test_a_population_needs_a_public_number_of_rows_or_a_design():
     )
     assert 0 <= share.interval.low < share.interval.high <= 1
     assert share.interval.added >= 0
-    with pytest.raises(sd.Unsupported, match="coverage was measured"):
+    with pytest.raises(sd.Unsupported, match="ask for the mean and multiply"):
         fixed.release(sd.Sum("age", low=0, high=120), sd.Pure(1), interval=Population(0.9), tight=True)
 
 
@@ -279,3 +279,23 @@ def test_what_is_asked_is_checked():
         Population(0.9, inclusion=2)
     assert Sample(0.9, simultaneous=True).each_of(3).level == pytest.approx(0.9 ** (1 / 3))
     assert Lattice.dyadic(0).step == 1
+
+
+@pytest.mark.parametrize("neighbors", ["replace-one", "add-remove-one"])
+@pytest.mark.parametrize(
+    ("statistic", "reason"),
+    [
+        (sd.Sum("x", low=0, high=10), "ask for the mean and multiply"),
+        (sd.Variance("x", low=0, high=10), "fourth moments"),
+        (sd.StandardDeviation("x", low=0, high=10), "fourth moments"),
+        (sd.SecondMoment("x", low=0, high=10, centre=0), "fourth moments"),
+        (sd.Quantiles("x", qs=(0.25, 0.75), low=0, high=10), "covers the rows alone"),
+    ],
+    ids=lambda one: one.name if hasattr(one, "name") else "",
+)
+def test_what_covers_the_rows_alone_says_why_before_anything_is_spent(statistic, reason, neighbors):
+    people = sd.open({"x": [1.0, 2.0, 3.0] * 100}, budget=sd.Pure(9), neighbors=neighbors)
+    with pytest.raises(sd.Unsupported, match=reason) as refused:
+        people.release(statistic, sd.Pure(1), interval=sd.Population(0.9))
+    assert "sd.Sample(0.95) is for the rows" in str(refused.value)
+    assert people.remaining == sd.Pure(9)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sordino as sd
+from benchmarks.tuning import bar_widths
 from sordino.coverage import Population, Sample
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
@@ -70,6 +71,23 @@ def least(draws, level=LEVEL):
 
 def middle(data, q=0.5):
     return float(np.sort(data)[math.ceil(q * len(data)) - 1])
+
+
+@pytest.mark.parametrize(("shape", "rows", "epsilon"), [("normal", 10_001, 1), ("uniform", 100_000, 0.1)])
+def test_bars_are_about_twice_as_wide_as_the_errors(shape, rows, epsilon):
+    """By exact laws: half widths over e95, and the error of the answer beside a bar over that without."""
+    found = bar_widths.widths(bar_widths.SHAPES[shape], rows, epsilon, REPLACE, columns=2, answers=10)
+    assert all(one <= most for one, most in zip(found, (2.2, 2.7, 4.2, 1.8), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shapes", [bar_widths.SHAPES, bar_widths.OTHERS], ids=["chosen on", "others"])
+def test_bars_are_about_twice_as_wide_as_the_errors_on_all_shapes(shapes):
+    *_, (*_, middle, mean, most, error) = bar_widths.rows_of(shapes)
+    assert middle <= 2
+    assert mean <= 2.5
+    assert most <= 4.2
+    assert error <= 1.6
 
 
 @pytest.mark.parametrize("shape", ["log-normal", "heaped", "edge"])

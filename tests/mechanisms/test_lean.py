@@ -10,6 +10,7 @@ from sordino.data.memory import Memory
 from sordino.lattice import FiniteLattice
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.clip.auto_clip_plan import plan_auto_clip
+from sordino.mechanisms.parts.error_law import ErrorLaw
 from sordino.mechanisms.parts.loss import loss_range
 from sordino.mechanisms.quantile.leaning import leaning
 from sordino.mechanisms.quantile.plan import plan_quantile
@@ -120,3 +121,28 @@ def test_a_mean_with_few_rows_keeps_most_of_its_price_for_the_noise():
     assert middling.noise_share >= Fraction(59, 100)
     hinted = plan_auto_clip(rows=201, price=Pure(0.1), low=0, high=1000, centre=1, spread=1)
     assert hinted.floor < 10
+
+
+ZEROS = [(0.45, 0.9, 1001, 0.1), (0.45, 0.99, 1001, 0.1), (0.45, 0.9, 201, 0.5), (0.75, 0.99, 201, 1)]
+
+
+@pytest.mark.parametrize(("zeros", "q", "rows", "epsilon"), ZEROS)
+def test_a_column_of_zeros_does_not_answer_zero(zeros, q, rows, epsilon):
+    """Rows on the anchor pay for no lean: were they counted on, the error would be the quantile itself."""
+    random = np.random.default_rng(11)
+    column = np.minimum(np.where(random.random(rows) < zeros, 0.0, random.lognormal(0, 1, rows)), 14.0)
+    truth = float(np.quantile(column, q, method="inverted_cdf"))
+    law = law_of(Quantile("x", q=q, low=0, high=14), column, Pure(epsilon))
+    assert ErrorLaw(law, truth=Fraction(truth), step=None).mean_square < (0.6 * truth) ** 2
+
+
+@pytest.mark.parametrize("width", [1, 10, 1000])
+def test_a_low_quantile_is_not_drawn_to_zero(width):
+    """Beside the exponential mechanism over gaps, whose measure is uniform."""
+    from benchmarks.peers.laws import gaps
+
+    column = np.random.default_rng(77).lognormal(0, 0.5, 1001)
+    truth = float(np.quantile(column, 0.1, method="inverted_cdf"))
+    law = law_of(Quantile("x", q=0.1, low=0, high=8 * width), column, Pure(0.1))
+    found = math.sqrt(ErrorLaw(law, truth=Fraction(truth), step=None).mean_square)
+    assert found < 1.2 * gaps(column, 0, 8 * width, 0.1, 0.05).rmse(truth)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from sordino.coverage import Sample
 from sordino.data.memory import Memory
 from sordino.errors import ParameterError
 from sordino.exact.bits import SeededBits
@@ -231,7 +232,7 @@ def test_noise_for_another_table_is_refused():
 def test_bars_cover_and_half_as_wide_ones_do_not(price):
     """Coverage over 120 draws of a table; all cells by themselves."""
     statistic = crosstab(neighbors=Neighbors.ADD_REMOVE_ONE)
-    made = asked(statistic, price, interval=0.9)
+    made = asked(statistic, price, interval=Sample(0.9))
     source, bits = Memory(DATA), SeededBits(6)
     truth = np.array(statistic.open(source.summary(statistic.request())[0]).value)
     inside, near = [], []

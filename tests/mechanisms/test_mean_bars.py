@@ -8,21 +8,20 @@ import pytest
 
 import sordino as sd
 from sordino.coverage import Population, Sample
-from sordino.data.memory import Memory
-from sordino.exact.bits import SeededBits
+from sordino.lattice import Lattice
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.clip.blurred import Blur, blurred_quantile, flat_topped_quantile
-from sordino.mechanisms.clip.clipped_bar import ClippedBar
+from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
 from sordino.mechanisms.clip.cut_tails import CutTails, Rarity
 from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
+from sordino.mechanisms.clip.whole_or_interval import Chosen
 from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.noise.gaussian import Gaussian
 from sordino.noise.laplace import Laplace
 from sordino.privacy import Pure
-from sordino.session.quote import prepare
+from tests.support.mean_bar_releases import covered
 from tests.support.mean_bar_worlds import exact_miss, hostile_columns
-from tests.support.mean_shapes import shapes, widened
 from tests.support.plain_or_cut_worlds import columns, small_plan
 
 REPLACE, ADD = sd.Neighbors.REPLACE_ONE, sd.Neighbors.ADD_REMOVE_ONE
@@ -52,6 +51,29 @@ def test_hostile_columns_miss_rarely_and_a_fifth_narrower_is_rejected(rows, anch
         assert max(exact_miss(family, one, miss) for one in some) <= miss
     one = np.full(rows, 2**29)  # a heap: the whole range, whose bar is tight but for a quarter of the miss
     assert exact_miss(family, one, 0.05, narrower=0.8) > 0.05
+
+
+@pytest.mark.parametrize("top", [40, 120])
+@pytest.mark.parametrize("place", [0, 2])
+def test_intervals_that_share_their_codes_have_the_wider_bar_of_both(top, place):
+    """On coarse lattices a favoured interval and another one are the same codes: nobody can tell which was drawn."""
+    anchor = top // place if place else 0
+    family = Family(plan_cut(rows=1000, price=Pure(1), cells=top), top=top, anchor=anchor)
+    shared = 0
+    for level in family.plan.levels:
+        first, last = family.places(level)
+        favoured, found = set(family.favoured(level).tolist()), {}
+        for start in range(first, last + 1):
+            found.setdefault(family.interval(level, start), set()).add(start in favoured)
+        for (low, high), priors in found.items():
+            drawn = Chosen(level, low, high, Fraction(0))
+            reach = JointReach.of(family, drawn, Fraction(1000), Lattice())
+            tails = CutTails.of(family, 0.05)
+            needed = max((tails.favoured if one else tails.others)[level] for one in priors)
+            assert set(reach.priors) == priors
+            assert 1000 * needed <= reach.half(0.05) <= 1000 * needed + 2
+            shared += len(priors) == 2
+    assert shared
 
 
 def test_a_bar_without_the_charge_of_intervals_is_rejected():
@@ -145,45 +167,6 @@ def test_what_a_quotient_can_be_at_most():
 
 
 # Over releases -------------------------------------------------------------------------------------------
-
-
-def covered(statistic, data, price, asked, draws, *, seed, hints=None, truth=None, narrower=1.0, fresh=None):
-    """How often bars cover the statistic of the rows as they were cut, or of a population."""
-    rows = len(data)
-    part = prepare(
-        statistic, price, neighbors=statistic.neighbors, unit=sd.Unit(), rows=rows, interval=asked,
-        hints=hints or {},
-    ).parts[0]  # fmt: skip
-    bits, hits, widths = SeededBits(seed), 0, []
-    for place in range(draws):
-        values = np.asarray(data if fresh is None else fresh(place), float)
-        source = Memory({"x": values})
-        answer = part.mechanism.answer(
-            part.statistic, lambda request, source=source: source.summary(request)[0], part.grid, bits=bits
-        )
-        bar = part.bar.around(answer)
-        cut = bar.cut or (statistic.low, statistic.high)
-        target = truth(*cut) if truth is not None else _clipped(statistic, values, *cut)
-        middle, half = (bar.low + bar.high) / 2, narrower * (bar.high - bar.low) / 2
-        slack = (
-            1e-9 * max(abs(statistic.low), abs(statistic.high), 1) * (rows if statistic.name == "sum" else 1)
-        )
-        hits += middle - half - slack <= target <= middle + half + slack
-        widths.append(bar.high - bar.low)
-    return hits / draws, float(np.median(widths))
-
-
-def _clipped(statistic, values, low, high):
-    units = statistic.grid
-    step = float(units.step)
-    rounded = np.rint((np.clip(values, statistic.low, statistic.high) - float(units.origin)) / step)
-    kept = np.clip(rounded * step + float(units.origin), low, high)
-    centre = getattr(statistic, "centre", 0) or 0
-    known = {
-        "mean": np.mean, "sum": np.sum, "variance": np.var, "standard-deviation": np.std,
-        "second-moment": lambda values: np.mean((values - centre) ** 2),
-    }  # fmt: skip
-    return float(known[statistic.name](kept))
 
 
 @pytest.mark.sampled(5)
@@ -306,63 +289,6 @@ def test_means_that_were_cut_differently_have_no_difference():
     assert release.interval[0].cut != release.interval[1].cut
     with pytest.raises(sd.ParameterError, match="cut alike"):
         release.difference("a", "b")
-
-
-COLUMNS = ("normal", "log-normal", "Pareto", "two bumps", "90% zeros", "heap", "ages", "3% at the bound")
-SETTINGS = [(201, 1, REPLACE), (1001, 0.3, ADD), (1001, 3, REPLACE), (10_001, 0.1, ADD)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", COLUMNS)
-@pytest.mark.parametrize(("rows", "epsilon", "neighbors"), SETTINGS)
-@pytest.mark.parametrize("kind", ["fit", "x30"])
-def test_means_are_covered(shape, rows, epsilon, neighbors, kind):
-    data = dict(shapes(rows, np.random.default_rng(5)))[shape]
-    low, high = widened(kind, data)
-    mean = sd.Mean("x", low=low, high=high, neighbors=neighbors)
-    found, _ = covered(mean, data, sd.Pure(epsilon), Sample(0.95), 2000, seed=11)
-    assert found >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 2000)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", COLUMNS)
-@pytest.mark.parametrize("kind", [sd.Variance, sd.StandardDeviation, sd.SecondMoment])
-@pytest.mark.parametrize(
-    ("rows", "epsilon", "neighbors", "wide"),
-    [(1001, 1, REPLACE, "x30"), (4001, 0.3, ADD, "x30"), (2001, 3, REPLACE, "fit")],
-)
-def test_squares_are_covered(shape, kind, rows, epsilon, neighbors, wide):
-    data = dict(shapes(rows, np.random.default_rng(5)))[shape]
-    low, high = widened(wide, data)
-    more = {"centre": low} if kind is sd.SecondMoment else {}
-    statistic = kind("x", low=low, high=high, neighbors=neighbors, **more)
-    if choose(statistic, sd.Pure(epsilon), rows=rows).name != "plain-or-cut-squares":
-        return
-    found, _ = covered(statistic, data, sd.Pure(epsilon), Sample(0.95), 2000, seed=11)
-    assert found >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 2000)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", COLUMNS)
-@pytest.mark.parametrize(("rows", "epsilon", "neighbors"), SETTINGS)
-def test_means_of_populations_are_covered(shape, rows, epsilon, neighbors):
-    many = dict(shapes(400_000, np.random.default_rng(8)))[shape]
-    low, high = widened("x4", many)
-    mean = sd.Mean("x", low=low, high=high, neighbors=neighbors)
-    known = {}
-
-    def truth(bottom, top):
-        key = (bottom, top)
-        if key not in known:
-            known[key] = float(np.mean(np.clip(many, bottom, top)))
-        return known[key]
-
-    random = np.random.default_rng(9)
-    found, _ = covered(
-        mean, many[:rows], sd.Pure(epsilon), Population(0.95), 2000, seed=11, truth=truth,
-        fresh=lambda _: random.choice(many, rows),
-    )  # fmt: skip
-    assert found >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 2000)
 
 
 def test_groups_are_explained_in_one_paragraph_and_a_histogram_is_labelled_above_its_bars():

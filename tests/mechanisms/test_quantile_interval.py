@@ -16,8 +16,10 @@ from sordino.exact.bits import SeededBits
 from sordino.hints import Hints
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.clip.column import SortedColumn
+from sordino.mechanisms.quantile.crossing import Crossing, crossing_loss
 from sordino.mechanisms.quantile.ladder import (
     Rungs,
+    Weighing,
     exponents,
     miss_bound,
     nats_needed,
@@ -40,15 +42,26 @@ class World:
     """All datasets of one size on a tiny lattice, and the exact law of the rung around every point."""
 
     def __init__(
-        self, rows, last, epsilon, base, *, neighbors=REPLACE, q=Fraction(1, 2), flip=True, rule="lower"
+        self,
+        rows,
+        last,
+        epsilon,
+        base=3,
+        *,
+        neighbors=REPLACE,
+        q=Fraction(1, 2),
+        flip=True,
+        rule="lower",
+        gap=None,
     ):
-        self.rows, self.last, self.flip = rows, last, flip
+        self.rows, self.last, self.price = rows, last, float(epsilon)
         self.statistic = Quantile("x", q=q, rule=rule, low=0, high=last, step=1, neighbors=neighbors)
-        self.slope = Fraction(epsilon) / 2
-        self.growth = Fraction(math.log(base)).limit_denominator(1000)
+        growth = Fraction(math.log(base)).limit_denominator(1000)
+        self.choice = Weighing(Fraction(epsilon) / 2, growth, last, flip=flip)
+        if gap is not None:
+            self.choice = Crossing.of(float(epsilon), contribution=1, gap=gap)
         self.radii = tuple(range(last + 1))
-        needed = nats_needed(MISS, growth=float(self.growth), rungs=last, flip=flip) / float(self.slope)
-        self.target = on_target_lattice(needed - (neighbors is REPLACE))
+        self.target = self.choice.target(MISS) - (neighbors is REPLACE)
         self.unit = Fraction(1) if neighbors is REPLACE else max(q, 1 - q)
 
     def chances(self, data, centre):
@@ -56,9 +69,8 @@ class World:
         below = {cut: sum(one < cut for one in data) for cut in rungs.cuts}
         allowed, needed = margins(self.statistic, len(data))
         spare = spares(rungs, below, needed=needed, allowed=allowed, unit=self.unit)
-        short = exponents(scores(spare, self.target), slope=self.slope, growth=self.growth)
         ends = [rungs.ends(place) for place in range(rungs.size)]
-        return ends, rung_chances(short, flip=self.flip)
+        return ends, self.choice.chances(spare, self.target)
 
     def datasets(self, rows):
         return itertools.combinations_with_replacement(range(self.last + 1), rows)
@@ -85,13 +97,13 @@ class World:
         return worst
 
     def worst_loss(self):
-        """Over the price, which is twice the slope."""
+        """Over the price."""
         worst = 0.0
         for one, other in set(self.neighbours()):
             for centre in range(self.last + 1):
                 a, b = self.chances(one, centre)[1], self.chances(other, centre)[1]
                 worst = max(worst, *(abs(math.log(x / y)) for x, y in zip(a, b, strict=True)))
-        return worst / float(2 * self.slope)
+        return worst / self.price
 
 
 WORLDS = [
@@ -104,11 +116,18 @@ WORLDS = [
     World(4, 4, 2, 3, rule="interpolated"),
     World(4, 4, 2, 3, rule="interpolated", neighbors=ADD, q=Fraction(1, 3)),
     World(4, 4, 2, 3, rule="upper", neighbors=ADD, q=Fraction(1, 3)),
+    World(4, 4, 2, gap=1.0),
+    World(5, 3, 6, gap=3.4),
+    World(9, 3, 3, gap=2.0),
+    World(4, 4, 4, gap=2.0, neighbors=ADD, q=Fraction(3, 4)),
+    World(4, 4, 2, gap=1.0, rule="interpolated", neighbors=ADD, q=Fraction(1, 3)),
 ]
 
 
 @pytest.mark.parametrize(
-    "world", WORLDS, ids=lambda one: f"{one.statistic.rule}-{one.rows}-{one.last}-{one.unit}"
+    "world",
+    WORLDS,
+    ids=lambda one: f"{one.statistic.rule}-{one.rows}-{one.last}-{one.unit}-{type(one.choice).__name__}",
 )
 def test_every_tiny_dataset_is_covered_and_the_loss_is_the_price(world):
     assert world.worst_loss() <= 1 + 1e-9
@@ -118,21 +137,46 @@ def test_every_tiny_dataset_is_covered_and_the_loss_is_the_price(world):
         assert worst > 0.02  # no wider than it must be
 
 
-def planted(change):
-    world = World(4, 4, 2, 5)
-    change(world)
+def planted(kind, **changes):
+    world = World(4, 4, 2, 5) if kind is Weighing else World(4, 4, 2, gap=1.0)
+    for name, value in changes.items():
+        if name == "target":
+            world.target += value
+        else:
+            world.choice = replace(world.choice, **{name: value(getattr(world.choice, name))})
     return world
 
 
 def test_planted_errors_are_noticed():
-    steep = planted(lambda world: setattr(world, "slope", 2 * world.slope))
-    assert steep.worst_loss() * 2 > 1.5  # against the price of the honest slope
-    near = planted(lambda world: setattr(world, "target", world.target - 1 / world.slope))
-    assert near.worst_miss() > 2 * MISS
-    inward = planted(lambda world: setattr(world, "growth", -world.growth))
-    assert inward.worst_miss() > 2 * MISS
-    flat = planted(lambda world: setattr(world, "growth", Fraction(0)))
-    assert flat.worst_miss() > 2 * MISS
+    assert planted(Weighing, slope=lambda slope: 2 * slope).worst_loss() > 1.5  # against the honest price
+    assert planted(Weighing, target=-1).worst_miss() > 2 * MISS  # a nat
+    assert planted(Weighing, growth=lambda growth: -growth).worst_miss() > 2 * MISS
+    assert planted(Weighing, growth=lambda _: Fraction(0)).worst_miss() > 2 * MISS
+
+
+def test_planted_errors_of_a_crossing_are_noticed():
+    assert planted(Crossing).worst_loss() > 0.8
+    assert planted(Crossing, rate=lambda rate: Fraction(3, 2) * rate).worst_loss() > 1.2
+    assert planted(Crossing, gap=lambda gap: gap / 2).worst_loss() > 1.1
+    assert planted(Crossing, target=-1).worst_miss() > 1.3 * MISS
+    narrower = planted(Crossing)
+    assert planted(Crossing, target=-(narrower.target + 1) / 5).worst_miss() > 1.3 * MISS  # a fifth nearer
+
+
+def test_what_a_crossing_costs_is_what_two_rungs_can_lose():
+    """Ends that move apart, anywhere under the noise: never more than the formula, and as much far out."""
+    gap, nats = 2.0, 0.4
+    reached = lambda x: 0.5 * math.exp(-x) if x >= 0 else 1 - 0.5 * math.exp(x)  # noqa: E731
+    worst = 0.0
+    for place in np.linspace(-12, 12, 97):
+        for length in (gap, gap + 1, gap + 5):
+            for low, high in itertools.product((-nats, 0, nats), repeat=2):
+                if length + high - low >= gap:
+                    one = reached(place) - reached(place + length)
+                    other = reached(place + low) - reached(place + length + high)
+                    worst = max(worst, abs(math.log(one / other)))
+    assert worst <= crossing_loss(nats, gap) * (1 + 1e-9)
+    assert worst > 0.99 * crossing_loss(nats, gap)
 
 
 def test_rows_to_spare_by_hand():
@@ -179,18 +223,18 @@ def test_the_bound_falls_with_the_distance_and_the_growth():
 
 
 def test_one_sum_over_the_sample_is_less_than_a_split_of_the_miss():
-    options = {"growth": 1.1, "rungs": 40, "flip": True}
-    joint = population_rows(
-        0.05, slope=0.225, rows=1001, quantile=Fraction(1, 2), ranks=(501, 501), **options
-    )
     from scipy.stats import binom
 
-    split = min(
-        nats_needed(0.05 - part, **options) / 0.225 + 501 - binom.ppf(part / 2, 1001, 0.5)
-        for part in (0.01, 0.02, 0.03, 0.04)
-    )
-    sample = nats_needed(0.05, **options) / 0.225
-    assert sample < joint < split
+    for choice in (
+        Weighing(Fraction(9, 40), Fraction(11, 10), 40, flip=True),
+        Crossing.of(0.4, contribution=1, gap=3.0),
+    ):
+        joint = population_rows(0.05, choice, rows=1001, quantile=Fraction(1, 2), ranks=(501, 501))
+        split = min(
+            choice.target(0.05 - part) + 501 - binom.ppf(part / 2, 1001, 0.5)
+            for part in (0.01, 0.02, 0.03, 0.04)
+        )
+        assert choice.target(0.05) < joint < split
 
 
 MEDIAN = sd.Median("x", low=-50, high=1050)
@@ -252,8 +296,8 @@ def test_answer_and_rung_are_one_price_whatever_comes_out():
         found = Counter()
         for centre in range(last + 1):
             rungs = mechanism.rungs(plan, centre, None)
-            short = mechanism._short(statistic, column, rungs, plan)
-            for place, chance in enumerate(rung_chances(short, flip=True)):
+            spare = mechanism.spare(statistic, column, rungs)
+            for place, chance in enumerate(plan.choice.chances(spare, plan.target)):
                 found[centre, rungs.ends(place)] += chance * law.probability(centre)
         assert math.fsum(found.values()) == pytest.approx(1)
         return found

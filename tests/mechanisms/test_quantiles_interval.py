@@ -11,7 +11,6 @@ import sordino as sd
 from sordino.coverage import Population, Sample
 from sordino.hints import Hints
 from sordino.mechanisms.clip.column import SortedColumn
-from sordino.mechanisms.quantile.ladder import rung_chances
 from sordino.mechanisms.quantile.quantiles_interval import QuantilesInterval
 
 REPLACE, ADD = sd.Neighbors.REPLACE_ONE, sd.Neighbors.ADD_REMOVE_ONE
@@ -30,8 +29,8 @@ def test_every_tiny_dataset_is_covered_at_once_and_the_loss_is_the_price(neighbo
     for centres in ((0, 0), (0, 2), (1, 3), (2, 2), (1, 4)):
         bands = mechanism.bands(plan, statistic, centres)
         chances = {
-            one: rung_chances(
-                mechanism.short(statistic, SortedColumn(one, statistic.grid), bands, plan), flip=True
+            one: plan.choice.chances(
+                mechanism.spare(statistic, SortedColumn(one, statistic.grid), bands), plan.target
             )
             for one in data
         }
@@ -54,8 +53,8 @@ def test_every_tiny_dataset_is_covered_at_once_and_the_loss_is_the_price(neighbo
                         pairs = zip(law, chances[other], strict=True)
                         worst_loss = max(worst_loss, *(abs(math.log(a / b)) for a, b in pairs))
     assert 0 < worst_miss <= miss
-    assert 0 < worst_loss <= float(2 * plan.slope) + 1e-9
-    assert float(2 * plan.slope) == pytest.approx(3.5)  # seven sixteenths of the price
+    assert 0 < worst_loss <= float(mechanism.price.epsilon) + 1e-9
+    assert mechanism.guarantee == sd.Pure(8)
 
 
 def test_a_band_is_released_with_the_answers():

@@ -2,7 +2,9 @@
 
 import ast
 import json
+import re
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -11,6 +13,7 @@ from benchmarks.peers import __main__ as door
 from benchmarks.peers import environments, libraries, running
 from benchmarks.peers.answers import Answers, meaning
 from benchmarks.peers.cells import Cell, cells, truth
+from benchmarks.peers.columns import COLUMNS, REAL
 
 FAKE = '''
 """A library that knows the mean, raises at every third median and has no variance."""
@@ -29,7 +32,7 @@ def prepare(task, column):
     return ask
 serve(prepare)
 '''
-CELLS = [Cell("main", query, "unif", 201, 1) for query in ("mean", "median", "variance", "q10")]
+CELLS = [Cell("fit", query, "uniform", 201, 1) for query in ("mean", "median", "variance", "q10")]
 
 
 @pytest.fixture
@@ -151,9 +154,25 @@ def test_ours_is_measured_from_a_copy(tmp_path):
 
 def test_all_cells_are_there():
     full = cells("full")
-    assert sum(cell.table == "main" for cell in full) == 10 * 6 * 3 * 2
+    sizes = len(COLUMNS) * 3 + len(REAL)
+    assert len(full) == sizes * 2 * (3 * 9 + 1)  # a count does not depend on the bounds
     assert len({cell.name("a", "b", "c") for cell in full}) == len(full)
     assert {cell.rows for cell in cells("smoke")} == {201}
+
+
+def test_laws_are_checked_in_a_few_cells_and_nothing_is_drawn_elsewhere():
+    grid = libraries.PEERS["opendp"]
+    assert running.wanted(grid, Cell("fit", "median", "gauss", 201, 1), 1.0) == running.CHECKED
+    assert running.wanted(grid, Cell("10x", "median", "gauss", 201, 1), 1.0) == 0
+    assert running.wanted(libraries.PEERS["pydp"], Cell("10x", "median", "gauss", 201, 1), 1.0) == 100
+
+
+def test_what_a_caller_says_is_true():
+    asked = set(running.questions(libraries.OURS, cells("full"), ["replace-one"]))
+    assert all(cell.regime == "fit" for cell, variant, _ in asked if variant == "tight")
+    assert all(cell.regime != "fit" for cell, variant, _ in asked if variant in ("loose", "rough"))
+    boundless = set(running.questions(libraries.PEERS["pydp"], cells("full"), ["add/remove"]))
+    assert {cell.regime for cell, _, _ in boundless if cell.query == "mean_auto"} == {"fit"}
 
 
 def test_an_unknown_step_is_refused(capsys):
@@ -172,8 +191,25 @@ def test_a_real_peer_answers_near_the_truth(peer, tmp_path):
     place = environments.make(library, environments.cache_folder())
     relation = next(iter(library.variants.values()))[0]
     query = "median" if "median" in library.queries else "mean"
-    cell = Cell("main", query, "unif", 1001, 1)
+    cell = Cell("fit", query, "uniform", 1001, 1)
     kept = running.ask(library, place, tmp_path, [cell], [relation], share=0.05)
     values = kept.get(cell.name(peer, next(iter(library.variants)), relation))["values"]
     assert json.dumps(values)
     assert abs(sorted(values)[len(values) // 2] - truth(query, cell.values(), 0.7)) < 0.1
+
+
+@pytest.mark.slow
+def test_the_page_for_those_who_come_from_tumult_runs():
+    ready = environments.cache_folder() / "environments" / "tmlt" / "ready.json"
+    if not ready.exists():
+        pytest.skip("tmlt is not installed; python -m benchmarks.peers environments")
+    place = environments.make(libraries.PEERS["tmlt"], environments.cache_folder())
+    page = environments.REPOSITORY / "docs" / "howto" / "coming_from_tumult.md"
+    command = place.command(libraries.ADAPTERS / "page_tmlt.py", str(page))
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=place.variables(), timeout=600
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+    medians = [float(word) for word in re.findall(r"\d+\.\d+", done.stdout)]
+    assert len(medians) == 2
+    assert all(abs(median - 36_316) < 3_000 for median in medians)  # the median of the law is e^10.5

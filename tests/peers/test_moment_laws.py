@@ -1,11 +1,12 @@
 """Laws of counts, means and variances against draws of the mechanisms they describe; wrong scales are noticed."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from benchmarks.peers import cell_laws, law_checks, moment_laws, tumult_laws
+from benchmarks.peers import cell_laws, law_checks, moment_laws, search_laws, tumult_laws
 from benchmarks.peers.cells import Cell, truth
 
 MANY = 400_000
@@ -142,7 +143,7 @@ def test_a_variance_has_a_third_of_the_budget_for_each_of_its_parts():
 def test_every_law_of_a_cell_is_near_its_truth(library):
     variant = {"pydp": "half"}.get(library, "any")
     for query in cell_laws.KNOWN[library]:
-        cell = Cell("main", query, "unif", 201, 1)
+        cell = Cell("fit", query, "uniform", 201, 1)
         law = cell_laws.of_cell(library, variant, cell, cell.values())
         right = truth(query, cell.values(), cell.public.threshold)
         room = 5 if query == "count" else 0.3
@@ -153,7 +154,7 @@ def test_every_law_of_a_cell_is_near_its_truth(library):
 
 
 def test_half_is_half_of_the_price():
-    whole, half = Cell("main", "mean", "unif", 201, 1), Cell("main", "mean", "unif", 201, 0.5)
+    whole, half = Cell("fit", "mean", "uniform", 201, 1), Cell("fit", "mean", "uniform", 201, 0.5)
     values = whole.values()
     laws = [
         cell_laws.of_cell("pydp", kind, cell, values) for kind, cell in (("half", whole), ("plain", half))
@@ -163,11 +164,44 @@ def test_half_is_half_of_the_price():
     )
 
 
-def test_narrower_bounds_are_less_noise_and_more_cut():
-    cell = Cell("main", "mean", "pareto", 201, 1)
+def test_wider_bounds_are_more_noise():
+    cell = Cell("fit", "mean", "pareto", 201, 1)
     values = cell.values()
-    wide, narrow, cut = (
-        cell_laws.of_cell("opendp", "grid", cell, values, bounds=ends) for ends in (None, (0, 49), (0, 1.5))
+    fit, wide = (
+        cell_laws.of_cell("opendp", "grid", replace(cell, regime=regime), values)
+        for regime in ("fit", "1000x")
     )
-    assert narrow.rmse(values.mean()) < 1e-3 * wide.rmse(values.mean())
-    assert cut.centre[0] < values.mean() - 0.1
+    assert wide.rmse(values.mean()) == pytest.approx(1000 * fit.rmse(values.mean()))
+
+
+def test_a_variance_drawn_again_until_it_fits_is_private_and_within_its_range():
+    """The scale solves its own equation, so the densities of neighbours differ by at most e^epsilon."""
+    scale = search_laws.bounded_scale(2.0, 25.0, 0.5)
+    assert scale > 2.0 / 0.5
+    reach = np.linspace(0, 25, 26)
+
+    def density(centre):
+        weight = np.exp(-np.abs(reach - centre) / scale)
+        mass = 2 - math.exp(-centre / scale) - math.exp(-(25 - centre) / scale)
+        return weight / (scale * mass)
+
+    worst = max(np.max(density(one) / density(one + 2.0)) for one in (0.0, 5.0, 11.5, 23.0))
+    assert math.exp(0.45) < worst <= math.exp(0.5) * (1 + 1e-9)
+    law = search_laws.diffprivlib_variance(np.array([0.0, 1.0, 9.0, 10.0] * 10), 0, 10, 0.1)
+    assert law.values.min() >= 0
+    assert law.values.max() <= 25 * 40 / 39
+
+
+def test_clipped_means_are_means_of_clipped_rows():
+    rows = np.sort(np.random.default_rng(1).normal(size=50))
+    lower, upper = np.array([-0.5, 0.1, 3.0]), np.array([0.5, 0.2, 3.5])
+    found = search_laws.clipped_means(rows, lower, upper)
+    assert found == pytest.approx([np.clip(rows, a, b).mean() for a, b in zip(lower, upper, strict=True)])
+
+
+@pytest.mark.parametrize("library", ["opendp", "diffprivlib"])
+def test_a_mean_that_looks_for_its_bounds_first(library):
+    rows = np.random.default_rng(2).normal(50, 5, 1001)
+    law = search_laws.two_stage(library, rows, 0, 1000, 4.0, np.linspace(0, 1000, 10_001))
+    assert law.rmse(rows.mean()) < 0.2 * 1000 / 1001 / 4 * math.sqrt(2)
+    assert law.median_error(rows.mean()) > 0

@@ -1,13 +1,16 @@
-"""The pages: bars, the cells where a peer is better first and bold, what is missing, times."""
+"""The pages: where we stand by regime, bars, the cells where a peer is better, what is missing, times."""
+
+import csv
+import math
+import re
+import statistics
 
 import pytest
 
 from benchmarks.peers import (
     accuracy_tables,
-    cell_laws,
+    board,
     comparison,
-    informed,
-    informed_tables,
     law_checks,
     pages,
     speed,
@@ -15,30 +18,30 @@ from benchmarks.peers import (
     summary,
 )
 from benchmarks.peers.cells import Cell
+from benchmarks.peers.libraries import label
 from benchmarks.peers.scores import Score
+from tests.support.places import ROOT
 
 
 def score(who, rmse, *, doubt=0.01, answered=100, raised=0):
     return Score(who=who, rmse=rmse, median=rmse / 2, doubt=doubt, answered=answered, raised=raised)
 
 
-def row(query, column, ours, peers, *, relation="replace-one", table="main", rows=201, shifted=None):
+def row(query, column, ours, peers, *, relation="replace-one", regime="fit", shifted=None, useful=math.inf):
     return comparison.Row(
-        cell=Cell(table, query, column, rows, 1), relation=relation, truth=1.0,
+        cell=Cell(regime, query, column, 201, 1), relation=relation, truth=1.0, useful=useful,
         ours={variant: score(f"sordino {variant}", value) for variant, value in ours.items()},
-        peers={who: score(who, value) for who, value in peers.items()}, shifted=shifted,
+        peers={who: score(who, value) for who, value in peers.items()},
+        shifted={who: score(who, value) for who, value in (shifted or {}).items()},
     )  # fmt: skip
 
 
 FOUND = [
-    row("median", "gauss", {"none": 0.1, "rough": 0.05, "tight": 1.0}, {"opendp grid": 2.0, "diffprivlib tools": 1.0}),
-    row("mean", "unif", {"none": 3.0, "rough": 1.0, "tight": 1.0}, {"diffprivlib tools": 1.0}),
-    row("max", "unif", {"none": 1.8e-4, "tight": 1.0e-4}, {"opendp grid": 1e-4, "pydp half": 1.0}, shifted=2e-4),
-    row(
-        "median", "gauss", {"none": 0.2}, {"tmlt core": 1.0, "pydp plain": 0.4, "pipelinedp local": 0.1},
-        relation="add/remove",
-    ),
-    row("median", "ages", {"none": 0.0}, {"diffprivlib tools": 1.0}, table="ties", rows=1001),
+    row("median", "gauss", {"none": 0.1, "tight": 1.0}, {"opendp grid": 2.0, "diffprivlib tools": 1.0}),
+    row("mean", "uniform", {"none": 3.0, "tight": 1.0}, {"diffprivlib tools": 1.0}, useful=2.0),
+    row("max", "uniform", {"none": 1.8e-4}, {"opendp grid": 1e-4, "pydp half": 1.0}, shifted={"opendp grid": 2e-4}),
+    row("median", "gauss", {"none": 0.1, "rough": 0.05}, {"opendp grid": 10.0}, regime="10x"),
+    row("median", "gauss", {"none": 0.2}, {"tmlt core": 1.0, "pydp plain": 0.4}, relation="add/remove"),
 ]  # fmt: skip
 TIMES = [
     {
@@ -75,109 +78,119 @@ OUTCOMES = {
 
 def test_the_best_peer_and_the_ratio():
     assert FOUND[0].best.who == "diffprivlib tools"
-    assert FOUND[0].ratio("none").value == pytest.approx(0.1)
+    assert FOUND[0].ratio().value == pytest.approx(0.1)
     assert FOUND[1].ratio("absent") is None
-    assert FOUND[2].ratio("none").value == pytest.approx(1.8)
-    assert FOUND[2].ratio("none", shifted=True).value == pytest.approx(0.9)
-    assert FOUND[2].lucky("none", 1.7)
-    assert not FOUND[2].lucky("tight", 1.7)  # no bar is missed, so nothing is excused
-    assert not FOUND[0].lucky("none", 1.7)
+    assert FOUND[2].ratio().value == pytest.approx(1.8)
+    assert FOUND[2].ratio(shifted=True).value == pytest.approx(0.9)
 
 
-def test_luck_excuses_no_cell_in_which_another_peer_is_above_the_bar():
-    other = row("max", "unif", {"none": 1.8e-4}, {"opendp grid": 1e-4, "pydp half": 1.2e-4}, shifted=2e-4)
-    assert other.ratio("none", shifted=True).value == pytest.approx(1.5)
-    assert not other.lucky("none", 1.45)
-    assert other.lucky("none", 1.6)
-    little = row("max", "unif", {"none": 1.8e-4}, {"opendp grid": 1e-4}, shifted=1.01e-4)
-    assert not little.lucky("none", 1.7)  # shifting hardly changes it: that was no luck
+def test_two_answers_that_are_right_do_not_differ():
+    right = row("min", "wages", {"none": 1e-9}, {"pydp plain": 1e-150}, useful=1.0)
+    assert right.ratio().value == 1.0
+    assert row(
+        "min", "wages", {"none": 1e-3}, {"pydp plain": 1e-150}, useful=1.0
+    ).ratio().value == pytest.approx(1e3)
+
+
+def test_luck_excuses_no_cell_in_which_another_peer_is_better():
+    other = row("max", "uniform", {"none": 1.8e-4}, {"opendp grid": 1e-4, "pydp half": 1.2e-4},
+                shifted={"opendp grid": 2e-4})  # fmt: skip
+    assert other.ratio(shifted=True).value == pytest.approx(1.5)
+    assert board.standing([other]).over == [other]
+
+
+def test_an_answer_is_hopeless_where_it_tells_nothing_and_a_peer_s_does():
+    assert FOUND[1].hopeless
+    assert not row("mean", "gauss", {"none": 3.0}, {"pydp half": 2.5}, useful=2.0).hopeless  # nobody's tells
+    assert not row("mean", "gauss", {"none": 1.9}, {"pydp half": 0.1}, useful=2.0).hopeless
 
 
 def test_shifts_are_looked_at_where_opendp_is_the_best_and_we_are_behind():
-    cell = Cell("main", "min", "unif", 201, 1)
-    values = cell.values()
-    behind = row("min", "unif", {"none": 1.0}, {"opendp grid": 1e-4, "pydp half": 1.0})
-    assert comparison.with_shifts(behind, values).shifted > 0
+    behind = row("min", "uniform", {"none": 1.0}, {"opendp grid": 1e-4, "pydp half": 1.0})
+    (found,) = comparison.with_shifts([behind])
+    assert found.shifted["opendp grid"].rmse > 0
     for same in (
-        row("min", "unif", {"none": 1e-5}, {"opendp grid": 1e-4}),
-        row("min", "unif", {"none": 1.0}, {"opendp grid": 1e-4, "pydp half": 1e-5}),
-        row("mean", "unif", {"none": 1.0}, {"opendp grid": 1e-4}),
+        row("min", "uniform", {"none": 1e-5}, {"opendp grid": 1e-4}),
+        row("min", "uniform", {"none": 1.0}, {"opendp grid": 1e-4, "pydp half": 1e-5}),
+        row("mean", "uniform", {"none": 1.0}, {"opendp grid": 1e-4}),
     ):
-        assert comparison.with_shifts(same, values) is same
+        assert comparison.with_shifts([same]) == [same]
 
 
-def test_bars_are_judged():
+def test_bars_are_judged_by_regime_and_relation():
     verdicts = {line[0]: line[1:] for line in accuracy_tables.verdicts(FOUND)}
-    mean = next(text for text in verdicts if "no hint: geometric mean over 3 cells" in text)
-    assert verdicts[mean][1].startswith("0.814")  # (0.1 · 3 · 1.8)^(1/3)
-    assert verdicts[mean][2] == "**missed**"
-    over = next(text for text in verdicts if "no hint: cells above 1.7" in text)
-    assert verdicts[over][1].startswith("2 of 3 (1 by grid luck: max unif n=201 ε=1, 1.8 → 0.9)")
-    assert verdicts[over][2] == "**missed**"  # one of the two is no luck
-    tight = next(text for text in verdicts if "tight, of columns whose bounds fit: cells above 1.05" in text)
-    assert verdicts[tight][2] == "held"
-    untrue = next(text for text in verdicts if "tight, also where that is untrue: cells above 1.05" in text)
-    assert verdicts[untrue][::2] == ("–", "")  # told, not judged
-    rivals = next(text for text in verdicts if "Tumult and PyDP" in text)
-    assert verdicts[rivals][1].startswith("0.5 ")  # 0.2 / 0.4: PipelineDP is no rival of this bar
-    assert verdicts[rivals][2] == "held"
+    fit = "replace-one, bounds that fit: "
+    assert verdicts[fit + "geometric mean over 3 cells"][1:] == (
+        "0.814 ± 1 %",
+        "**missed**",
+    )  # (0.1 · 3 · 1.8)^(1/3)
+    assert verdicts[fit + "cells above 1.2"][1:] == ("1; largest ratio 3 ± 1 %", "**missed**")  # 1.8 was luck
+    assert verdicts[fit + "useless where a peer is not"][1:] == ("1", "**missed**")
+    wide = "replace-one, bounds 10 times too wide: "
+    assert verdicts[wide + "geometric mean over 1 cells"][2] == "held"
+    assert verdicts["add/remove, bounds that fit: geometric mean over 1 cells"][1].startswith("0.5")
 
 
 def test_cells_where_a_peer_is_better_come_worst_first_and_bold():
-    worst = accuracy_tables.better_peers(FOUND, "replace-one", "none")
-    assert [one.cell.query for one in worst] == ["mean", "max"]
-    text = accuracy_tables.better_table(FOUND, "replace-one", "none")
-    assert text.index("**mean, unif") < text.index("**max, unif")
-    assert "grid luck" in text.splitlines()[3]
-    assert accuracy_tables.better_table(FOUND, "replace-one", "rough") == "None.\n"
+    now = board.standings(FOUND)["replace-one", "fit"]
+    assert [one.cell.query for one in now.better] == ["mean"]
+    assert "**3 ± 1 %**" in accuracy_tables.better_table(now.better)
+    assert accuracy_tables.better_table([]) == "None.\n"
+    many = accuracy_tables.better_table(now.better * 12)
+    assert "And 2 more" in many
+
+
+def test_a_statistic_counts_once_however_the_peers_are_asked(tmp_path, monkeypatch):
+    kept = {"opendp": object(), "sordino": object()}
+    monkeypatch.setattr(comparison, "Answers", lambda cache, library, version: kept[library.name])
+
+    def scored(kept, cell, relation, values):
+        del kept, relation, values
+        ours = {"none": score("sordino none", 1.0)} if cell.query == "mean" else {}
+        return ours, {"opendp grid": score("opendp grid", 3.0 if cell.query == "mean" else 0.5)}
+
+    monkeypatch.setattr(comparison, "scored", scored)
+    asked = [Cell("fit", query, "gauss", 201, 1) for query in ("mean", "mean_auto")]
+    places = dict.fromkeys(kept, type("Place", (), {"version": "1"}))
+    (found,) = comparison.rows(tmp_path, places, asked, ["replace-one"])
+    assert found.best.who == "opendp grid, searched"
+    assert found.ratio().value == pytest.approx(2.0)
+    assert label(found.best.who) == "OpenDP, searched"
 
 
 def test_a_page_is_whole(tmp_path):
     files = pages.write(
-        tmp_path,
-        FOUND,
-        MEASURED,
-        OUTCOMES,
-        {"opendp": "opendp 0.16.0", "sordino": "sordino 1"},
-        {"tmlt": "needs java"},
-        made=informed.informed(FOUND[:2]),
-        checks={("opendp", "mean"): (36, 6239, 0.5, 0.9)},
-    )
+        tmp_path, FOUND, MEASURED, OUTCOMES, {"opendp": "opendp 0.16.0", "sordino": "sordino 1"},
+        {"tmlt": "needs java"}, checks={("opendp", "mean"): (36, 6239, 0.5, 0.9)},
+    )  # fmt: skip
     assert all(path.stat().st_size > 200 for path in files)
     text = (tmp_path / pages.PAGE).read_text()
     assert (
-        text.index("0.814** of the best")
-        < text.index("## Where a peer is better")
-        < text.index("## The bars")
+        text.index("The bounds decide") < text.index("## The bars") < text.index("## Where a peer is better")
     )
     assert "| opendp | mean | 36 | 6239 | 0.5 | 0.9 |" in text
     assert "opendp 0.16.0" in text
     assert "**not measured**: needs java" in text
-    for part in (
-        "## The bars",
-        "## Ties",
-        "## Real columns",
-        "## Peers that are given the hint",
-        "## Laws and draws",
-        "## Run it again",
-    ):
+    for part in ("## Saying more", "## The columns", "## Laws and draws", "## Run it again"):
         assert part in text
     for name in (pages.PAGE, pages.CELLS, pages.SPEED):
-        levels = [
-            len(line.split()[0])
-            for line in (tmp_path / name).read_text().splitlines()
-            if line.startswith("#")
-        ]
-        levels = [level for level in levels if level < 5]
+        lines = (tmp_path / name).read_text().splitlines()
+        levels = [len(line.split()[0]) for line in lines if line.startswith("#")]
         assert levels[0] == 1
         assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
     slow = (tmp_path / pages.SPEED).read_text()
     assert "load 0.5 at the start" in slow
+    assert "**5.5** times less CPU" in slow
     assert "## Bad input" in slow
-    assert "3 cells" in text
-    cells = (tmp_path / pages.CELLS).read_text()
-    assert "**3**" in cells  # the lost cell stands out here too
-    assert "over shifted grids" in cells
+    assert (
+        "| uniform | – | 0.9 | **3** |" in (tmp_path / pages.CELLS).read_text()
+    )  # the lost cell stands out here too
+
+
+def test_times_that_were_not_measured_are_left_as_they_were(tmp_path):
+    assert pages.SPEED not in {
+        path.name for path in pages.write(tmp_path, FOUND, None, None, {"sordino": "1"}, {})
+    }
 
 
 def test_the_same_numbers_give_the_same_picture(tmp_path):
@@ -208,13 +221,6 @@ def test_numbers_have_three_digits():
     ]  # fmt: skip
 
 
-def test_a_table_for_spreadsheets(tmp_path):
-    comparison.write_csv(tmp_path / "cells.csv", FOUND)
-    lines = (tmp_path / "cells.csv").read_text().splitlines()
-    assert len(lines) == 1 + len(FOUND)
-    assert lines[1].startswith("main,replace-one,median,gauss,201,1,diffprivlib tools,1,")
-
-
 def test_newer_times_take_the_place_of_older_ones():
     newer = MEASURED | {"times": [TIMES[1] | {"again": 0.5}], "imports": {"sordino": 0.1}}
     both = speed.merge(MEASURED, newer)
@@ -225,39 +231,12 @@ def test_newer_times_take_the_place_of_older_ones():
     assert speed.merge(None, newer) is newer
 
 
-def test_the_summary_is_made_from_the_numbers():
-    told = summary.lines(FOUND, None, MEASURED)
-    assert "**0.814** of the best peer's in the geometric mean of 3 cells" in told
-    assert "A peer is better in 2 of them, by more than 1.7 in 2 (1 of these by grid luck)" in told
-    assert "**0.5** of the better of Tumult and PyDP over 1 cells" in told
-    assert "**5.5** times less CPU" in told
-
-
-def test_peers_with_the_hint_as_bounds_do_better_and_we_are_compared_with_them():
-    hard = row("mean", "pareto", {"none": 9.0, "rough": 1.0, "hinted": 0.5}, {"opendp grid": 1e4})
-    soft = row("mean", "unif", {"none": 0.02, "rough": 0.01}, {"opendp grid": 1.0})
-    made = informed.informed([hard, soft, FOUND[3]])
-    assert len(made) == 2  # add/remove is left out
-    assert made[0].hinted[10].rmse < 1e-3 * made[0].plain.rmse
-    assert made[0].hinted[2].rmse < made[0].hinted[20].rmse
-    assert made[1].hinted[10].rmse == pytest.approx(
-        made[1].plain.rmse
-    )  # the hint says nothing new about unif
-    same = informed.widths(made, "hinted")[10]
-    assert same[0].value == pytest.approx(0.5 / made[0].hinted[10].rmse)
-    assert same[1].value == pytest.approx(
-        0.02 / made[1].hinted[10].rmse
-    )  # the same bounds: nothing else is asked
-    assert "**centre ± 10 spreads**" in informed_tables.by_width(made)
-    assert "mean, pareto" in informed_tables.better(made, "rough")
-
-
-def test_a_geometric_grid_helps_where_an_even_one_has_no_candidate():
-    found = row("median", "pareto", {"none": 1.0, "rough": 1.0}, {"opendp grid": 5e5}, rows=1001)
-    (one,) = informed.informed([found])
-    even = cell_laws.of_cell("opendp", "grid", found.cell, found.cell.values())
-    assert one.geometric.rmse < 1e-3 * even.rmse(found.truth)
-    assert "| median, pareto |" in informed_tables.by_grid([one])
+def test_the_summary_leads_with_the_width_of_the_bounds():
+    told = summary.lines(FOUND)
+    assert told.startswith("- The bounds decide.")
+    assert "**1.8** with bounds that fit, **0.01** with bounds 10 times too wide" in told
+    assert "Replace-one: a peer is better in 1 of 4 cells, by more than 1.2 in 1" in told
+    assert "Add/remove: a peer is better in 0 of 1 cells" in told
 
 
 def test_many_p_values_are_judged_together():
@@ -266,44 +245,21 @@ def test_many_p_values_are_judged_together():
     assert law_checks.together([1e-5, 0.3, 0.5, 0.9])[1] == pytest.approx(4e-5)
 
 
-def test_the_summary_leads_with_the_width_of_the_bounds_and_counts_a_mean_once():
-    rows = [
-        row("mean", "unif", {"none": 2.0}, {"diffprivlib tools": 2.0}),
-        row("mean_auto", "unif", {"none": 2.0}, {"diffprivlib tools": 1.0}),
-        row("median", "income", {"none": 1.0}, {"opendp grid": 4.0}),
-        row("median", "gauss", {"none": 1.0}, {"opendp grid": 100.0}),
-        row("median", "pareto", {"none": 1.0}, {"opendp grid": 50.0}),
-    ]
-    found = list(summary.by_width(rows, "replace-one").values())
-    assert found == [(1, 2.0), (1, 0.25), (2, pytest.approx(0.015))]
-    assert summary.lines(rows).startswith("- The bounds decide.")
-
-
 def test_the_written_page_says_what_its_cells_say():
-    """The figures that lead on the page, computed again from the page of all cells."""
-    import re
-    import statistics
-
-    from benchmarks.peers.columns import COLUMNS
-    from tests.support.places import ROOT
-
-    folder, cells = ROOT / "docs" / "measurements", {}
-    part = re.split(r"^## ", (folder / "peers_cells.md").read_text(), flags=re.MULTILINE)[1]
-    for block in re.split(r"^### ", part, flags=re.MULTILINE)[1:]:
-        for line in block.splitlines():
-            entry = [word.strip() for word in line.strip("|").split("|")]
-            if len(entry) == 7 and entry[1] in COLUMNS:
-                key = (block.splitlines()[0], entry[1], entry[0].removesuffix("_auto"))
-                ratio = float(re.findall(r"[\d.]+(?:e-?\d+)?", entry[5].split("/")[0])[0])
-                cells[key] = max(cells.get(key, 0), ratio)
-    page, readme = ((folder / "peers.md").read_text(), (ROOT / "README.md").read_text())
-    for least, most in ((0, 5), (5, 100), (100, 1e9)):
-        middle = statistics.median(
-            value for key, value in cells.items() if least < COLUMNS[key[1]].width <= most
-        )
-        assert f"**{middle:.3g}**" in page
-    for figure in ("0.996", "0.451"):
-        assert figure in page
-        assert figure in readme
-    assert "**22.1** times less" in page
-    assert "twenty-second of the CPU" in " ".join(readme.split())
+    """The figures that lead on the page, computed again from the file of all cells; the README repeats them."""
+    folder = ROOT / "docs" / "measurements"
+    page, readme = (" ".join(path.read_text().split()) for path in (folder / "peers.md", ROOT / "README.md"))
+    ratios = {}
+    with (folder / "peers_cells.csv").open(newline="") as file:
+        for line in csv.DictReader(file):
+            if line["ours none"] and line["its RMSE"]:
+                least = 0.0 if line["useful"] == "inf" else comparison.RIGHT * float(line["useful"])
+                mine, peer = (max(float(line[name]), least) for name in ("ours none", "its RMSE"))
+                ratios.setdefault((line["relation"], line["bounds"]), []).append(mine / peer if peer else 1.0)
+    told = re.search(r"in the middle cell (.*?) of the best peer", page)[1]
+    said = [float(one) for one in re.findall(r"\*\*([\d.e-]+)\*\*", told)]
+    for regime, figure in zip(("fit", "10x", "1000x"), said, strict=True):
+        assert figure == pytest.approx(statistics.median(ratios["replace-one", regime]), rel=0.02)
+        assert f"{figure:g}" in readme
+    assert "**22.1** times less" in " ".join((folder / "peers_speed.md").read_text().split())
+    assert "twenty-second of the CPU" in readme

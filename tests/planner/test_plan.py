@@ -240,3 +240,14 @@ def test_a_plan_of_a_mean_compares_its_three_modes():
     )
     assert "It suits the default" in " ".join(str(fitting).split())
     assert "three modes" not in str(sd.plan(sd.Median("x", low=0, high=10), sd.Pure(1), rows=500, tables=2))
+
+
+def test_a_plan_is_remembered_by_its_public_parameters_and_keeps_the_spelling():
+    first = sd.plan(sd.Count("x"), sd.Pure(1), rows=100)
+    again = sd.plan(sd.Count("x"), sd.Pure(1), rows=100)
+    assert again.options is first.options
+    assert sd.plan(sd.Count("x"), sd.Pure(2), rows=100).options != first.options
+    spelled = sd.plan(sd.Median("x", low=0.0, high=8.0), sd.Pure(1), rows=20, tables=1, only_default=True)
+    other = sd.plan(sd.Median("x", low=0, high=8), sd.Pure(1), rows=20, tables=1, only_default=True)
+    assert repr(other.statistic) != repr(spelled.statistic)
+    assert other.options is spelled.options

@@ -241,3 +241,35 @@ def test_a_picture_does_not_change_the_backend_of_the_notebook(answers):
     answers["vector"].plot()
     after = mpl.rcParams._get_backend_or_none() if hasattr(mpl.rcParams, "_get_backend_or_none") else None
     assert before == after
+
+
+def test_every_form_says_what_an_interval_covers_and_what_it_cost():
+    """Table, frame, CSV, JSON, text and picture: rows or population, each or at once, paid or free."""
+    random = np.random.default_rng(1)
+    people = sd.open({"x": random.lognormal(10, 0.5, 4000)}, budget=sd.Pure(50))
+    median, pay = sd.Median("x", low=0, high=1e6), sd.Mean("x", low=0, high=1e8)
+    asked = {
+        ("rows", False, True): (median, sd.Sample(0.9)),
+        ("population", False, True): (median, sd.Population(0.9)),
+        ("clipped rows", False, False): (pay, sd.Sample(0.9)),
+        ("rows", True, False): (
+            sd.Histogram("x", edges=(0, 2e4, 4e4, 9e4)),
+            sd.Sample(0.9, simultaneous=True),
+        ),
+    }
+    for said, (statistic, interval) in asked.items():
+        release = people.release(statistic, sd.Pure(1), interval=interval)
+        names = ("covers", "simultaneous", "paid")
+        for row in (*release.table.to_dicts(), *release.to_dict()["table"]):
+            assert tuple(row[name] for name in names) == said
+        frame = release.to_frame("pandas")
+        assert tuple(frame[name].iloc[0] for name in names) == said
+        assert said[0] in release.to_csv()
+        cost = "paid for" if said[2] else "free"
+        words = f"90 % interval for the {said[0]}{', all at once' if said[1] else ''}, {cost}"
+        assert words in " ".join(release.text().split())
+        drawn = release.plot()
+        written = " ".join(
+            " ".join(text.get_text() for text in drawn.findobj(lambda one: hasattr(one, "get_text"))).split()
+        )
+        assert f"intervals for the {said[0]}" in written

@@ -447,3 +447,27 @@ def test_groups_can_have_error_bars():
     assert len(release.interval) == 2
     assert all(bar.low < 0.55 and bar.high > 0.45 for bar in release.interval)
     assert people.remaining == sd.Pure(1)
+
+
+def test_work_that_grows_with_the_square_of_the_rows_is_refused_before_the_debit():
+    rows = sd.TheilSen.most_rows + 1
+    people = sd.open({"t": np.zeros(rows), "y": np.zeros(rows)}, budget=sd.Pure(1))
+    slope = sd.TheilSen("t", "y", x_low=0, x_high=1, y_low=0, y_high=1, low=-1, high=1)
+    with pytest.raises(sd.SordinoError, match=r"20,000 rows at most"):
+        people.release(slope, sd.Pure(1))
+    assert people.remaining == sd.Pure(1)
+
+
+def test_a_question_is_rehearsed_once_and_a_function_every_time():
+    from sordino.session import form
+
+    form._remembered.cache_clear()
+    people = sd.open({"x": np.arange(100.0)}, budget=sd.Pure(9))
+    for low in (0, 0, 1):
+        people.release(sd.Median("x", low=low, high=100), sd.Pure(1))
+    assert form._remembered.cache_info().misses == 2
+    function = sd.Function(
+        lambda block: 1.0, columns=["x"], low=0, high=2, frame="numpy", isolation="none", blocks=5
+    )
+    people.release(function, sd.Pure(1))
+    assert form._remembered.cache_info().currsize == 2

@@ -7,8 +7,7 @@ import pytest
 import sordino as sd
 from sordino.errors import LimitExceeded, TokenUsed, Unanswered
 from sordino.ledger import Ledger
-from sordino.ledger.declared import Debit
-from sordino.ledger.entry import Stamp
+from sordino.ledger.entry import Debit, Stamp
 from sordino.session import Session
 
 MEDIAN = sd.Median("age", low=0, high=100)

@@ -1,5 +1,6 @@
 """The pages in a real browser: a newcomer's walk, the keyboard, no script, two tabs, the back button."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,8 @@ import pytest
 from tests.support.browser import AXE, LONG, violations
 
 PAGES = (
-    "/plan", "/data", "/ask?data=households", "/ledger/households", "/ledger/households/releases/1", "/reports",
+    "/plan", "/plan/budget", "/data", "/ask?data=households", "/ledger/households", "/ledger/households/releases/1",
+    "/reports",
     "/explain", "/audit", "/geo", "/smoothed", "/glossary", "/verifier", "/nothing",
 )  # fmt: skip
 STATES = (
@@ -76,6 +78,18 @@ def test_a_newcomer_publishes_a_median_by_region_and_saves_a_report(newcomer):
     assert page.problems == []
 
 
+def test_the_report_for_the_boss_prints_on_two_pages_and_hides_what_cannot_be_printed(newcomer):
+    page = newcomer
+    page.goto(f"{page.address}/reports/households/boss")
+    for paper in ("A4", "Letter"):
+        assert 1 <= len(re.findall(rb"/Type\s*/Page\b", page.pdf(format=paper))) <= 2
+    page.goto(f"{page.address}/ledger/households/releases/1")
+    page.emulate_media(media="print")
+    assert not page.is_visible("nav")
+    assert page.is_visible("table.answers")
+    page.emulate_media(media="screen")
+
+
 def test_a_plan_gives_its_first_figure_then_its_table_and_the_slider_moves_the_mark(released):
     page = released
     page.goto(f"{page.address}/plan")
@@ -90,6 +104,18 @@ def test_a_plan_gives_its_first_figure_then_its_table_and_the_slider_moves_the_m
     assert page.input_value("#epsilon") == "3.2"
     assert "about" in page.inner_text(".big strong")
     assert page.problems == []
+
+
+def test_a_budget_is_shared_among_several_questions(released):
+    page = released
+    page.goto(f"{page.address}/plan/budget?epsilon=1&rows=500&statistic1=count&column1=age&statistic2=mean&column2=age"
+              "&low2=0&high2=120")  # fmt: skip
+    page.wait_for_selector("#result tbody tr")
+    assert page.locator("#result tbody tr").count() == 2
+    assert "people.release(sd.Mean" in page.text_content("#result pre")
+    page.fill("#high2", "-1")
+    page.wait_for_selector("#result .trouble")
+    assert page.problems == [] or all("status of 4" in said for said in page.problems)
 
 
 def test_the_back_button_a_reload_and_two_tabs_pay_nothing_again(released):

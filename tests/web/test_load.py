@@ -96,6 +96,20 @@ def shared(request, tmp_path):
     yield tmp_path, address, address, request.param
 
 
+@pytest.fixture
+def begin():
+    """Begins workers, and ends them however the test ends."""
+    made = []
+
+    def begin(*given):
+        made.append(Workers(*given))
+        return made[-1]
+
+    yield begin
+    for workers in made:
+        workers.close()
+
+
 def analysts(office, many):
     """Programs of so many analysts."""
     accounts = Accounts(office.desk)
@@ -137,17 +151,17 @@ def offered(workers, tokens, rate, seconds):
 
 
 @pytest.mark.slow
-def test_fifty_analysts_and_two_workers_exceed_nothing(shared):
+def test_fifty_analysts_and_two_workers_exceed_nothing(shared, begin):
     """Twenty questions a second: 95 % within three seconds. Four times as many: some are told to come again."""
     folder, ledger, desk, kind = shared
     office = organisation(folder, ledger=ledger, desk=desk, budget=1000, rates=10**6)
     made = random.Random(5)
     book = next(iter(office.ledgers().values()))
     tokens = analysts(office, 50)
-    shares = {name: made.choice([1, 2, 50]) for name, _ in tokens}
+    shares = {name: made.choice([2, *[100] * 9]) for name, _ in tokens}  # one in ten runs out
     for name, most in shares.items():
         book.limit(sd.Pure(most), who_asks=name, reason="load")
-    workers = Workers(folder, desk, 2)
+    workers = begin(folder, desk, 2)
     offered(workers, tokens, 19, 3)  # every thread opens its connections
     before = workers.cpu()
     calm, _ = offered(workers, tokens, 20, SECONDS)
@@ -178,12 +192,12 @@ def test_fifty_analysts_and_two_workers_exceed_nothing(shared):
 
 
 @pytest.mark.slow
-def test_killed_at_any_instant_every_question_is_paid_once_and_answered_once(shared):
+def test_killed_at_any_instant_every_question_is_paid_once_and_answered_once(shared, begin):
     folder, ledger, desk, _ = shared
     office = organisation(folder, ledger=ledger, desk=desk, budget=1000, rates=10**6)
     made = random.Random(11)
     tokens = analysts(office, 4)
-    workers = Workers(folder, desk, 1)
+    workers = begin(folder, desk, 1)
     answers, stop = {}, threading.Event()
 
     def ask(place):

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 import sordino as sd
-from sordino.ledger.declared import Debit
+from sordino.ledger.entry import Debit
 from sordino.session import Session
 from sordino.web.lanes import Lanes
 

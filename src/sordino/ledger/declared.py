@@ -1,37 +1,18 @@
-"""`Declared`: the rules of a dataset, to which a ledger holds every spend; `Debit`: one question on its way.
+"""`Declared`: what a ledger keeps of a dataset and holds every spend about it to.
 
 A ledger that declares datasets belongs to an organisation: it pays for no others, and its ceiling is raised by two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import LedgerError, NotApproved, ParameterError
-from sordino.ledger.entry import Stamp
 from sordino.privacy import Guarantee
 
 if TYPE_CHECKING:
-    from sordino.session.release import Event
-
-
-@dataclass(frozen=True, slots=True)
-class Debit:
-    """A question on its way into a ledger.
-
-    Attributes:
-        event: What is asked, and its price.
-        token: Names the question: a token pays once.
-        purpose: What it is for.
-        stamp: Who asks.
-    """
-
-    event: Event
-    token: str | None = None
-    purpose: str | None = None
-    stamp: Stamp = field(default_factory=Stamp)
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sordino.ledger.chain import ChainRow
+    from sordino.session.release import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,23 @@ class Stamp:
         """Who asks, as the ledger keeps it."""
         extra = {"approved_by": self.approved_by, "via": self.via}
         return told | {name: text for name, text in extra.items() if text is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Debit:
+    """A question on its way into a ledger.
+
+    Attributes:
+        event: What is asked, and its price.
+        token: Names the question: a token pays once.
+        purpose: What it is for.
+        stamp: Who asks.
+    """
+
+    event: Event
+    token: str | None = None
+    purpose: str | None = None
+    stamp: Stamp = field(default_factory=Stamp)
 
 
 def who(user: str | None = None, purpose: str | None = None) -> dict[str, str]:

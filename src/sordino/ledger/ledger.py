@@ -14,8 +14,9 @@ from sordino.errors import Frozen, LedgerDamaged, LedgerError, ParameterError, S
 from sordino.ledger import account
 from sordino.ledger.account import data_of, spent_by
 from sordino.ledger.chain import FROZEN, OPEN, ChainRow, amount, canonical, written
-from sordino.ledger.declared import Debit, refused
+from sordino.ledger.declared import refused
 from sordino.ledger.entry import (
+    Debit,
     Entry,
     Stamp,
     check_name,

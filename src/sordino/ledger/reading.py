@@ -5,8 +5,6 @@ Reading changes nothing: a ledger of an older format is read as it is. Long read
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from sordino.address import check_place
@@ -19,6 +17,9 @@ from sordino.ledger.store import STRETCH, Walk
 from sordino.privacy import Guarantee, Neighbors, Unit
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping
+
     from sordino.ledger.store import Store
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -22,6 +21,7 @@ from sordino.registry import Register
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
 

@@ -6,6 +6,8 @@ which private data could come.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sordino import checks
@@ -35,6 +37,7 @@ MANY = (
 )
 SLOPES = 6_000_000  # pairs of rows on which exact laws are averaged
 MOST = 1_000_000  # tables or simulated answers that anybody may ask for
+REMEMBERED = 256  # plans; they are made of public things alone
 WORK = 400_000  # rows read by simulated answers, so that a table takes seconds
 
 
@@ -89,6 +92,39 @@ def plan(
         raise ParameterError(
             "plan", "the second argument is a price", got={"price": price}, hint="sd.Pure(0.5)"
         )
+    asked = (statistic, price, rows, assume, neighbors, tables, draws, seed, only_default, groups)
+    named = tuple(sorted(hints.items()))
+    # A caller's own function may hold whatever it likes; a list of public numbers has no hash.
+    if progress is not None or Trait.BLOCKS in statistic.traits or not _frozen(asked, named):
+        return _planned(*asked, named, progress)
+    found = _remembered(*asked, named, None)
+    # Equal questions may be spelled differently, such as 1 and 1.0.
+    return replace(found, statistic=statistic, price=price) if isinstance(found, Plan) else found
+
+
+def _frozen(*asked: Any) -> bool:
+    try:
+        hash(asked)
+    except TypeError:
+        return False
+    return True
+
+
+def _planned(
+    statistic: Statistic,
+    price: Guarantee,
+    rows: int | None,
+    assume: Any,
+    neighbors: Neighbors | None,
+    tables: int | None,
+    draws: int | None,
+    seed: int,
+    only_default: bool,
+    groups: int | None,
+    named: tuple[tuple[str, Any], ...],
+    progress: Callable[[int, int], None] | None,
+) -> Plan:
+    hints = dict(named)
     if Trait.BLOCKS in statistic.traits:
         from sordino.planner.functions import plan_function
 
@@ -148,6 +184,9 @@ def plan(
     )
 
 
+_remembered = lru_cache(maxsize=REMEMBERED)(_planned)
+
+
 def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Option:
     """Try one candidate: exactly where its law is known, by simulated answers otherwise."""
     many = max(tables, min(draws, MANY))  # a simulated answer costs more than its table
@@ -157,6 +196,7 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
         spread = summarise(trial.errors(candidate.part, tables=many, draws=draws), tables=many)
     else:
         spread = summarise(laws, tables=many if clipped else None)
+    width, most_width = trial.width(candidate.part, tables=tables, draws=min(draws, BARS))
     return Option(
         name=candidate.name,
         mechanism=candidate.mechanism,
@@ -168,7 +208,8 @@ def tried(candidate: Candidate, trial: Trial, *, tables: int, draws: int) -> Opt
         tables=tables if laws is not None and not clipped else min(many, draws),
         answers=None if laws is not None and not clipped else draws,
         partly=clipped,
-        width=trial.width(candidate.part, tables=tables, draws=min(draws, BARS)),
+        width=width,
+        most_width=most_width,
         adaptive=candidate.adaptive,
         default=candidate.default,
         trusted=candidate.mechanism.trusted,

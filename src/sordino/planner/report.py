@@ -47,7 +47,8 @@ class Option:
         tables: On how many public tables.
         answers: How many answers were simulated; None for exact figures.
         partly: Whether only a released clipping interval was simulated, and the noise is exact given it.
-        width: Median width of the error bar, simulated, when one is bought.
+        width: Median width of the error bar, simulated, when one is asked for.
+        most_width: Nine of ten are narrower.
         adaptive: Whether the noise follows the data at hand.
         default: Whether a release takes it when nothing else is said.
         trusted: Whether public numbers say that it can be useful.
@@ -64,6 +65,7 @@ class Option:
     answers: int | None
     partly: bool
     width: float | None
+    most_width: float | None
     adaptive: bool
     default: bool
     trusted: bool
@@ -94,6 +96,7 @@ class Option:
             "tables": self.tables,
             "simulated_answers": self.answers,
             "interval_width": self.width,
+            "interval_width_90": self.most_width,
             "adaptive": self.adaptive,
             "trusted": self.trusted,
             "mechanism": self.mechanism.to_dict(),
@@ -251,7 +254,11 @@ class Plan:
         if self.default.width is not None:
             asked = Coverage.of(dict(self.hints).get("interval"))
             whose = "" if asked is None else f" (for the {asked.target}, {100 * asked.level:g} times in 100)"
-            notes.append(f"half of the error bars{whose} are narrower than {short(self.default.width)}")
+            most = short(self.default.most_width or self.default.width)
+            notes.append(
+                f"half of the error bars{whose} are narrower than {short(self.default.width)}, nine in ten "
+                f"narrower than {most}"
+            )
         if self.lower_bound is not None:
             notes.append(
                 "additive noise scaled to the same smooth bound has an rms of at least "

@@ -131,10 +131,10 @@ class Trial:
             found.append(value - np.atleast_1d(np.asarray(self._floats(self.truth(table)))))
         return np.array(found)
 
-    def width(self, part: Part, *, draws: int, tables: int) -> float | None:
-        """The median width of the error bars of simulated answers; None where none is asked for."""
+    def width(self, part: Part, *, draws: int, tables: int) -> tuple[float, float] | tuple[None, None]:
+        """What half and what nine tenths of simulated error bars are narrower than; None where none is asked for."""
         if part.bar is None:
-            return None
+            return None, None
         bits, found = SeededBits(self.seed + 2), []
         for place in range(draws):
             ask = self.ask(place % tables)
@@ -144,7 +144,9 @@ class Trial:
             bar = part.bar.around(answer)
             if bar is not None:
                 found.append(np.mean(np.subtract(bar.high, bar.low)))
-        return float(np.median(found)) if found else None
+        if not found:
+            return None, None
+        return float(np.median(found)), float(np.quantile(found, 0.9))
 
     def worth_smoothing(self, part: Part) -> bool:
         """Whether the local sensitivity is so far below the global one that smooth noise can win at all."""

@@ -24,6 +24,25 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
 
+SAMPLE_ONLY = {
+    "sum": (
+        "A sum of the population is its mean times its size, which no sample tells: ask for the mean and multiply."
+    ),
+    "variance": "How far a variance is from that of the population rests on fourth moments, and none are released.",
+    "standard-deviation": (
+        "How far a deviation is from that of the population rests on fourth moments, and none are released."
+    ),
+    "second-moment": (
+        "How far a second moment is from that of the population rests on fourth moments, and none are released."
+    ),
+    "quantiles": (
+        "One band for several quantiles covers the rows alone; a single quantile has an interval for the population "
+        "where the number of rows is public."
+    ),
+}
+"""Why statistics that have a bar for the rows have none for the population, by name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bar:
     """How the bar of one part is made once its answer is drawn; public.
@@ -50,7 +69,8 @@ class Bar:
         ):  # one interval per output of a function stands among the by-products
             return None
         if answer.noise is None:
-            return mechanism.no_bar
+            known = SAMPLE_ONLY.get(self.statistic.name) if isinstance(self.asked, Population) else None
+            return known or mechanism.no_bar
         if not isinstance(self.asked, Population):
             return "It was made for the population." if isinstance(answer.noise, PopulationBar) else None
         if isinstance(answer.noise, PopulationBar):
@@ -72,7 +92,8 @@ class Bar:
             few = (
                 f"; a mean needs {LEAST_ROWS} rows for it, declared with rows= where their number is private"
             )
-            return (
+            known = SAMPLE_ONLY.get(self.statistic.name)
+            return known or (
                 "Of the population only counts, shares, quantiles and means have an interval whose coverage was "
                 f"measured{few if self.statistic.name == 'mean' else ''}."
             )

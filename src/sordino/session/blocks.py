@@ -10,7 +10,7 @@ from sordino.labels import shown
 from sordino.layout import aligned, narrowest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from sordino.session.release import Release
     from sordino.session.table import AnswerRow
@@ -175,9 +175,20 @@ def _listed(
         named = (*header, "answer") if any(header) else ("", "")
         cells = [(*word, shown(row.value)) for word, row in zip(words, rows, strict=True)]
         return TableBlock(title, named, tuple(cells), len(header))
-    bar = " or ".join(f"{100 * level:g} %" for level in levels) + " interval"
+    bar = " or ".join(f"{100 * level:g} %" for level in levels) + " interval" + covered(rows)
     cells = [(*word, shown(row.value), row.interval or "-") for word, row in zip(words, rows, strict=True)]
     return TableBlock(title, (*header, "answer", bar), tuple(cells), len(header))
+
+
+def covered(rows: Iterable[AnswerRow]) -> str:
+    """What the intervals of a table cover, and whether they were paid for, in a few words: `` for the rows, free``."""
+    barred = [row for row in rows if row.covers is not None]
+    words = " and ".join(sorted({f"the {row.covers}" for row in barred}))
+    together = ", all at once" if any(row.simultaneous for row in barred) else ""
+    costs = {row.paid for row in barred}
+    return (
+        f" for {words}{together}{', free' if costs == {False} else ', paid for' if costs == {True} else ''}"
+    )
 
 
 def _barred(text: str) -> str:

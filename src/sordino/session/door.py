@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from sordino.coverage import Coverage
     from sordino.ledger import Entry, Ledger
-    from sordino.ledger.declared import Debit
-    from sordino.ledger.entry import Stamp
+    from sordino.ledger.entry import Debit, Stamp
     from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee, Neighbors, Unit
     from sordino.reading.formula import Formula

@@ -13,6 +13,7 @@ from sordino import plots
 from sordino.errors import ParameterError
 from sordino.explain import asked
 from sordino.labels import shown
+from sordino.session.blocks import covered
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
@@ -228,7 +229,4 @@ def _intervals(release: Release) -> str:
     levels = sorted({row.level for row in release.table if row.level is not None})
     if not levels:
         return ""
-    bars = release.interval if isinstance(release.interval, tuple) else (release.interval,)
-    covers = {bar.covers for bar in bars if bar is not None}
-    whose = " for the population" if covers == {"population"} else ""
-    return f"; lines are {' or '.join(f'{100 * level:g} %' for level in levels)} intervals{whose}"
+    return f"; lines are {' or '.join(f'{100 * level:g} %' for level in levels)} intervals{covered(release.table)}"

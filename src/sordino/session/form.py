@@ -8,6 +8,7 @@ table finds whatever can fail before anything is spent. No data come here.
 from __future__ import annotations
 
 import dataclasses
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from sordino.reading.requests import Ask
     from sordino.session.quote import Part
     from sordino.session.release import Event
+
+
+REMEMBERED = 256  # questions; each holds public things only
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +137,6 @@ def _under(statistic: Any, neighbors: Neighbors) -> Statistic:
     return moved
 
 
-REMEMBERED = 256  # questions; each holds public things only
-
-
 def rehearse(
     statistic: Statistic, mechanism: Mechanism, grid: Lattice, contribution: int
 ) -> tuple[Ask, Answer]:
@@ -148,7 +149,8 @@ def rehearse(
     if Trait.BLOCKS in mechanism.asks or not _frozen(statistic, mechanism):
         return _held(statistic, mechanism, grid, contribution)
     # The key 1 equals the key True; their texts do not.
-    return _remembered(statistic, mechanism, grid, contribution, f"{statistic!r} {mechanism!r}")
+    text = json.dumps([statistic.to_dict(), mechanism.to_dict()], default=repr)
+    return _remembered(statistic, mechanism, grid, contribution, text)
 
 
 def _frozen(*asked: Any) -> bool:

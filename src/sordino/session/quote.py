@@ -19,7 +19,7 @@ from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
 from sordino.reading.split import Split
-from sordino.session.bars import Bar
+from sordino.session.bars import SAMPLE_ONLY, Bar
 from sordino.session.form import Form, assumptions_of, form_of, large_delta, rehearse
 from sordino.session.release import Event
 from sordino.statistics import Statistic
@@ -147,6 +147,8 @@ def prepare(
     forms = [
         form_of(statistic, neighbors, unit, filtered=bool(where), split=by is not None) for statistic in asked
     ]
+    for form in forms:
+        _few_enough(form.statistic, rows)
 
     def made(each: Coverage | None) -> list[Part]:
         found = []
@@ -161,7 +163,7 @@ def prepare(
 
     parts = made(coverage)
     if coverage is not None:
-        _barred(parts)
+        _barred(parts, population=isinstance(coverage, Population))
         bars = sum(part.bars for part in parts if part.bar is not None) * (1 if by is None else len(by))
         if coverage.each_of(bars) != coverage:
             parts = made(coverage.each_of(bars))
@@ -224,7 +226,18 @@ def _part(
     return Part(statistic, chosen, grid, first, contribution, lattices, kept, reason, cells)
 
 
-def _barred(parts: list[Part]) -> None:
+def _few_enough(statistic: Statistic, rows: int | None) -> None:
+    """Refuse what would fail, or take for ever, after it was paid."""
+    most = statistic.most_rows
+    if most is not None and rows is not None and rows > most:
+        raise Unsupported(
+            statistic.name, f"takes {most:,} rows at most", got={"rows": rows},
+            why="Its work grows with the square of the number of rows. Nothing was spent.",
+            hint="sd.Function runs any estimator on blocks of the rows, such as scipy.stats.theilslopes",
+        )  # fmt: skip
+
+
+def _barred(parts: list[Part], *, population: bool) -> None:
     """Refuse a question none of whose parts has the bar that is asked for; otherwise the others have theirs."""
     if any(part.bar is not None for part in parts):
         return
@@ -232,7 +245,11 @@ def _barred(parts: list[Part]) -> None:
         parts[0].statistic.name,
         "has no such error bar",
         why=f"{parts[0].no_bar} Nothing was spent.",
-        hint="leave interval= out, or ask sd.plan what error to expect",
+        hint=(
+            "interval=sd.Sample(0.95) is for the rows; or leave interval= out"
+            if population and parts[0].statistic.name in SAMPLE_ONLY
+            else "leave interval= out, or ask sd.plan what error to expect"
+        ),
     )
 
 

@@ -15,6 +15,7 @@ from sordino.explain import about_the_answers, amounts, asked, not_protected, od
 from sordino.labels import name, parts, shown
 from sordino.made import clamped, drawn_by
 from sordino.session.blocks import TableBlock, blocks
+from sordino.session.card import card, composition
 from sordino.session.figures import used
 from sordino.session.page import drawing
 from sordino.session.release import Event, Release
@@ -188,7 +189,7 @@ def _promise(ledger: Ledger, entries: Sequence[Entry]) -> str:
             "in words",
             f"{ledger.budget.words}. {odds(ledger.spent) if used(ledger.budget, ledger.spent) else ''}",
         ),
-        ("composition", _composition(ledger)),
+        ("composition", composition(ledger)),
     ]
     rows = []
     for entry, event in zip(entries, events, strict=True):
@@ -217,35 +218,6 @@ def _paragraph(ledger: Ledger) -> str:
     )
 
 
-def card(ledger: Ledger, *, product: str | None = None, curator: str = "") -> dict[str, Any]:
-    """The card of a registry of deployments, filled from the ledger; no person is named.
-
-    Example:
-        >>> import sordino as sd
-        >>> people = sd.open({"age": [31, 45]}, budget=sd.Pure(3), reason="ages")
-        >>> card(people.ledger)["flavor"], card(people.ledger)["epsilon"]
-        ('pure', '3')
-    """
-    opening, budget = ledger.opening, ledger.budget
-    entries = list(ledger.entries())
-    asked_for = dict.fromkeys(asked(Event.from_dict(entry.event)) for entry in entries)
-    return {
-        "product": product or str(opening["reason"]),
-        "curator": curator,
-        "year": (entries[-1].at if entries else ledger.changes[0].at)[:4],
-        "flavor": budget.kind,
-        "unit": whom(ledger.unit, ledger.neighbors),
-        "relation": ledger.neighbors.value,
-        **{name: str(value) for name, value in budget.to_dict().items() if name != "kind"},
-        "spent": {name: str(value) for name, value in ledger.spent.to_dict().items() if name != "kind"},
-        "model": "central",
-        "accounting": _composition(ledger),
-        "statistics": list(asked_for),
-        "releases": len(entries),
-        "implementation": f"sordino {__version__}",
-    }
-
-
 def _card(ledger: Ledger) -> str:
     found = card(ledger)
     facts = [
@@ -254,18 +226,6 @@ def _card(ledger: Ledger) -> str:
         for key, value in found.items() if value not in ("", [])
     ]  # fmt: skip
     return f'<h2 id="card">Card of this deployment</h2>{_facts(facts)}'
-
-
-def _composition(ledger: Ledger) -> str:
-    kind = type(ledger.budget).__name__
-    rule = "rho adds up" if kind == "Concentrated" else "amounts add up"
-    stated = ledger.opening["stated"]
-    within = (
-        ""
-        if stated["kind"] == ledger.budget.to_dict()["kind"]
-        else f", within the stated {stated['kind']} budget"
-    )
-    return f"{rule} over all releases about the same people{within}; groups with different rows cost one price together"
 
 
 def _bounds(statistic: Any) -> str:

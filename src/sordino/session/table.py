@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BACKENDS = ("pandas", "polars", "pyarrow")
 FIXED = (
     "label", "statistic", "column", "parameters", "cell", "cell_low", "cell_high", "value", "low", "high", "level",
+    "covers", "simultaneous", "paid",
 )  # fmt: skip
 """The columns of every table; the keys of groups stand after ``parameters`` under the name of their column."""
 
@@ -42,6 +43,9 @@ class AnswerRow:
         low: Lower end of the interval.
         high: Upper end of the interval.
         level: Its probability.
+        covers: Whose number it covers: that of the ``"rows"``, of the ``"clipped rows"``, or of the ``"population"``.
+        simultaneous: Whether the probability is that all intervals of the release cover at once.
+        paid: Whether a part of the price went into it; otherwise it was free.
     """
 
     label: str
@@ -56,6 +60,9 @@ class AnswerRow:
     low: float | None
     high: float | None
     level: float | None
+    covers: str | None
+    simultaneous: bool | None
+    paid: bool | None
 
     @property
     def interval(self) -> str:
@@ -88,6 +95,9 @@ class AnswerRow:
             "low": self.low,
             "high": self.high,
             "level": self.level,
+            "covers": self.covers,
+            "simultaneous": self.simultaneous,
+            "paid": self.paid,
         }
 
 
@@ -152,6 +162,8 @@ class AnswerTable:
         for name, values in self.columns.items():
             known = [value for value in values if value is not None]
             kind: Any = nw.Float64() if name in numbers else nw.String()
+            if name in ("simultaneous", "paid"):
+                kind = nw.Boolean()
             if known and name not in FIXED and all(isinstance(value, int) for value in known):
                 kind = nw.Int64()
             if name == "value" and any(isinstance(value, str) for value in known):
@@ -208,9 +220,7 @@ def _cells(release: Release) -> Iterator[AnswerRow]:
             cell_low=None,
             cell_high=None,
             value=value,
-            low=None if bar is None else _end(bar.low, place),  # type: ignore[union-attr]
-            high=None if bar is None else _end(bar.high, place),  # type: ignore[union-attr]
-            level=None if bar is None else bar.level,  # type: ignore[union-attr]
+            **_bar(bar, place),
         )
 
 
@@ -259,10 +269,17 @@ def _numbers(
             cell_low=cell.low,
             cell_high=cell.high,
             value=number,
-            low=None if bar is None else _end(bar.low, place),
-            high=None if bar is None else _end(bar.high, place),
-            level=None if bar is None else bar.level,
+            **_bar(bar, place),
         )
+
+
+def _bar(bar: Any, place: int) -> dict[str, Any]:
+    """What a row says of its interval."""
+    if bar is None:
+        return dict.fromkeys(("low", "high", "level", "covers", "simultaneous", "paid"))
+    covers = "population" if bar.covers == "population" else "rows" if bar.cut is None else "clipped rows"
+    ends = {"low": _end(bar.low, place), "high": _end(bar.high, place)}
+    return {**ends, "level": bar.level, "covers": covers, "simultaneous": bar.simultaneous, "paid": bar.paid}
 
 
 def _end(end: Any, place: int) -> float:

@@ -95,6 +95,7 @@ class Statistic(metaclass=Described):
         norm: The norm of a vector's profile: 1, 2 or inf.
         suits: Catalogue names of the mechanisms that suit it, the best first; empty where its envelopes decide.
         tallies: Whether each of its numbers counts the rows that have a property of their own.
+        most_rows: Above so many rows it is refused before anything is spent, since its work grows faster than a sort's.
         neighbors: Which two datasets are neighbours; a session sets it to the relation of its ledger.
     """
 
@@ -106,6 +107,7 @@ class Statistic(metaclass=Described):
     norm: ClassVar[float] = 1.0
     suits: ClassVar[tuple[str, ...]] = ()
     tallies: ClassVar[bool] = False
+    most_rows: ClassVar[int | None] = None
 
     if TYPE_CHECKING:
 

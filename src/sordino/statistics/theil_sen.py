@@ -29,7 +29,7 @@ class TheilSen(Statistic):
 
     Slopes are clipped to public bounds; pairs with equal x count as a slope of 0 (or the bound nearer to it).
     Replacing one row changes n - 1 slopes, so the ranks move in steps of n - 1 (docs/proofs/statistics_slope.md).
-    All pairs are held in memory: 4 bytes times n^2 / 2.
+    All pairs are held in memory, 4 bytes times n^2 / 2, so more than 20,000 rows are refused.
 
     Args:
         x: Name of the column of the explaining variable.
@@ -50,6 +50,7 @@ class TheilSen(Statistic):
     name: ClassVar[str] = "theil-sen"
     suits: ClassVar[tuple[str, ...]] = NESTED
     relations: ClassVar[tuple[Neighbors, ...]] = (Neighbors.REPLACE_ONE,)
+    most_rows: ClassVar[int] = 20_000  # 200 million slopes: a gigabyte and four seconds
 
     x: str = field(kw_only=False)
     y: str = field(kw_only=False)

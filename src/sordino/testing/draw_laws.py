@@ -7,7 +7,6 @@ its outcomes are compared with the law of the step as a distribution function.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,8 @@ from sordino.testing.survey import asked, chosen
 from sordino.testing.tables import filled, hostile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from numpy.typing import NDArray
 
     from sordino.mechanisms import Mechanism

@@ -7,7 +7,6 @@ law of that choice is looked at. Nothing random happens here but the dither, whi
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,8 @@ from sordino.mechanisms.parts.measure import Measure
 from sordino.testing import cut_steps, joint_steps, noise_steps, steps
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
     from sordino.exact.scale import ExpScale
@@ -102,6 +103,21 @@ class ForcedDraws(Draws):
             threshold=threshold + grid.step / 2,
         )  # fmt: skip
         return bool(self._force(step))
+
+    def crossing(
+        self,
+        values: Sequence[Fraction],
+        threshold: Fraction,
+        *,
+        rate: Fraction,
+        grid: Lattice,
+        price: Guarantee,
+    ) -> int:
+        """As `Draws.crossing`; what is told is the place."""
+        step = noise_steps.CrossingStep(
+            price=price, values=tuple(values), threshold=threshold, rate=rate, grid=grid
+        )
+        return int(self._force(step))
 
     def geometric(self, value: int, *, scale: Fraction, price: Guarantee) -> int:
         """As `Draws.geometric`."""

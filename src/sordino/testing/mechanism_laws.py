@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sordino.testing.draw_laws import drawn_as_reckoned
 from sordino.testing.survey import chosen, survey
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sordino.mechanisms import Mechanism
 
 

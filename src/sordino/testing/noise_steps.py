@@ -148,6 +148,35 @@ class ThresholdStep(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CrossingStep(Step):
+    """Which of rising private numbers is the first to reach a public threshold, all with one Laplace noise."""
+
+    kind: ClassVar[str] = "crossing"
+    values: tuple[Fraction, ...]
+    threshold: Fraction
+    rate: Fraction
+    grid: Lattice
+
+    @property
+    def question(self) -> Any:
+        """Everything but the numbers."""
+        return len(self.values), self.threshold, self.rate, self.grid
+
+    def logs(self) -> Floats:
+        """Log probabilities: the noise is rounded, so each number is passed half a step before it is reached."""
+        from sordino.noise.laplace import Laplace
+
+        steps = [math.ceil((self.threshold - value) / self.grid.step) for value in reversed(self.values)]
+        cuts = np.array([float(self.rate * self.grid.step * (step - Fraction(1, 2))) for step in steps])
+        return log_cells(Laplace(), cuts)[::-1]
+
+    def parts(self, other: CrossingStep) -> Parts:
+        """Every place."""
+        here, there = self.logs(), other.logs()
+        return Parts(range(len(here)), here, there, here - there)
+
+
+@dataclass(frozen=True, kw_only=True)
 class TestStep(Step):
     """Whether a private count passes a noisy threshold."""
 

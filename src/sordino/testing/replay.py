@@ -23,7 +23,7 @@ from sordino.testing.joint import joint_stick
 from sordino.testing.loss import hockey, ratio
 from sordino.testing.noise_steps import ThresholdStep
 from sordino.testing.runs import Side
-from sordino.testing.tree import OutcomeNode, OutcomeTree
+from sordino.testing.tree import Tree, TreeNode
 
 if TYPE_CHECKING:
     from sordino.lattice import Lattice
@@ -119,7 +119,7 @@ def replay(
     lattice = output_grid(statistic) if grid is None else grid
     seen, price, random = Replay(), mechanism.guarantee, np.random.default_rng(seed)
     before: set[tuple[Any, ...]] = set()
-    with OutcomeTree(mechanism, statistic, sides, lattice, contribution, seed) as tree:
+    with Tree(mechanism, statistic, sides, lattice, contribution, seed) as tree:
         if complete:
             _everything(tree, price, seen, complete)
         for walk in range(2 + walks):
@@ -136,7 +136,7 @@ def replay(
 
 
 def _observe(
-    node: OutcomeNode,
+    node: TreeNode,
     seen: Replay,
     path: tuple[Any, ...],
     known: set[tuple[Any, ...]],
@@ -178,7 +178,7 @@ def _observe(
 
 
 def _walk(
-    tree: OutcomeTree,
+    tree: Tree,
     price: Guarantee,
     seen: Replay,
     walk: int,
@@ -210,7 +210,7 @@ def _walk(
         seen.worst, seen.path = used, path
 
 
-def _passed(node: OutcomeNode, place: int) -> float | None:
+def _passed(node: TreeNode, place: int) -> float | None:
     """The log of the chance of an outcome of a threshold test, on the table on which it is larger; None of others."""
     if node.step is None or node.step.kind != ThresholdStep.kind or node.parts is None:
         return None
@@ -219,7 +219,7 @@ def _passed(node: OutcomeNode, place: int) -> float | None:
     return float(max(node.parts.here[place], node.parts.there[place]))
 
 
-def _branches(tree: OutcomeTree, *, several: bool) -> list[tuple[Any, ...]]:
+def _branches(tree: Tree, *, several: bool) -> list[tuple[Any, ...]]:
     """The outcomes of a first choice of yes or no; of others, where they have prices of their own."""
     node = tree.node(())
     if node.step is None or node.parts is None:
@@ -244,7 +244,7 @@ def _place(parts: Parts, walk: int, random: np.random.Generator, kept: list[int]
     return int(random.choice(len(chances), p=chances / chances.sum()))
 
 
-def _everything(tree: OutcomeTree, price: Guarantee, seen: Replay, most: int) -> None:
+def _everything(tree: Tree, price: Guarantee, seen: Replay, most: int) -> None:
     """Walk every path of parts, depth first, as long as there are not too many of them."""
     known: set[tuple[Any, ...]] = set()
     pending: list[tuple[tuple[Any, ...], tuple[tuple[Parts, int], ...]]] = [((), ())]

@@ -62,7 +62,7 @@ class Abandoned(BaseException):
     """A run is not needed any more; no mechanism can catch it by mistake."""
 
 
-class PausedRun(ForcedDraws):
+class ForcedRun(ForcedDraws):
     """One run along a path, paused at its first choice beyond it.
 
     Args:
@@ -81,7 +81,7 @@ class PausedRun(ForcedDraws):
         path: Sequence[Any],
         seed: int,
         steps: dict[tuple[Any, ...], Step],
-        work: Callable[[PausedRun], Any],
+        work: Callable[[ForcedRun], Any],
     ) -> None:
         super().__init__(path, seed, steps)
         self.asked_for: list[Ask] = []
@@ -92,12 +92,12 @@ class PausedRun(ForcedDraws):
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._closing = False
 
-    def start(self) -> PausedRun:
+    def start(self) -> ForcedRun:
         """Run to the first choice beyond the path."""
         self._thread.start()
         return self._wait()
 
-    def tell(self, outcome: Any) -> PausedRun:
+    def tell(self, outcome: Any) -> ForcedRun:
         """Go on with this outcome of the choice at which it waits, to the next one."""
         self.path = (*self.path, outcome)
         self._told.release()
@@ -114,7 +114,7 @@ class PausedRun(ForcedDraws):
         """Whether it stands at a choice."""
         return self._thread.is_alive()
 
-    def _wait(self) -> PausedRun:
+    def _wait(self) -> ForcedRun:
         self._stopped.acquire()
         if self._problem is not None:
             self._thread.join()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from sordino.mechanisms.choose import output_grid
-from sordino.testing.runs import PausedRun, Side
+from sordino.testing.runs import ForcedRun, Side
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeNode:
+class TreeNode:
     """A place of the tree: a choice to be made, or the answer.
 
     Attributes:
@@ -34,7 +34,7 @@ class OutcomeNode:
     problems: tuple[str, ...] = ()
 
 
-class OutcomeTree:
+class Tree:
     """The outcomes of a mechanism on two tables, explored as they are asked for; close it after use.
 
     Args:
@@ -57,8 +57,8 @@ class OutcomeTree:
     ) -> None:
         self.mechanism, self.statistic, self.grid = mechanism, statistic, grid
         self.sides, self.contribution, self.seed = sides, contribution, seed
-        self._nodes: dict[tuple[Any, ...], OutcomeNode] = {}
-        self._paused: dict[tuple[Any, ...], tuple[PausedRun, PausedRun]] = {}
+        self._nodes: dict[tuple[Any, ...], TreeNode] = {}
+        self._paused: dict[tuple[Any, ...], tuple[ForcedRun, ForcedRun]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -69,19 +69,19 @@ class OutcomeTree:
                 if run.waits:
                     run.close()
 
-    def node(self, path: tuple[Any, ...]) -> OutcomeNode:
+    def node(self, path: tuple[Any, ...]) -> TreeNode:
         """What stands at the end of a path."""
         if path not in self._nodes:
             self._nodes[path] = self._look(path)
         return self._nodes[path]
 
-    def _runs(self, path: tuple[Any, ...]) -> tuple[PausedRun, PausedRun]:
+    def _runs(self, path: tuple[Any, ...]) -> tuple[ForcedRun, ForcedRun]:
         """Both tables at the end of a path: from where their runs wait, or from the beginning."""
         paused = self._paused.pop(path[:-1], None) if path else None
         if paused is not None and all(run.waits for run in paused):
             return paused[0].tell(path[-1]), paused[1].tell(path[-1])
         here, there = (
-            PausedRun(path, self.seed, side.steps, self._work(side)).start() for side in self.sides
+            ForcedRun(path, self.seed, side.steps, self._work(side)).start() for side in self.sides
         )
         return here, there
 
@@ -89,12 +89,12 @@ class OutcomeTree:
         """What `Mechanism.answer` does; where it is one draw from one reading, that is read once."""
         mechanism = self.mechanism
 
-        def once(run: PausedRun) -> Answer:
+        def once(run: ForcedRun) -> Answer:
             if side.reading is None:
                 side.reading = mechanism.reading(self.statistic, side.ask, self.contribution)
             return mechanism.draw(side.reading, self.grid, bits=run.bits)
 
-        def asking(run: PausedRun) -> Answer:
+        def asking(run: ForcedRun) -> Answer:
             def ask(request: Any) -> Any:
                 run.asked_for.append(request)
                 return side.ask(request)
@@ -105,7 +105,7 @@ class OutcomeTree:
 
         return once if mechanism.reads_once else asking
 
-    def _look(self, path: tuple[Any, ...]) -> OutcomeNode:
+    def _look(self, path: tuple[Any, ...]) -> TreeNode:
         runs = self._runs(path)
         self._paused[path] = runs
         here, there = (run.found for run in runs)
@@ -114,15 +114,15 @@ class OutcomeTree:
             problems.append(f"after {len(path)} choices the tables are asked different questions")
         if isinstance(here, Step) != isinstance(there, Step):
             problems.append(f"after {len(path)} choices one table is answered and the other is not")
-            return OutcomeNode(None, None, None, tuple(problems))
+            return TreeNode(None, None, None, tuple(problems))
         if not isinstance(here, Step):
             if (here.value, dict(here.public)) != (there.value, dict(there.public)):
                 problems.append("the answer is not a function of the outcomes alone")
-            return OutcomeNode(None, None, here, tuple(problems))
+            return TreeNode(None, None, here, tuple(problems))
         if type(here) is not type(there) or here.question != there.question or here.price != there.price:
             problems.append(f"choice {len(path) + 1} is another on the neighbour ({here.kind}, {there.kind})")
-            return OutcomeNode(None, None, None, tuple(problems))
-        return OutcomeNode(here, here.parts(there), None, tuple(problems))
+            return TreeNode(None, None, None, tuple(problems))
+        return TreeNode(here, here.parts(there), None, tuple(problems))
 
 
 def first_parts(
@@ -134,5 +134,5 @@ def first_parts(
 ) -> Parts | None:
     """The two laws of the first choice; None where none is made."""
     sides = Side(table), Side(neighbour)
-    with OutcomeTree(mechanism, statistic, sides, output_grid(statistic), contribution) as tree:
+    with Tree(mechanism, statistic, sides, output_grid(statistic), contribution) as tree:
         return tree.node(()).parts

@@ -18,7 +18,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from sordino.errors import SordinoError
-from sordino.web import ask, data, entrance, ledger, more, plan, releasing, reports
+from sordino.web import ask, budget, data, entrance, ledger, more, plan, releasing, reports
 from sordino.web.lanes import Lanes
 from sordino.web.locks import Locks
 from sordino.web.view import page, refused, see
@@ -60,6 +60,7 @@ def application(
         Route("/", _first),
         *door.routes(),
         *plan.ROUTES,
+        *budget.ROUTES,
         *data.ROUTES,
         *ask.ROUTES,
         *ledger.ROUTES,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
@@ -64,27 +66,49 @@ def script(made: Release, datasets: Sequence[Dataset]) -> str:
     dataset = next((one for one in datasets if one.name == name), None)
     statistics = event.statistic
     if statistics.get("kind") == "batch":
-        return f"# {asked(event)}: several statistics in one release, see the JSON document\n"
+        return (
+            f"# {' '.join(asked(event).split())}: several statistics in one release, see the JSON document\n"
+        )
     # The relation is the session's to decide: groups and filters are read in another than they are asked in.
     plain = {name: value for name, value in statistics.items() if name != "neighbors"}
     question = Inquiry(
         statistic=Statistic.from_dict(plain),
         price=event.guarantee,
-        by=None if event.by is None else (event.by["column"], tuple(event.by["keys"])),
+        by=None if event.by is None else groups(event.by),
         where=tuple(f"{each['column']} {each['op']} {each['value']}" for each in event.where),
     )
     return question.python(dataset, token=made.token)
 
 
+def groups(by: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Columns and keys of a split, as they were asked.
+
+    Example:
+        >>> groups({"columns": ["a", "b"], "levels": [["x", "y"], [1]], "listed": [[1, 0]]})
+        (['a', 'b'], (('y', 1),))
+    """
+    columns = by["column"] if "column" in by else list(by["columns"])
+    if by.get("discovery") is not None:
+        from sordino import discover
+
+        return columns, discover(**by["discovery"])
+    if "column" in by:
+        return columns, tuple(by["keys"])
+    if by.get("listed") is None:
+        return columns, dict(zip(by["columns"], map(list, by["levels"]), strict=True))
+    listed = (zip(by["levels"], one, strict=True) for one in by["listed"])
+    return columns, tuple(tuple(level[place] for level, place in pairs) for pairs in listed)
+
+
 def notebook(made: Release, datasets: Sequence[Dataset]) -> str:
     """A notebook with the code and, as its output, the answer that was released; run with its token it pays nothing."""
-    code, told = script(made, datasets), str(made) + "\n"
+    code, told, title = script(made, datasets), str(made) + "\n", escaped(asked(made.event))
     cells: list[dict[str, Any]] = [
-        _words(f"# {asked(made.event)}\n\nRelease {made.ledger_id}, paid {made.at[:16]} UTC. The output below is the "
+        _words(f"# {title}\n\nRelease {made.ledger_id}, paid {made.at[:16]} UTC. The output below is the "
                "stored answer; nothing was executed to write this notebook."),
         {"cell_type": "code", "execution_count": None, "metadata": {}, "source": code.splitlines(keepends=True),
          "outputs": [{"name": "stdout", "output_type": "stream", "text": told.splitlines(keepends=True)}]},
-        _words("```\n" + made.explain() + "\n```"),
+        _words("\n".join(f"    {line}" for line in made.explain().splitlines())),
     ]  # fmt: skip
     return json.dumps(
         {
@@ -95,6 +119,16 @@ def notebook(made: Release, datasets: Sequence[Dataset]) -> str:
         },
         indent=1,
     )
+
+
+def escaped(text: str) -> str:
+    r"""A text on one line of Markdown that is shown as it is: no markup, no links, no pictures.
+
+    Example:
+        >>> escaped("<b>[a](x)")
+        '&lt;b&gt;\\[a\\]\\(x\\)'
+    """
+    return re.sub(r"([\\`*_{}\[\]()#+!|~-])", r"\\\1", html.escape(" ".join(text.split()), quote=False))
 
 
 def _words(text: str) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def found(
     """What the worker knows of a task."""
     key = hashlib.sha256(json.dumps([task, arguments], sort_keys=True, default=str).encode()).hexdigest()
     worker = request.app.state.worker
-    worker.ask(key, person(request).name, task, *arguments)
+    worker.ask(key, f"{person(request).name} {task}", task, *arguments)
     known: dict[str, Any] = worker.wait(key, stage, wait)
     return known
 
@@ -94,7 +94,7 @@ def _show(request: Request, name: str, typed: dict[str, str], task: Any, **conte
         full=known.get("full"),
         quick=known.get("quick"),
         progress=known.get("progress", (0, 1)),
-        done=not known or bool({"end", "error", "bug"} & set(known)),
+        done=problem is not None or not request.query_params or bool({"end", "error", "bug"} & set(known)),
         bug=known.get("bug"),
         **context,
     )

@@ -81,7 +81,7 @@ def started(
     """What is known of a plan; the first figure is waited for."""
     key = key_of(asked, options)
     worker = request.app.state.worker
-    worker.ask(key, person(request).name, "plan", asked.to_dict(), options)
+    worker.ask(key, f"{person(request).name} plan", "plan", asked.to_dict(), options)
     found: dict[str, Any] = worker.wait(key, stage, wait)
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from sordino.errors import BudgetExceeded, Frozen, NotApproved, ParameterError, SordinoError, Unanswered
-from sordino.ledger.declared import Debit
-from sordino.ledger.entry import Stamp
+from sordino.ledger.entry import Debit, Stamp
 from sordino.session import Session
 from sordino.web.accounts import Accounts
 from sordino.web.locks import fits, seal
@@ -23,6 +21,8 @@ from sordino.web.view import office, person, see
 from sordino.web.view import typed as read_form
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response

@@ -8,7 +8,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from sordino.session.report import AUDIENCES, card, report
+from sordino.session.card import card
+from sordino.session.report import AUDIENCES, report
 from sordino.web import downloads
 from sordino.web.ledger import book_of
 from sordino.web.locks import PAGE

@@ -53,6 +53,25 @@ def figures(found: Any) -> dict[str, Any]:
     }
 
 
+def budget(tell: Tell, progress: Progress, asked: list[Any], price: dict[str, Any], rows: int) -> None:
+    """How one budget is shared among several questions, with the error of each."""
+    from sordino.explain import amounts
+    from sordino.planner import plan_budget
+    from sordino.privacy import Guarantee
+    from sordino.statistics import Statistic
+
+    statistics, wanted = [Statistic.from_dict(one) for one, _ in asked], [error for _, error in asked]
+    found = plan_budget(statistics, Guarantee.from_dict(price), rows=rows, errors=wanted, progress=progress)
+    tell(
+        "full",
+        {
+            "lines": [line.to_dict() | {"name": line.name, "price": amounts(line.price)} for line in found.lines],
+            "verdict": found.verdict, "rule": found.rule, "python": found.python, "command": found.command,
+            "size": found.lines[0].plan.size,
+        },
+    )  # fmt: skip
+
+
 def audit(tell: Tell, progress: Progress, statistic: str, price: dict[str, Any], runs: int) -> None:
     """Real runs on the worst pair of tables that a replay finds."""
     from sordino import catalogue
@@ -191,7 +210,7 @@ def precincts(
 
 
 TASKS: dict[str, Callable[..., None]] = {
-    "plan": plan, "audit": audit, "certificate": certificate, "places": places, "tally": tally,
+    "plan": plan, "budget": budget, "audit": audit, "certificate": certificate, "places": places, "tally": tally,
     "precincts": precincts,
 }  # fmt: skip
 LAST = {"plan": "curves"}

@@ -32,6 +32,7 @@ def work(pipe: Any, polite: bool = False) -> None:
     from sordino.web.tasks import TASKS
 
     with contextlib.suppress(EOFError, KeyboardInterrupt, BrokenPipeError, OSError):
+        pipe.send(("", "ready", None))
         while True:
             key, task, arguments = pipe.recv()
             while pipe.poll():
@@ -45,6 +46,7 @@ def work(pipe: Any, polite: bool = False) -> None:
                     raise _Stale
                 pipe.send((key, "progress", (done, total)))
 
+            tell("progress", (0, 1))  # it listens; how long the first step takes is another matter
             try:
                 TASKS[task](tell, progress, *arguments)
                 tell("end", None)
@@ -114,6 +116,7 @@ class PlanWorker:
         self._process = context.Process(
             target=work, args=(theirs, self._polite), daemon=True, name="sordino-worker"
         )
+        self._ready = False
         self._process.start()
         theirs.close()
         threading.Thread(target=self._listen, args=(self._pipe,), daemon=True, name="sordino-worker").start()
@@ -130,25 +133,34 @@ class PlanWorker:
         if self._doing is not None:
             self._found.pop(self._doing, None)
         self._doing, self._doing_owner, self._sent, self._heard = key, owner, time.monotonic(), False
+        self._asked = (key, task, arguments)
         with contextlib.suppress(BrokenPipeError, OSError):
             self._pipe.send((key, task, arguments))
 
     _doing_owner = ""
-    _heard = False
+    _asked: Any = None
+    _heard = _ready = False
 
     def _prod(self) -> None:
         """End a worker that works on what is stale and does not listen."""
-        if self._doing is not None and not self._heard and time.monotonic() - self._sent > 8 * DEAF:
+        if (
+            self._ready
+            and self._doing is not None
+            and not self._heard
+            and time.monotonic() - self._sent > 8 * DEAF
+        ):
             self._restart()
 
     def _restart(self) -> None:
-        again = self._doing
         if self._process is not None:
             self._process.kill()
             self._process.join(1)
+        if (
+            self._doing is not None
+        ):  # it was not the question that was deaf: it is put again, unless a newer one waits
+            self._queue.setdefault(self._doing_owner, self._asked)
+            self._queue.move_to_end(self._doing_owner, last=False)
         self._process, self._doing = None, None
-        if again is not None:
-            self._found.pop(again, None)
         self._next()
 
     def _listen(self, pipe: Any) -> None:
@@ -156,6 +168,8 @@ class PlanWorker:
             while True:
                 key, stage, what = pipe.recv()
                 with self._alone:
+                    if stage == "ready":  # from now on it should answer; until then it was being loaded
+                        self._ready, self._sent = True, time.monotonic()
                     if key == self._doing:
                         self._heard = True
                     if key in self._found and stage != "stale":

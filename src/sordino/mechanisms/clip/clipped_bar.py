@@ -51,14 +51,14 @@ class JointReach:
     Attributes:
         family: The intervals among which was chosen.
         level: The level of the drawn one; None for the whole range.
-        favoured: Whether it has prior 1.
+        priors: Whether an interval of these codes has prior 1; both where one that has and one that has not share them.
         scale: Sensitivity over rate of its noise.
         step: The lattice of published numbers.
     """
 
     family: Family
     level: int | None
-    favoured: bool
+    priors: tuple[bool, ...]
     scale: Fraction
     step: Fraction
 
@@ -66,10 +66,10 @@ class JointReach:
     def of(cls, family: Family, found: Chosen | None, scale: Fraction, grid: Lattice) -> JointReach:
         """The reach of what was drawn."""
         if found is None:
-            return cls(family, None, favoured=False, scale=scale, step=grid.step)
-        starts = family.favoured(found.level).tolist()
-        favoured = (found.low, found.high) in {family.interval(found.level, place) for place in starts}
-        return cls(family, found.level, favoured, scale, grid.step)
+            return cls(family, None, (False,), scale, grid.step)
+        return cls(
+            family, found.level, family.priors_of(found.level, found.low, found.high), scale, grid.step
+        )
 
     def half(self, miss: float) -> Fraction:
         """A public number of scales, and half a step for the rounding."""
@@ -78,15 +78,15 @@ class JointReach:
         tails = CutTails.of(self.family, miss)
         scales = tails.whole
         if self.level is not None:
-            scales = (tails.favoured if self.favoured else tails.others)[self.level]
+            scales = max((tails.favoured if one else tails.others)[self.level] for one in self.priors)
         raw = Fraction(scales * (1 + 1e-9)) * self.scale + self.step / 2
         return self.step * math.ceil(raw / self.step)
 
-    def rarity(self, slack: float) -> Rarity:
-        """How rarely the outcome is drawn with noise of a flat top."""
+    def rarities(self, slack: float) -> list[Rarity]:
+        """How rarely the outcome is drawn with noise of a flat top, by what its prior may be."""
         from sordino.mechanisms.clip.cut_tails import Rarity
 
-        return Rarity.of(self.family, self.level, favoured=self.favoured, slack=slack)
+        return [Rarity.of(self.family, self.level, favoured=one, slack=slack) for one in self.priors]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,8 +216,11 @@ class ClippedBar:
         if counted and self.counting is not None and self.counting.noise.name != "laplace":  # type: ignore[union-attr]
             blur = Blur(math.hypot(deviation, counted), 0.0)
         if isinstance(reach, JointReach):
-            rarity = reach.rarity(SLACK * miss)
-            return flat_topped_quantile(rarity, scale, blur, (1 - SLACK) * miss) + float(self.step)
+            found = (
+                flat_topped_quantile(rarity, scale, blur, (1 - SLACK) * miss)
+                for rarity in reach.rarities(SLACK * miss)
+            )
+            return max(found) + float(self.step)
         assert isinstance(reach, PublicNoise)
         assert reach.noise is not None
         return blurred_quantile(reach.noise, scale, blur, miss) + float(self.step)

@@ -7,6 +7,7 @@ that decide their next question from released answers work on any source; `Sorte
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 

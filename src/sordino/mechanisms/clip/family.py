@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -20,6 +19,8 @@ import numpy as np
 from sordino.mechanisms.clip.plain_or_cut_plan import PLACES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
@@ -29,6 +30,7 @@ PARTS = 6  # a heap is looked for in parts of 2^-3 of the length, on a lattice o
 ANCHORED = (0, -8, -4)  # starts, in eighths, of the intervals beside and about the anchor: they have prior 1
 ROOT = (181, 7)  # 181 / 2^7 is the root of two by which odd levels are longer than the next
 ONE = 1 << 40  # stands for a prior of 1
+_AROUND = np.arange(-(1 << STARTS) - 1, 2)  # starts of the intervals that may hold a code
 NEAR = 4  # intervals near the anchor have a prior of 2^-4, others less
 
 
@@ -52,8 +54,8 @@ class Ends:
 
     def below(self, codes: Any, *, side: Any = "left") -> Any:
         """The number of rows with a smaller code (``right``: a smaller or the same one)."""
-        head = np.searchsorted(self.first, codes, side=side)
-        tail = np.searchsorted(self.last, codes, side=side) + self.rows - len(self.last)
+        head = self.first.searchsorted(codes, side)
+        tail = self.last.searchsorted(codes, side) + (self.rows - len(self.last))
         return np.where(head < len(self.first), head, tail)
 
     def at(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -175,6 +177,33 @@ class Family:
         found: NDArray[np.int64] = np.where(first, ONE, self.distant(places))
         return found
 
+    def priors_of(self, level: int, low: int, high: int) -> tuple[bool, ...]:
+        """Whether an interval of these codes has prior 1; both answers where codes are coarse and one of each has them.
+
+        Example:
+            >>> from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
+            >>> from sordino.privacy import Pure
+            >>> family = Family(plan_cut(rows=1000, price=Pure(1), cells=40), top=40, anchor=0)
+            >>> family.interval(8, 0), family.interval(8, 1), family.interval(8, 9)
+            ((0, 2), (1, 2), (3, 5))
+            >>> family.priors_of(8, 0, 2), family.priors_of(8, 3, 5)
+            ((True,), (False,))
+        """
+        favoured = set(self.favoured(level).tolist())
+        first, last = self.places(level)
+        times, shift = self.scale(level)
+        # Starts near that of the codes: rounding moves it by a code at either end, which may be many eighths.
+        around = 2 * ((1 << (shift + STARTS)) // (self.top * times) + 2)
+        start = ((low - self.anchor) << (shift + STARTS)) // (self.top * times)
+        near = set(range(max(start - around, first), min(start + around, last) + 1)) | favoured
+        cut = {
+            place
+            for place in near | set(range(first, min(first + (1 << STARTS) + 1, last + 1)))
+            if self.interval(level, place) == (low, high)
+        }
+        found = tuple(sorted({place in favoured for place in cut}, reverse=True))
+        return found or (False,)
+
     def rings(self, level: int) -> list[tuple[int, int, int]]:
         """All starts by distance: the first, the last and the prior of each, as if none were favoured."""
         first, last = self.places(level)
@@ -252,9 +281,8 @@ class Family:
             codes = ends.at(np.arange(held, ends.rows + 1, held)) - self.anchor
             if self.top.bit_length() + shift + STARTS > 60:
                 codes = codes.astype(object)
-            ceilings = np.unique(((codes << (shift + STARTS)) // (self.top * times)).astype(np.int64))
-            around = np.arange(-(1 << STARTS) - 1, 2)
-            starts = np.unique(np.concatenate([starts, (ceilings[:, None] + around).ravel()]))
+            ceilings = ((codes << (shift + STARTS)) // (self.top * times)).astype(np.int64)
+            starts = np.unique(np.concatenate([starts, (ceilings[:, None] + _AROUND).ravel()]))
         found: NDArray[np.int64] = starts[(starts >= level.first) & (starts <= level.last)]
         return found
 

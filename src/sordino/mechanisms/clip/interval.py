@@ -22,7 +22,7 @@ def count_part(rows: int, rest: Guarantee, part: Fraction = ForLoose.COUNT_PART)
     Example:
         >>> from sordino.privacy import Pure
         >>> count_part(1000, Pure(1)), count_part(40, Pure(1))
-        (Fraction(1, 5), Fraction(1, 4))
+        (Fraction(7, 20), Fraction(7, 20))
     """
     few = Fraction(round(10 / max(rows * rest.nats, 10), 4))
     return max(part, min(few.limit_denominator(1000), ForLoose.MOST_COUNT))

@@ -26,7 +26,7 @@ from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, mean_part, plan_c
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.public_noise import PublicNoise
-from sordino.mechanisms.tuned import ForCut
+from sordino.mechanisms.tuned import ForCut, ForLoose
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.traits import Trait
 
@@ -143,7 +143,7 @@ class PlainOrCutSquares(Cutting):
     def noise_part(self, rest: Guarantee) -> Guarantee:
         """What is left for squares beside a private number of rows."""
         counted = self.neighbors is Neighbors.ADD_REMOVE_ONE
-        return rest.share(1 - count_part(self.rows, rest)) if counted else rest
+        return rest.share(1 - count_part(self.rows, rest, ForLoose.SQUARES_PART)) if counted else rest
 
     # What gets noise ----------------------------------------------------------------------------------------
 
@@ -160,7 +160,7 @@ class PlainOrCutSquares(Cutting):
             squares, ends = sums.about(point), (Fraction(0), largest)
             part = ForCut.MOMENT_ORIGIN
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
-            origin, counted = largest * part, count_part(self.rows, rest)
+            origin, counted = largest * part, count_part(self.rows, rest, ForLoose.SQUARES_PART)
             return Summand(
                 squares - origin * rows, (largest - origin) * contribution, rest.share(1 - counted), origin,
                 rest.share(counted), rows, ends, contribution,

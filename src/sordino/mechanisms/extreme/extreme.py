@@ -27,15 +27,16 @@ from sordino.mechanisms.parts.rings import CELLS, Rings
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
     from sordino.lattice import FiniteLattice, Lattice
-    from sordino.mechanisms import Asks, Words
+    from sordino.mechanisms import Asking, Asks, Words
     from sordino.mechanisms.extreme.anchor_search import AnchorSearch
+    from sordino.mechanisms.parts.error_law import Errors
     from sordino.mechanisms.parts.measure import Measure
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Reading
@@ -97,6 +98,21 @@ class Extreme(Mechanism):
                 price=price, lattice=statistic.grid.answers, upper=statistic.q == 1, rows=hints.rows,
                 centre=hints.centre, spread=hints.spread, tight=hints.tight,
             )  # fmt: skip
+
+    def error_laws(
+        self,
+        statistic: Any,
+        ask: Asking,
+        grid: Lattice,
+        truth: Any,
+        *,
+        contribution: int = 1,
+        bits: Bits | None = None,
+    ) -> Sequence[Errors] | None:
+        """From the outermost rows; the reading is of rows, not of people."""
+        del bits
+        reading = statistic.read(ask(statistic.request(depth=self.depth * contribution)))
+        return self._error_laws(reading, grid, truth, contribution=contribution)
 
     def __post_init__(self) -> None:
         checks.whole(self.name, rows=self.rows)
@@ -185,9 +201,10 @@ class Extreme(Mechanism):
         plan = self.plan
         if plan.search is None or anchor is None:
             return plan.measure
-        return anchored_measure(
+        found = anchored_measure(
             self.lattice, plan.search, anchor=anchor, upper=self.upper, slope=self.slope(1)
         )
+        return found if plan.favour is None else plan.favour.on(found)
 
     # The contract -------------------------------------------------------------------------------------
 

@@ -7,18 +7,21 @@ extreme.py; what the rules gain is in docs/explanation/which_mechanism.md.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sordino import checks
+from sordino.lattice import FINE_BITS
 from sordino.mechanisms.extreme.anchor_search import AnchorSearch
+from sordino.mechanisms.parts.favour import Favour
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture
 from sordino.mechanisms.quantile.leaning import leaning
+from sordino.mechanisms.quantile.plan import spread_measure
 from sordino.mechanisms.tuned import ForExtreme, ForQuantile
 
 if TYPE_CHECKING:
+    from sordino import checks
     from sordino.lattice import FiniteLattice
 
 
@@ -32,6 +35,7 @@ class ExtremePlan:
         nats: How much the measure varies over the lattice; a reading must look that much farther.
         trusted: False when rows times the price are too few to find the scale within these bounds.
         search: Where rows are many, how to find an anchor first; ``measure`` is then not used.
+        favour: What a hint multiplies measures by; those of the plan already are.
     """
 
     measure: Measure
@@ -39,6 +43,22 @@ class ExtremePlan:
     nats: float
     trusted: bool = True
     search: AnchorSearch | None = None
+    favour: Favour | None = None
+
+    def by(self, favour: Favour) -> ExtremePlan:
+        """The same plan with a hint: its mass moved to where the answer lies."""
+        search = None if self.search is None else replace(self.search, measure=favour.on(self.search.measure))
+        return replace(
+            self, measure=favour.on(self.measure), nats=self.nats + favour.nats, trusted=True, search=search,
+            favour=favour,
+        )  # fmt: skip
+
+    def rounded(self, bits: int) -> ExtremePlan:
+        """The same plan on a lattice that is 2^bits times as coarse."""
+        search = (
+            None if self.search is None else replace(self.search, measure=self.search.measure.rounded(bits))
+        )
+        return replace(self, measure=self.measure.rounded(bits), search=search)
 
 
 @lru_cache(maxsize=256)
@@ -75,40 +95,33 @@ def plan_extreme(
         >>> plan_extreme(lattice, upper=True, strength=Fraction(1, 10), rows=201).trusted
         False
     """
-    if tight:  # bounds that fit are often attained
-        bound = lattice.last if upper else 0
-        rising = leaning(
-            last=lattice.last,
-            anchor=bound,
-            core=max(lattice.last >> ForQuantile.OCTAVES, 1),
-            below=ForExtreme.FITTED,
-            above=ForExtreme.FITTED,
+    if centre is not None and spread is not None and not tight:
+        found = plan_extreme(lattice, upper=upper, strength=strength, rows=rows)
+        quantile = (rows - 0.5) / max(rows, 1)
+        return found.by(
+            Favour.about(lattice, centre=centre, spread=spread, quantile=quantile if upper else 1 - quantile)
         )
-        ends = Measure.at({bound: 1}, last=lattice.last)
-        fitted = mixture([(1 - ForExtreme.ENDS, rising), (ForExtreme.ENDS, ends)])
-        return ExtremePlan(fitted, math.ceil(1 / (2 * strength)), math.log(lattice.last + 1.0))
-    search = plan_search(lattice, strength=strength, rows=rows, centre=centre)
+    finer = max(FINE_BITS - lattice.last.bit_length(), 0)
+    if finer:  # a declared step must not change where answers are looked for
+        fine = plan_extreme(lattice.finer(finer), upper=upper, strength=strength, rows=rows, tight=tight)
+        return fine.rounded(finer)
+    search = plan_search(lattice, strength=strength, rows=rows)
     if search is not None:
         nats = float(ForExtreme.FALL) * math.log(lattice.last + 1.0)
         return ExtremePlan(search.measure, 0, nats, search=search)
-    anchor = lattice.anchor if centre is None else lattice.index(centre)
+    anchor = lattice.anchor
     core = max(lattice.last >> ForQuantile.OCTAVES, 1)
-    hinted = centre is not None and spread is not None
-    if spread is not None:
-        wide = max(math.ceil(checks.positive("extreme", spread=spread) / lattice.step), 1)
-        core = max(min(wide, lattice.last), 1) if hinted else core
     away, towards = (lattice.last - anchor, anchor) if upper else (anchor, lattice.last - anchor)
     bid = rows * float(strength)
     spare = bid - min(2 * math.log(max(bid, 10.0)) + 4, 0.4 * bid)
-    if (
-        away and towards and bid >= ForExtreme.FEW / 2
-    ):  # the anchor may lie in the middle of the rows: half of them pay
-        spare = min(spare, 0.4 * bid - 2)
+    # The anchor may lie in the middle of the rows, or most of them on it: the others pay.
+    counted = max(min(ForExtreme.AWAY * bid - 2, ForExtreme.ENOUGH), ForExtreme.PLENTY * bid)
+    spare = min(spare, max(counted, 0.0))
 
     def climb(distance: int) -> float:
         return math.log(max(distance / core, 1.0))
 
-    if not hinted and float(ForExtreme.FALL) * climb(away) > spare:
+    if float(ForExtreme.FALL) * climb(away) > spare:
         core = max(math.ceil(away * math.exp(-spare / float(ForExtreme.FALL))), 1)
     left = (
         max(spare - float(ForExtreme.FALL) * climb(away), 0.0) / 2
@@ -118,24 +131,37 @@ def plan_extreme(
         rise = Fraction(math.floor(16 * left / climb(towards)), 16)
     below, above = (rise, -ForExtreme.FALL) if upper else (-ForExtreme.FALL, rise)
     measure = leaning(last=lattice.last, anchor=anchor, core=core, below=below, above=above)
+    if not away:  # a column that rests on zero
+        wide = spread_measure(lattice, anchor=anchor)
+        measure = mixture([(1 - ForQuantile.FOUND, measure), (ForQuantile.FOUND, wide)])
     nats = float(ForExtreme.FALL) * climb(away) + float(rise) * climb(towards) + math.log(lattice.last + 1.0)
-    return ExtremePlan(measure, 0, nats, trusted=hinted or bid >= ForExtreme.FEW)
+    bound = lattice.last if upper else 0
+    if not tight or anchor == bound or bid > 2 * ForExtreme.FEW:
+        return ExtremePlan(measure, 0, nats, trusted=bid >= ForExtreme.FEW)
+    rising = leaning(
+        last=lattice.last,
+        anchor=bound,
+        core=max(lattice.last >> ForQuantile.OCTAVES, 1),
+        below=ForExtreme.FITTED,
+        above=ForExtreme.FITTED,
+    )
+    ends = Measure.at({bound: 1}, last=lattice.last)  # bounds that fit are often attained
+    part = (1 - ForExtreme.ENDS) / 2
+    fitted = mixture([(part, rising), (part, measure), (ForExtreme.ENDS, ends)])
+    return ExtremePlan(fitted, math.floor(1 / (4 * strength)), nats + math.log(lattice.last + 1.0))
 
 
-def plan_search(
-    lattice: FiniteLattice, *, strength: Fraction, rows: int, centre: checks.Number | None = None
-) -> AnchorSearch | None:
+def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> AnchorSearch | None:
     """How to find an anchor inside the data, or None where that would take more than a fifth of the price.
 
-    The measure is flat in the logarithm of the distance from zero, or from a hint, and falls over the last eight
-    octaves by a power that half of the rows between the anchor and the middle can pay for: an anchor beyond the data is
-    the more improbable the farther it would be off.
+    The measure is flat in the logarithm of the distance from zero, and falls over the last eight octaves by a power
+    that half of the rows between the anchor and the middle can pay for: an anchor beyond the data is the more
+    improbable the farther it would be off.
 
     Args:
         lattice: The public answers.
         strength: Nats per row that the whole price buys.
         rows: Public number of rows, or a declared rough one.
-        centre: A public guess of the middle of the column.
 
     Example:
         >>> from sordino.lattice import FiniteLattice
@@ -157,23 +183,18 @@ def plan_search(
     inward = float(strength * share) * rows / (1 + ForExtreme.LEAN)
     power = Fraction(min(math.floor(16 * inward / 6 / (ForExtreme.OUTER * math.log(2))), 32), 16)
 
-    def around(anchor: int) -> Measure:
-        nothing, core = Fraction(0), max(lattice.last >> ForQuantile.OCTAVES, 1)
-        bend = max(lattice.last >> ForExtreme.OUTER, core)
-        return leaning(
-            last=lattice.last,
-            anchor=anchor,
-            core=core,
-            below=nothing,
-            above=nothing,
-            bend=bend,
-            beyond=-power,
-        )
-
-    anchors = [lattice.anchor] if centre is None else [lattice.anchor, lattice.index(centre)]
+    nothing, core = Fraction(0), max(lattice.last >> ForQuantile.OCTAVES, 1)
+    around = leaning(
+        last=lattice.last,
+        anchor=lattice.anchor,
+        core=core,
+        below=nothing,
+        above=nothing,
+        bend=max(lattice.last >> ForExtreme.OUTER, core),
+        beyond=-power,
+    )
     heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
-    equal = (1 - ForQuantile.FOUND) / len(anchors)
-    measure = mixture([*((equal, around(anchor)) for anchor in anchors), (ForQuantile.FOUND, heaps)])
+    measure = mixture([(1 - ForQuantile.FOUND, around), (ForQuantile.FOUND, heaps)])
     return AnchorSearch(math.ceil(nats / (outward * float(share))), share, measure, nats)
 
 
@@ -194,6 +215,12 @@ def anchored_measure(
         upper: A maximum; a minimum otherwise.
         slope: Nats per row beyond the answer.
     """
+    finer = max(FINE_BITS - lattice.last.bit_length(), 0)
+    if finer:
+        fine = anchored_measure(
+            lattice.finer(finer), search, anchor=anchor << finer, upper=upper, slope=slope
+        )
+        return fine.rounded(finer)
     bid = float(slope) * search.aim * (1 - 6 / search.nats)
     core = max(
         math.ceil((lattice.last + 1) * math.exp(-bid / float(ForExtreme.FALL))),

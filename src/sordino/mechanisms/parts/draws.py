@@ -8,6 +8,7 @@ stands here: its outcomes are forced, and it writes down what each of them costs
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -142,6 +143,27 @@ class Draws:
         """Whether a private number of sensitivity 1 with the best noise exceeds a public threshold; only that."""
         noisy, _ = self.noisy(value, sensitivity=Fraction(1), price=price, grid=grid)
         return noisy > threshold
+
+    def crossing(
+        self,
+        values: Sequence[Fraction],
+        threshold: Fraction,
+        *,
+        rate: Fraction,
+        grid: Lattice,
+        price: Guarantee,
+    ) -> int:
+        """Place of the first of rising private numbers that reaches a public threshold, all with one Laplace noise.
+
+        Their number where none does. What it costs rests on the gaps between them (docs/proofs/quantile_interval.md).
+        """
+        from sordino.noise.laplace import Laplace
+
+        noise = grid.step * self.noise(
+            Laplace(), location=Fraction(0), scale=1 / rate, grid=grid, price=price
+        )
+        passed = [value + noise >= threshold for value in values]
+        return passed.index(True) if True in passed else len(passed)
 
     def geometric(self, value: int, *, scale: Fraction, price: Guarantee) -> int:
         """A whole number k with probability ``~ exp(-|k - value| / scale)``."""

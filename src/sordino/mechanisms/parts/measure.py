@@ -147,6 +147,48 @@ class Measure:
             last=self.last,
         )
 
+    def times(self, starts: Sequence[int], factors: Sequence[int]) -> Self:
+        """Multiply by a step function of whole numbers.
+
+        Example:
+            >>> measure = Measure.uniform(9).times((0, 4, 6), (1, 5, 2))
+            >>> [measure.mass(point, point) for point in range(10)]
+            [1, 1, 1, 1, 5, 5, 2, 2, 2, 2]
+        """
+
+        def factor(point: int) -> int:
+            return factors[bisect_right(starts, point) - 1]
+
+        edges = sorted({*self.starts, *starts})
+        return type(self).build(
+            starts=edges,
+            densities=[self._density(edge) * factor(edge) for edge in edges],
+            points={
+                point: weight * factor(point) for point, weight in zip(self.points, self.weights, strict=True)
+            },
+            last=self.last,
+        )
+
+    def rounded(self, bits: int) -> Self:
+        """The measure of the nearest point of a lattice that is ``2^bits`` times as coarse and has the same ends.
+
+        Example:
+            >>> Measure.uniform(16).rounded(2).densities
+            (2, 4, 3)
+        """
+        if not bits:
+            return self
+        half, last = 1 << bits - 1, self.last >> bits
+        runs = self.cuts()
+        ends = {
+            0,
+            last,
+            *((first + half) >> bits for first, _, _ in runs),
+        }  # cells that are not inside one run
+        starts = sorted({*ends, *(end + 1 for end in ends if end < last)})
+        masses = [self.mass((start << bits) - half, (start << bits) + half - 1) for start in starts]
+        return type(self).build(starts=starts, densities=masses, points={}, last=last)
+
     def __add__(self, other: Self) -> Self:
         if other.last != self.last:
             raise ParameterError("measure", "two measures must live on the same lattice to be added")

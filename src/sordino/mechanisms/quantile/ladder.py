@@ -1,8 +1,9 @@
 """The ladder of nested intervals around a released quantile: public radii, private rows to spare, one choice of a rung.
 
 Rung j is the interval from ``y - R_j`` to ``y + R_j``. Its rows to spare say how many rows may change before it no
-longer covers the quantile; the rung is chosen whose rows to spare pass a public target. The offsets grow outwards, so
-all the rungs that miss weigh a geometric series. Proof: docs/proofs/quantile_interval.md.
+longer covers the quantile; the rung is chosen whose rows to spare pass a public target: the first that passes with one
+noise for all (crossing.py), or, in here, one by weights. Their offsets grow outwards, so all the rungs that miss weigh
+a geometric series. Proof: docs/proofs/quantile_interval.md.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sordino.mechanisms.selection.permute_and_flip import probabilities
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
+    from sordino.mechanisms.quantile.crossing import Crossing
     from sordino.privacy import Guarantee
 
 TARGET = 2**20  # targets are whole multiples of one part in so many rows, so that exponents stay rational
@@ -66,24 +68,67 @@ def nats_needed(miss: float, *, growth: float, rungs: int, flip: bool) -> float:
     return high
 
 
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """How a rung is chosen by weights; public.
+
+    Attributes:
+        slope: Nats per unit of rows to spare.
+        growth: Nats by which each rung is favoured over the one inside it.
+        rungs: Rungs beside the innermost.
+        flip: Whether the rung is chosen by permute-and-flip; by the exponential mechanism otherwise.
+    """
+
+    slope: Fraction
+    growth: Fraction
+    rungs: int
+    flip: bool
+
+    def miss(self, away: float) -> float:
+        """The most that all rungs may weigh that fall short of the target by so many units."""
+        return miss_bound(
+            float(self.slope) * away, growth=float(self.growth), rungs=self.rungs, flip=self.flip
+        )
+
+    def target(self, miss: float) -> Fraction:
+        """How far a rung must fall short so that such rungs are drawn no more often than this."""
+        needed = nats_needed(miss, growth=float(self.growth), rungs=self.rungs, flip=self.flip)
+        return on_target_lattice(needed / float(self.slope))
+
+    def short(self, spare: Sequence[Fraction | None], target: Fraction) -> list[Fraction]:
+        """What every rung falls short of the best, in nats; private."""
+        return exponents(scores(spare, target), slope=self.slope, growth=self.growth)
+
+    def chances(self, spare: Sequence[Fraction | None], target: Fraction) -> list[float]:
+        """The exact law of the rung; for laws, plans and audits."""
+        return rung_chances(self.short(spare, target), flip=self.flip)
+
+    def draw(
+        self,
+        spare: Sequence[Fraction | None],
+        target: Fraction,
+        *,
+        price: Guarantee,
+        bits: Bits | None = None,
+    ) -> int:
+        """A rung, exactly."""
+        return draw_rung(self.short(spare, target), price=price, bits=bits)
+
+
 @lru_cache(maxsize=1024)
 def population_rows(
-    miss: float, *, slope: float, rows: int, quantile: Fraction, ranks: tuple[int, int], growth: float, rungs: int,
-    flip: bool,
-) -> float:  # fmt: skip
+    miss: float, choice: Weighing | Crossing, *, rows: int, quantile: Fraction, ranks: tuple[int, int]
+) -> float:
     """The target in rows for which the interval covers the quantile of the population: one sum over the sample.
 
     With K rows below it, a rung that misses it has at most ``max(r - 1 - K, K - r')`` rows to spare.
 
     Args:
         miss: How often it may fail, over the sample and the noise.
-        slope: Nats per row.
+        choice: How the rung is chosen.
         rows: The public number of rows.
         quantile: Which quantile.
         ranks: The ranks r and r' between which the answer lies.
-        growth: As for `miss_bound`.
-        rungs: As for `miss_bound`.
-        flip: As for `miss_bound`.
     """
     import numpy as np
     from scipy.stats import binom
@@ -96,10 +141,7 @@ def population_rows(
     spare = np.minimum(1 + counts - ranks[0], ranks[1] - counts)
 
     def missed(target: float) -> float:
-        bounds = [
-            miss_bound(slope * (target + one), growth=growth, rungs=rungs, flip=flip)
-            for one in spare.tolist()
-        ]
+        bounds = [choice.miss(target + one) for one in spare.tolist()]
         return float(np.sum(chances * np.array(bounds))) + 1e-12
 
     low, high = 0.0, 1.0

@@ -12,12 +12,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sordino import checks
+from sordino.lattice import FINE_BITS
+from sordino.mechanisms.parts.favour import Favour
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
 from sordino.mechanisms.quantile.leaning import leaning
+from sordino.mechanisms.quantile.weak_end import beside_a_rise, counted_on
 from sordino.mechanisms.tuned import ForQuantile
 
 if TYPE_CHECKING:
+    from sordino import checks
     from sordino.lattice import FiniteLattice
     from sordino.privacy import Guarantee
 
@@ -35,6 +38,7 @@ class QuantilePlan:
         trusted: False when rows times epsilon are too few to find the scale within these bounds.
         flip: Use permute-and-flip, which needs a uniform measure and a pure price.
         nats: How much the measure leans; a reading must look that much farther.
+        favour: What a hint multiplies measures by; that of ``measure`` already is.
     """
 
     measure: Measure
@@ -45,23 +49,31 @@ class QuantilePlan:
     trusted: bool = True
     flip: bool = False
     nats: float = 0.0
+    favour: Favour | None = None
 
 
-def spread_measure(lattice: FiniteLattice, *, anchor: int, flat: Fraction = Fraction(1, 3)) -> Measure:
+def spread_measure(
+    lattice: FiniteLattice,
+    *,
+    anchor: int,
+    flat: Fraction = Fraction(1, 3),
+    round_numbers: Fraction = ForQuantile.HEAPS,
+) -> Measure:
     """The measure for quantiles without much data: uniform, logarithmic around the anchor, and round numbers."""
     logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> ForQuantile.OCTAVES, 1))
     heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
-    rest = 1 - ForQuantile.HEAPS
+    rest = 1 - round_numbers
     uniform = Measure.uniform(lattice.last)
-    return mixture([(rest * flat, uniform), (rest * (1 - flat), logarithmic), (ForQuantile.HEAPS, heaps)])
+    return mixture([(rest * flat, uniform), (rest * (1 - flat), logarithmic), (round_numbers, heaps)])
 
 
 @lru_cache(maxsize=256)
-def magnitude_measure(
-    lattice: FiniteLattice, *, anchor: int, magnitude: int, fallback: Fraction, wide: Measure
-) -> Measure:
+def magnitude_measure(lattice: FiniteLattice, *, plan: QuantilePlan, magnitude: int) -> Measure:
     """The measure after a magnitude ``2^magnitude`` has been released: shells of that core, mass falling like 1/r^2."""
-    near = shells(last=lattice.last, centre=anchor, core=2**magnitude, tilt=2)
+    near = shells(last=lattice.last, centre=plan.anchor, core=2**magnitude, tilt=2)
+    fallback, wide = plan.fallback, plan.measure
+    if plan.favour is not None:
+        near = plan.favour.on(near)
     return mixture([(1 - fallback, near), (fallback, wide)])
 
 
@@ -102,21 +114,36 @@ def plan_quantile(
     anchor = lattice.anchor
     uniform = Measure.uniform(lattice.last)
     nothing = Fraction(0)
-    if tight and flip is not True and lattice.last >= ForQuantile.LONG:
-        heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last, decades=ForQuantile.FITTED)
-        fitted = mixture([(1 - ForQuantile.FOUND / 16, uniform), (ForQuantile.FOUND / 16, heaps)])
-        return QuantilePlan(fitted, nothing, nothing, anchor)
     if flip is None:
-        flip = _lists(lattice, epsilon=epsilon, rows=rows, rank=rank, tight=tight)
-    if flip or tight:
-        return QuantilePlan(uniform, nothing, nothing, anchor, flip=pure and flip)
-    if centre is not None:
-        return _hinted(
-            lattice, epsilon=epsilon, rows=rows, rank=rank, centre=centre, spread=spread, pure=pure
+        flip = _lists(lattice, epsilon=epsilon, rows=rows, rank=rank)
+    if flip and pure:
+        return QuantilePlan(uniform, nothing, nothing, anchor, flip=True)
+    if tight:  # a magnitude has nothing to tell
+        found = plan_quantile(
+            lattice,
+            epsilon=epsilon,
+            rows=rows,
+            rank=rank,
+            centre=centre,
+            spread=spread,
+            pure=pure,
+            flip=False,
         )
-    wide = spread_measure(lattice, anchor=anchor)
+        return replace(found, magnitude_share=nothing, fallback=nothing, trusted=True)
+    if centre is not None and spread is not None:
+        found = plan_quantile(lattice, epsilon=epsilon, rows=rows, rank=rank, pure=pure, flip=False)
+        share = 0.5 if rows is None or rank is None else (rank - 0.5) / max(rows, rank)
+        return _hinted(found, Favour.about(lattice, centre=centre, spread=spread, quantile=share))
+    finer = max(FINE_BITS - lattice.last.bit_length(), 0)
+    if finer:  # a declared step must not change where answers are looked for
+        fine = plan_quantile(
+            lattice.finer(finer), epsilon=epsilon, rows=rows, rank=rank, pure=pure, flip=False
+        )  # fmt: skip
+        return replace(fine, measure=fine.measure.rounded(finer), anchor=anchor)
     if rows is None:
+        wide = spread_measure(lattice, anchor=anchor, round_numbers=ForQuantile.FOUND)
         return QuantilePlan(wide, nothing, nothing, anchor)
+    wide = spread_measure(lattice, anchor=anchor)
     rank = (rows + 1) // 2 if rank is None else rank
     kappa = float(epsilon) / 2
     below, above = kappa * rank, kappa * (rows - rank + 1)
@@ -147,64 +174,21 @@ def plan_quantile(
     return QuantilePlan(wide, _dyadic(spent, 8), _dyadic(fallback, 30), anchor)
 
 
-def _lists(
-    lattice: FiniteLattice, *, epsilon: Fraction, rows: int | None, rank: int | None, tight: bool
-) -> bool:
+def _lists(lattice: FiniteLattice, *, epsilon: Fraction, rows: int | None, rank: int | None) -> bool:
     """Whether the answers are a short list on which permute-and-flip is best: where rows on both sides hold it.
 
     A far quantile of a short list in wide bounds needs the measure as much as one on a long lattice: with a uniform one
     a declared step would multiply its error.
     """
-    if tight:
-        return True
     if lattice.last >= ForQuantile.SHORT or rows is None:
         return lattice.last < ForQuantile.SHORT
     place = (rows + 1) // 2 if rank is None else rank
     return float(epsilon) / 2 * min(place, rows - place + 1) >= ForQuantile.WEAK
 
 
-def _hinted(
-    lattice: FiniteLattice,
-    *,
-    epsilon: Fraction,
-    rows: int | None,
-    rank: int | None,
-    centre: checks.Number,
-    spread: checks.Number | None,
-    pure: bool,
-) -> QuantilePlan:
-    """What is planned without a hint, and mass about the hinted centre beside it.
-
-    The mass about a centre falls like the fourth power of the distance in spreads, no slower than anything planned
-    without: a hint that is right within a factor of three must not have the heavier tail.
-    """
-    found = plan_quantile(lattice, epsilon=epsilon, rows=rows, rank=rank, pure=pure, flip=False)
-    anchor = lattice.index(centre)
-    if spread is None:
-        if found.magnitude_share or found.nats:  # without a scale it would only add a heavier tail
-            return found
-        about = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> ForQuantile.OCTAVES, 1))
-        return replace(
-            found, measure=mixture([(1 - ForQuantile.CENTRED, found.measure), (ForQuantile.CENTRED, about)])
-        )
-    core = max(math.ceil(checks.positive("quantile", spread=spread) / lattice.step), 1)
-    near = leaning(
-        last=lattice.last, anchor=anchor, core=core, below=-ForQuantile.HINTED, above=-ForQuantile.HINTED
-    )
-    zero = Measure.at({lattice.anchor: 1}, last=lattice.last)
-    near = mixture([(1 - ForQuantile.ZERO, near), (ForQuantile.ZERO, zero)])
-    if found.magnitude_share:
-        nothing = Fraction(0)
-        return QuantilePlan(
-            mixture([(1 - ForQuantile.FALLBACK, near), (ForQuantile.FALLBACK, found.measure)]),
-            nothing,
-            nothing,
-            anchor,
-        )
-    beside = (
-        ForQuantile.LEANT if found.nats else ForQuantile.BESIDE if found.trusted else ForQuantile.UNTRUSTED
-    )
-    return replace(found, measure=mixture([(1 - beside, near), (beside, found.measure)]))
+def _hinted(found: QuantilePlan, favour: Favour) -> QuantilePlan:
+    """What is planned without a hint, its mass moved to where the hint says that the answer lies."""
+    return replace(found, measure=favour.on(found.measure), favour=favour, nats=found.nats + favour.nats)
 
 
 def _tilted(
@@ -229,7 +213,7 @@ def _tilted(
     """
     upwards = above < below
     weak, strong = min(above, below), max(above, below)
-    if weak >= ForQuantile.WEAK or lattice.last < ForQuantile.TINY:
+    if weak >= ForQuantile.WEAK:
         return None
     core = max(lattice.last >> ForQuantile.OCTAVES, 1)
     far, near = (lattice.last - anchor, anchor) if upwards else (anchor, lattice.last - anchor)
@@ -238,6 +222,14 @@ def _tilted(
         between = (strong - weak) / 2
         spare = min(spare, 0.75 * between - 3)
         core = max(core, math.ceil(far * math.exp(-max(0.6 * between - 2, 0) / ForQuantile.STEEPEST)))
+    elif far:
+        if spare < ForQuantile.FLATTEST * math.log(
+            max(far / core, 1.0)
+        ):  # few rows, even if all lie away from it
+            return None
+        paid = counted_on(strong)
+        spare = min(spare, paid - 3)
+        core = max(core, math.ceil(far * math.exp(-max(0.8 * paid - 2, 0) / ForQuantile.STEEPEST)))
     away, towards = (math.log(max(side / core, 1.0)) for side in (far, near))
 
     def lean(outward: float, inward: float) -> tuple[Measure, float]:
@@ -248,8 +240,8 @@ def _tilted(
 
     if not far:
         rising, nats = lean(0, min(strong / 2 / max(towards, 1.0), 1.0))
-        wide = spread_measure(lattice, anchor=anchor)
-        return mixture([(1 - ForQuantile.SPREAD, rising), (ForQuantile.SPREAD, wide)]), nats
+        wide, share = spread_measure(lattice, anchor=anchor), beside_a_rise(strong)
+        return mixture([(1 - share, rising), (share, wide)]), nats
     if away < 1:  # hardly anything to lean over
         return None
     fall = min(spare / away, ForQuantile.STEEPEST)

@@ -108,8 +108,9 @@ class PrivateQuantile(Mechanism):
             if Trait.QUANTILE not in statistic.traits:
                 continue
             for price in PRICES[:2]:
+                rows = 74 if price.pointwise else 36
                 mechanism = cls(
-                    price=price, lattice=statistic.grid.answers, rows=60, rank=58, flip=False,
+                    price=price, lattice=statistic.grid.answers, rows=rows, rank=rows - 3, flip=False,
                     neighbors=statistic.neighbors,
                 )  # fmt: skip
                 if mechanism.plan.magnitude_share > 0 and mechanism.refusal(statistic) is None:
@@ -230,9 +231,7 @@ class PrivateQuantile(Mechanism):
         """The base measure of the second step, once a magnitude has been released; public."""
         if magnitude is None:
             return plan.measure
-        return magnitude_measure(
-            self.lattice, anchor=plan.anchor, magnitude=magnitude, fallback=plan.fallback, wide=plan.measure
-        )
+        return magnitude_measure(self.lattice, plan=plan, magnitude=magnitude)
 
     def error_laws(
         self,

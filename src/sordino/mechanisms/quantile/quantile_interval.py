@@ -16,7 +16,7 @@ from sordino.coverage import Coverage, Population
 from sordino.mechanisms import Answer, Mechanism, other_lattice
 from sordino.mechanisms.clip.column import AskedColumn
 from sordino.mechanisms.parts.beside import BarBeside
-from sordino.mechanisms.quantile.ladder import Rungs, draw_rung, exponents, scores, spares
+from sordino.mechanisms.quantile.ladder import Rungs, draw_rung, spares
 from sordino.mechanisms.quantile.ladder_plan import LadderPlan, margins, plan_ladder, row_unit
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.mechanisms.tuned import ForQuantileBar
@@ -93,11 +93,6 @@ class QuantileInterval(BarBeside):
         """The public answers."""
         return self.point.lattice
 
-    @property
-    def flip(self) -> bool:
-        """Permute-and-flip at pure prices, the exponential mechanism at others."""
-        return self.price.pointwise
-
     def refusal(self, statistic: Statistic) -> str | None:
         """A quantile of one column on its own lattice; of the population with a public number of rows."""
         reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
@@ -134,10 +129,8 @@ class QuantileInterval(BarBeside):
             inner = Fraction(max(abs(centre - anchor) >> 12, last >> ForQuantileBar.FINE, 1))
         else:
             inner = max(radius * 2 * plan.first / plan.mass, Fraction(1))
-        radii = {0, last}
-        for place in range(plan.rungs - 1):
-            radii.add(min(math.ceil(inner * 2**place), last))
-        return Rungs(centre, tuple(sorted(radii)), last, plan.open_low, plan.open_high)
+        radii = tuple(sorted(set(plan.radii(inner, last))))
+        return Rungs(centre, radii, last, plan.open_low, plan.open_high)
 
     @property
     def radii(self) -> tuple[int, ...]:
@@ -176,8 +169,9 @@ class QuantileInterval(BarBeside):
         centre = self.lattice.index(answer.value)
         radius = self._radius(column, centre, plan, bits)
         rungs = self.rungs(plan, centre, radius)
-        short = self._short(statistic, column, rungs, plan)
-        low, high = rungs.ends(draw_rung(short, price=self.price.share(1 - plan.spent), bits=bits))
+        spare = self.spare(statistic, column, rungs)
+        price = self.price.share(1 - plan.spent)
+        low, high = rungs.ends(plan.choice.draw(spare, plan.target, price=price, bits=bits))
         bar: dict[str, Any] = {
             "low": self.lattice.real(low),
             "high": self.lattice.real(high),
@@ -195,24 +189,25 @@ class QuantileInterval(BarBeside):
         plain = ranks * 2 * radius / mass
         return max(width / plain - 1, 0.0) if plain else 0.0
 
-    def _short(self, statistic: Any, column: Any, rungs: Rungs, plan: LadderPlan) -> list[Fraction]:
-        """What every rung falls short of the best, in nats; private."""
+    @staticmethod
+    def spare(statistic: Any, column: Any, rungs: Rungs) -> list[Fraction | None]:
+        """How many units of rows every rung can spare; private."""
         cuts = rungs.cuts
         counts, rows = column.below(cuts)
         allowed, needed = margins(statistic, rows)
-        spare = spares(
-            rungs,
-            dict(zip(cuts, counts, strict=True)),
-            needed=needed,
-            allowed=allowed,
-            unit=row_unit(statistic),
-        )
-        return exponents(scores(spare, plan.target), slope=plan.slope, growth=plan.growth)
+        below = dict(zip(cuts, counts, strict=True))
+        return spares(rungs, below, needed=needed, allowed=allowed, unit=row_unit(statistic))
 
     def _radius(self, column: Any, centre: int, plan: LadderPlan, bits: Bits | None) -> int | None:
         """A radius around the answer that holds about so many rows; None where it is not asked for."""
         if plan.mass is None:
             return None
+        short = self.radius_short(column, centre, plan)
+        return self.radii[draw_rung(short, price=self.price.share(plan.spent), bits=bits)]
+
+    def radius_short(self, column: Any, centre: int, plan: LadderPlan) -> list[Fraction]:
+        """What every radius falls short of the best, in nats; private."""
+        assert plan.mass is not None
         mass, radii, last = plan.mass, self.radii, self.lattice.last
         lows = [max(centre - radius, 0) for radius in radii]
         highs = [min(centre + radius, last) + 1 for radius in radii]
@@ -225,5 +220,4 @@ class QuantileInterval(BarBeside):
         ]
         values[-1] = max(values[-1], mass - held[-2] if len(held) > 1 else 0)  # everything holds all there is
         best = max(values)
-        short = [plan.weight * (best - value) for value in values]
-        return radii[draw_rung(short, price=self.price.share(plan.spent), bits=bits)]
+        return [plan.weight * (best - value) for value in values]

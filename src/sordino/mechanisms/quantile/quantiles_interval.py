@@ -6,7 +6,6 @@ to spare are those of the worst of its ends. All quantiles are covered at once. 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,16 +15,9 @@ from sordino.errors import ParameterError
 from sordino.mechanisms import Answer, Mechanism, other_lattice
 from sordino.mechanisms.clip.column import AskedColumn
 from sordino.mechanisms.parts.beside import BarBeside
-from sordino.mechanisms.quantile.ladder import (
-    Rungs,
-    draw_rung,
-    exponents,
-    nats_needed,
-    on_target_lattice,
-    scores,
-    spares,
-)
-from sordino.mechanisms.quantile.ladder_plan import LadderPlan, margins
+from sordino.mechanisms.quantile.crossing import Crossing
+from sordino.mechanisms.quantile.ladder import Rungs, spares
+from sordino.mechanisms.quantile.ladder_plan import LadderPlan, choice_with_worth, margins
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.tuned import ForQuantileBar
 from sordino.privacy import Guarantee, Neighbors, Purse
@@ -82,11 +74,6 @@ class QuantilesInterval(BarBeside):
         if self.point.rows is None:
             raise ParameterError(self.name, "needs a rough number of rows", hint="rows=1000")
 
-    @property
-    def flip(self) -> bool:
-        """Permute-and-flip at pure prices, the exponential mechanism at others."""
-        return self.price.pointwise
-
     def refusal(self, statistic: Statistic) -> str | None:
         """Several quantiles of one column on its own lattice."""
         reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.point.lattice)
@@ -108,28 +95,14 @@ class QuantilesInterval(BarBeside):
         rows = self.point.rows
         assert rows is not None
         unit = self.unit(statistic)
-        slope = self.price.slope / contribution
-        nats = float(slope / unit) * rows / 2
-        rungs = max(min(ForQuantileBar.MOST, math.floor(nats / 2 / float(ForQuantileBar.GROWTH))), 2)
-        needed = nats_needed(
-            self.coverage.miss, growth=float(ForQuantileBar.GROWTH), rungs=rungs, flip=self.flip
-        ) / float(slope)
+        choice, rungs = choice_with_worth(self.price, float(rows / 2 / unit), float(rows), contribution)
         one = 1 if statistic.neighbors is Neighbors.REPLACE_ONE else 0
-        target = on_target_lattice(max(needed - one, 0.0))
+        target = max(choice.target(self.coverage.miss) - one, Fraction(0))
         usual = self.point.levels * contribution / self.point.price.slope
-        first = ForQuantileBar.FIRST * (target + usual) * unit
-        return LadderPlan(
-            Fraction(0),
-            None,
-            Fraction(0),
-            slope,
-            ForQuantileBar.GROWTH,
-            rungs,
-            target,
-            first,
-            open_low=False,
-            open_high=False,
-        )
+        crossed = isinstance(choice, Crossing)
+        first = ForQuantileBar.FIRST[crossed] * (target + usual) * unit
+        spacing = ForQuantileBar.SPACING * choice.gap * unit if isinstance(choice, Crossing) else Fraction(0)
+        return LadderPlan(Fraction(0), None, Fraction(0), choice, target, first, spacing, rungs)
 
     def bands(self, plan: LadderPlan, statistic: Any, centres: Sequence[int]) -> list[Rungs]:
         """The intervals of every rung around every released code; public."""
@@ -137,20 +110,21 @@ class QuantilesInterval(BarBeside):
         assert rows is not None
         qs = [Fraction(q) for q in statistic.qs]
         found = []
-        beyond = (plan.target + 2 / plan.slope) * self.unit(statistic)
+        rate = plan.choice.rate if isinstance(plan.choice, Crossing) else plan.choice.slope
+        beyond = (plan.target + 2 / rate) * self.unit(statistic)
         for place, (q, centre) in enumerate(zip(qs, centres, strict=True)):
             before, after = max(place - 1, 0), min(place + 1, len(qs) - 1)
             ranks = (qs[after] - qs[before]) * rows if len(qs) > 1 else Fraction(rows)
             length = centres[after] - centres[before] if len(qs) > 1 else last
             worth = max(Fraction(length) / max(ranks, Fraction(1)), Fraction(0))
             inner = max(worth * plan.first, Fraction(1))
-            steps = [min(math.ceil(inner * 2**step), last) for step in range(plan.rungs - 1)]
             low, high = q * rows < beyond, (1 - q) * rows < beyond
-            found.append(Rungs(centre, (0, *steps, last), last, low and not high, high and not low))
+            radii = plan.radii(inner, last)
+            found.append(Rungs(centre, radii, last, low and not high, high and not low))
         return found
 
-    def short(self, statistic: Any, column: Any, bands: Sequence[Rungs], plan: LadderPlan) -> list[Fraction]:
-        """What every rung falls short of the best, in nats; private."""
+    def spare(self, statistic: Any, column: Any, bands: Sequence[Rungs]) -> list[Fraction | None]:
+        """How many units of rows every rung can spare, at the worst of its ends; private."""
         cuts = sorted({cut for rungs in bands for cut in rungs.cuts})
         counts, rows = column.below(cuts)
         below = dict(zip(cuts, counts, strict=True))
@@ -162,7 +136,7 @@ class QuantilesInterval(BarBeside):
             for place, one in enumerate(spare):
                 here = worst[place]
                 worst[place] = one if here is None else here if one is None else min(here, one)
-        return exponents(scores(worst, plan.target), slope=plan.slope, growth=plan.growth)
+        return worst
 
     def answer(
         self, statistic: Any, ask: Asking, grid: Lattice, *, contribution: int = 1, bits: Words = None
@@ -174,8 +148,8 @@ class QuantilesInterval(BarBeside):
         lattice = self.point.lattice
         bands = self.bands(plan, statistic, [lattice.index(value) for value in answer.value])
         column = AskedColumn(statistic.column, statistic.grid, ask)
-        short = self.short(statistic, column, bands, plan)
-        place = draw_rung(short, price=self.price, bits=bits)
+        spare = self.spare(statistic, column, bands)
+        place = plan.choice.draw(spare, plan.target, price=self.price, bits=bits)
         ends = [rungs.ends(place) for rungs in bands]
         bar = {
             "low": tuple(lattice.real(low) for low, _ in ends),

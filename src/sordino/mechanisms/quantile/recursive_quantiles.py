@@ -230,8 +230,7 @@ class RecursiveQuantiles(Conversing):
         measure = self.measure()
 
         def node_law(node: Any, first: int, last: int, phi: Fraction) -> dict[int, float]:
-            slope = self.slope(phi)
-            runs, levels, unit = node_runs(node, first=first, last=last, phi=phi, slope=slope)
+            runs, levels, unit = node_runs(node, first=first, last=last, phi=phi, slope=self.slope(phi))
             weights = {
                 point: measure.mass(point, point) * math.exp(-level / unit)
                 for (start, end), level in zip(runs, levels, strict=True)
