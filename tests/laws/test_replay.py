@@ -217,7 +217,7 @@ def test_draws_with_less_noise_are_told_from_their_law(name, method, wrong, monk
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("name", "method"),
-    [("selection", "flip"), ("quantile-interval", "choice"), ("piecewise-laplace", "line")],
+    [("selection", "flip"), ("auto-clip", "flip"), ("piecewise-laplace", "line")],
 )
 def test_steeper_choices_are_told_from_their_law(name, method, monkeypatch):
     honest = getattr(Draws, method)
