@@ -147,7 +147,7 @@ def own_names() -> dict[str, str]:
 
     Example:
         >>> own_names()["Median"], own_names()["PolyPlace"]
-        ('sordino.statistics.quantile', 'sordino.noise.polyplace.law')
+        ('sordino.statistics.median', 'sordino.noise.polyplace.law')
     """
     root, found = Path(__file__).parent, {}
     for folder in ("statistics", "noise", "mechanisms"):

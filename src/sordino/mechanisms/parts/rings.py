@@ -179,6 +179,7 @@ class Rings:
         high: Points after the last, non-decreasing along a row.
 
     Example:
+        >>> from fractions import Fraction
         >>> rings = Rings.between(np.array([[5, 3, 0]]), np.array([[5, 9, 12]]), Fraction(1, 2))
         >>> rings.low.tolist(), rings.high.tolist()
         ([[4, 2, 0]], [[8, 11, 13]])
@@ -211,6 +212,7 @@ class Rings:
 
         Example:
             >>> from sordino.mechanisms.nested.intervals import Intervals
+            >>> from fractions import Fraction
             >>> family = Intervals.of([Fraction(9, 2)], [Fraction(9, 2)], first=0, last=8)
             >>> rings = Rings.of(family, Fraction(1, 4))
             >>> rings.low.tolist(), rings.high.tolist()
@@ -270,6 +272,7 @@ class Rings:
         Example:
             >>> from sordino.exact.bits import SeededBits
             >>> from sordino.mechanisms.parts.measure import Measure
+            >>> from fractions import Fraction
             >>> rings = Rings.between(np.array([[5, 0]]), np.array([[5, 9]]), Fraction(0))
             >>> rings.draw_points(Measure.uniform(9), Fraction(50), bits=SeededBits(1))
             [5]
