@@ -12,7 +12,7 @@ demo: $(READY)
 
 # One seed for the order and for the keys (conftest.py): what fails once fails again.
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --randomly-seed=1
+	$(BIN)/python -m pytest -n 2 --dist worksteal --randomly-seed=1
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -n 2 -m slow
