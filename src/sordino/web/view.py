@@ -170,3 +170,11 @@ async def typed(request: Request) -> dict[str, str]:
     """The fields of a form, plain texts only."""
     form = await request.form(max_files=1, max_fields=400, max_part_size=5_000_000)
     return {name: value for name, value in form.items() if isinstance(value, str)}
+
+
+async def sent(request: Request) -> tuple[dict[str, str], bytes | None]:
+    """The fields of a form, and the file that came with it; the file is closed, and gone, before anything is done."""
+    async with request.form(max_files=1, max_fields=20, max_part_size=5_000_000) as form:
+        given: Any = form.get("file")
+        whole = await given.read() if given is not None and not isinstance(given, str) else b""
+        return {name: value for name, value in form.items() if isinstance(value, str)}, whole or None
