@@ -11,11 +11,10 @@ from markupsafe import Markup
 from sordino.web.svg import frame, label, logs, mark, n, tag, ticks
 
 if TYPE_CHECKING:
-    from sordino.web.places import Places, Outline
+    from sordino.web.places import Outline, Places
 
 DEGREE = 111.195
 """Kilometres of one degree of latitude, on a sphere of 6371 km."""
-MOST_NAMES = 12
 
 
 def promise(epsilon: float, per: float) -> Markup:
@@ -119,8 +118,8 @@ def own(places: Places, radius: float, *, width: int = 640) -> Markup:
     reach = radius / 1000 / DEGREE
     across = max((places.east - places.west) / 2 * squeeze, reach, 1e-6) * 1.1
     up = max((places.north - places.south) / 2, reach, 1e-6) * 1.1
-    # Neither a ribbon nor a tower: the shorter side is at least half of the longer one.
-    across, up = max(across, up / 1.2), max(up, across / 2)
+    # Neither a ribbon nor a tower; on a phone there is more room below than beside.
+    across, up = max(across, up / 1.2), max(up, across / (2 if width > 400 else 1.2))
     wide = width - left - right
     unit = wide / (2 * across)  # of one degree of latitude
     tall = round(2 * up * unit)
@@ -137,7 +136,7 @@ def own(places: Places, radius: float, *, width: int = 640) -> Markup:
     ring = max(reach * unit, 1.5)
     parts += [
         tag("circle", cx=n(middle[0]), cy=n(middle[1]), r=n(ring), class_="scale"),
-        *_names(places.outlines, at, (left, top, left + wide, top + tall)),
+        *_names(places.outlines, at, (left, top, left + wide, top + tall), width // 60),
         *_bar(left + 12, top + tall - 12, wide / 3, unit / DEGREE),
         label(left + wide / 2, height - 6, "longitude (degrees)", class_="axis", text_anchor="middle"),
         label(left, top - 8, "latitude (degrees)", class_="axis"),
@@ -204,13 +203,14 @@ def _names(
     outlines: Sequence[Outline],
     at: Callable[[tuple[float, float]], tuple[float, float]],
     box: tuple[float, float, float, float],
+    most: int,
 ) -> list[Markup]:
     """The first names that find room; all of them are in the table."""
     parts: list[Markup] = []
     taken: list[tuple[float, float, float]] = []
     for one in outlines:
         words = one.name if len(one.name) <= 22 else one.name[:21] + "…"
-        if not words or len(parts) == MOST_NAMES:
+        if not words or len(parts) == most:
             continue
         corners = [at(place) for place in one.parts[0]]
         half = 3.9 * len(words)

@@ -101,7 +101,7 @@ def decoded(given: bytes) -> str:
 
 
 def _across_the_date_line(outlines: list[Outline]) -> list[Outline]:
-    """Shapes on both sides of the date line stand beside each other: western longitudes count on beyond 180."""
+    """Outlines on both sides of the date line stand together: western longitudes count on beyond 180."""
     longitudes = [x for one in outlines for part in one.parts for x, _ in part]
     if max(longitudes) - min(longitudes) <= 180:
         return outlines

@@ -25,6 +25,7 @@ from sordino.errors import (
 from sordino.explain import odds
 from sordino.labels import shown
 from sordino.planner.report import short
+from sordino.web import language
 from sordino.web.person import Forbidden, TooMany
 
 if TYPE_CHECKING:
@@ -48,14 +49,16 @@ SHARED = (("requests", "Requests"), ("people", "People"))
 
 
 @functools.cache
-def _templates() -> jinja2.Environment:
+def _templates(lang: str) -> jinja2.Environment:
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.ChainableUndefined,
+        extensions=["jinja2.ext.i18n"],
     )
+    made.install_gettext_translations(language.translation(lang), newstyle=True)  # type: ignore[attr-defined]
     made.filters |= {
         "shown": shown, "short": short, "spell": spell, "price": price, "odds": odds, "when": when, "got": got,
         "capitalize_first": capitalised,
@@ -110,12 +113,15 @@ def page(
 ) -> HTMLResponse:
     """One page."""
     who = request.scope.get("person")
+    lang = language.chosen(request.headers.get("accept-language", ""))
     links = [*NAV, *(SHARED if request.app.state.office.shared else ())]
     body = (
-        _templates()
+        _templates(lang)
         .get_template(template)
         .render(
             request=request,
+            lang=lang,
+            direction=language.direction(lang),
             person=who,
             shared=request.app.state.office.shared,
             links=links,
