@@ -172,6 +172,7 @@ def test_everything_works_without_javascript(newcomer, come):
     page.click("text=Release and spend 0.1")
     while "/releases/" not in page.url:  # without scripts a page that is not ready is loaded again by hand
         page.reload()
+    page.wait_for_load_state("load")  # the address is there before the page is
     assert page.locator(".answer .big, .answer table").count() >= 1
     address = f"{page.address}/plan?statistic=mean&column=age&low=0&high=120&epsilon=1&rows=1000"
     page.goto(address)

@@ -40,7 +40,7 @@ HEADERS = {
 }
 FORM, DOCUMENT = 64_000, 5_000_000
 """Bytes of a form, and of a document that is pasted or sent to be read."""
-DOCUMENTS = ("/explain", "/smoothed")
+DOCUMENTS = ("/explain", "/geo", "/smoothed")
 SAFE = ("GET", "HEAD")
 FLYING = 128
 """Requests that are worked on at once; whoever comes then is told to come again."""

@@ -17,13 +17,15 @@ from sordino.session.blocks import blocks
 from sordino.session.release import Release
 from sordino.web import forms, maps
 from sordino.web.ledger import drawing
-from sordino.web.view import page, person
+from sordino.web.places import Places, decoded
+from sordino.web.view import page, person, sent
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
 WAIT = 2.0
+GEO = {"epsilon": "1", "per": "200", "users": "50000", "side": "20", "error": "10"}
 
 
 def explain(request: Request) -> Response:
@@ -33,11 +35,8 @@ def explain(request: Request) -> Response:
 
 async def explained(request: Request) -> Response:
     """A release that was pasted, in words; it is not kept."""
-    form = await request.form(max_files=1, max_fields=20, max_part_size=5_000_000)
-    given: Any = form.get("file")
-    text = str(form.get("text") or "")
-    if given is not None and not isinstance(given, str) and given.size:
-        text = (await given.read()).decode("utf-8", "replace")
+    typed, file = await sent(request)
+    text = typed.get("text", "") if file is None else file.decode("utf-8", "replace")
     try:
         made = _release(text)
         context: dict[str, Any] = {
@@ -127,8 +126,7 @@ def audit(request: Request) -> Response:
 
 def geo(request: Request) -> Response:
     """People who move their own points: what each gives away, and what a map of them still shows."""
-    typed = {"epsilon": "1", "per": "200", "users": "50000", "side": "20", "error": "10",
-             **dict(request.query_params)}  # fmt: skip
+    typed = GEO | dict(request.query_params)
 
     def task() -> dict[str, Any]:
         epsilon, per = (float(fields.real(name, typed[name])) for name in ("epsilon", "per"))
@@ -146,6 +144,32 @@ def geo(request: Request) -> Response:
         return known
 
     return _show(request, "geo", typed, task)
+
+
+async def own_map(request: Request) -> Response:
+    """A map of somebody's own GeoJSON; it is drawn and not kept."""
+    typed, file = await sent(request)
+    text, radius = typed.get("text", ""), typed.get("radius", "")
+    context: dict[str, Any] = {}
+    try:
+        text = text if file is None else decoded(file)
+        metres = float(fields.real("radius", radius))
+        if not 1 <= metres <= 1_000_000:
+            raise ParameterError(
+                "map", "radius must be from 1 m to 1,000 km", got={"radius": radius}, hint="200"
+            )
+        places = await run_in_threadpool(Places.from_geojson, text)
+        drawn = await run_in_threadpool(
+            lambda: [maps.own(places, metres, width=width) for width in (640, 320)]
+        )
+        context = {"places": places, "drawn": drawn}
+    except SordinoError as problem:
+        context = {"wrong": problem}
+    # A text that is short stands in the field again, for another radius; a part of a long one would be no GeoJSON.
+    return page(
+        request, "geo.html", status=422 if "wrong" in context else 200, typed=GEO | {"radius": radius}, known={},
+        done=True, text=text if len(text) <= 100_000 else "", **context,
+    )  # fmt: skip
 
 
 def smoothed(request: Request) -> Response:
@@ -187,12 +211,8 @@ def _counts(text: str) -> dict[str, int]:
 
 async def precincts(request: Request) -> Response:
     """Which precincts of a table are too small to publish; the table is not kept."""
-    form = await request.form(max_files=1, max_fields=20, max_part_size=5_000_000)
-    typed = {name: value for name, value in form.items() if isinstance(value, str)}
-    given: Any = form.get("file")
-    text = typed.get("text", "")
-    if given is not None and not isinstance(given, str) and given.size:
-        text = (await given.read()).decode("utf-8", "replace")
+    typed, file = await sent(request)
+    text = typed.get("text", "") if file is None else file.decode("utf-8", "replace")
     typed = {"epsilon": "1", "held_back": "0.2%", **typed}
     problem: SordinoError | None = None
     known: dict[str, Any] = {}
@@ -226,6 +246,7 @@ ROUTES = [
     Route("/explain", explained, methods=["POST"]),
     Route("/audit", audit),
     Route("/geo", geo),
+    Route("/geo", own_map, methods=["POST"]),
     Route("/smoothed", smoothed),
     Route("/smoothed", precincts, methods=["POST"]),
     Route("/glossary", glossary),

@@ -25,6 +25,7 @@ from sordino.errors import (
 from sordino.explain import odds
 from sordino.labels import shown
 from sordino.planner.report import short
+from sordino.web import language
 from sordino.web.person import Forbidden, TooMany
 
 if TYPE_CHECKING:
@@ -48,14 +49,16 @@ SHARED = (("requests", "Requests"), ("people", "People"))
 
 
 @functools.cache
-def _templates() -> jinja2.Environment:
+def _templates(lang: str) -> jinja2.Environment:
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.ChainableUndefined,
+        extensions=["jinja2.ext.i18n"],
     )
+    made.install_gettext_translations(language.translation(lang), newstyle=True)  # type: ignore[attr-defined]
     made.filters |= {
         "shown": shown, "short": short, "spell": spell, "price": price, "odds": odds, "when": when, "got": got,
         "capitalize_first": capitalised,
@@ -110,12 +113,15 @@ def page(
 ) -> HTMLResponse:
     """One page."""
     who = request.scope.get("person")
+    lang = language.chosen(request.headers.get("accept-language", ""))
     links = [*NAV, *(SHARED if request.app.state.office.shared else ())]
     body = (
-        _templates()
+        _templates(lang)
         .get_template(template)
         .render(
             request=request,
+            lang=lang,
+            direction=language.direction(lang),
             person=who,
             shared=request.app.state.office.shared,
             links=links,
@@ -170,3 +176,11 @@ async def typed(request: Request) -> dict[str, str]:
     """The fields of a form, plain texts only."""
     form = await request.form(max_files=1, max_fields=400, max_part_size=5_000_000)
     return {name: value for name, value in form.items() if isinstance(value, str)}
+
+
+async def sent(request: Request) -> tuple[dict[str, str], bytes | None]:
+    """The fields of a form, and the file that came with it; the file is closed, and gone, before anything is done."""
+    async with request.form(max_files=1, max_fields=20, max_part_size=5_000_000) as form:
+        given: Any = form.get("file")
+        whole = await given.read() if given is not None and not isinstance(given, str) else b""
+        return {name: value for name, value in form.items() if isinstance(value, str)}, whole or None
