@@ -101,11 +101,11 @@ def test_additive_smooth_noise_draws_its_law():
     assert stats.kstest(values, np.vectorize(law.cdf)).pvalue < 1e-3
 
 
-@pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5)], ids=lambda price: price.kind)
+@pytest.mark.parametrize("price", [Pure(1), Concentrated(0.1)], ids=lambda price: price.kind)
 def test_quantiles_with_a_magnitude_step_draw_their_law(price):
     rows = np.concatenate([ROWS] * 9)
     statistic = Quantile("x", q=0.9, low=0, high=20, step=1)
-    mechanism = PrivateQuantile(price=price, lattice=LATTICE, rows=81, rank=76, flip=False)
+    mechanism = PrivateQuantile(price=price, lattice=LATTICE, rows=81, rank=64, flip=False)
     source, bits = Memory({"x": rows}), SeededBits(14)
     assert mechanism.plan.magnitude_share > 0
     request = replace(statistic.request(depth=mechanism.depth), cuts=mechanism.cuts)
@@ -115,8 +115,8 @@ def test_quantiles_with_a_magnitude_step_draw_their_law(price):
     answer = mechanism.answer(statistic, lambda ask: source.summary(ask)[0], Lattice.dyadic(0), bits=bits)
     assert answer.public["magnitude"] in [2**j for j in mechanism.classes]
     assert fits_lattice(mechanism.law(reading), points, 20) > 1e-3
-    bent = Pure(1.3) if isinstance(price, Pure) else Concentrated(1)
-    wrong = PrivateQuantile(price=bent, lattice=LATTICE, rows=81, rank=76, flip=False)
+    bent = Pure(1.3) if isinstance(price, Pure) else Concentrated(0.2)
+    wrong = PrivateQuantile(price=bent, lattice=LATTICE, rows=81, rank=64, flip=False)
     assert wrong.cuts == mechanism.cuts
     assert fits_lattice(wrong.law(reading), points, 20) < 1e-3
 
