@@ -18,8 +18,8 @@ from sordino.lattice import RowLattice
 from sordino.privacy import Unit
 from sordino.reading.formula import Formula, col
 from sordino.reading.requests import Cells, Condition, Request
+from sordino.testing.source_reading import shown
 from tests.data.test_law import SOURCES, csv_file
-from tests.support.data_columns import shown
 from tests.support.derived_columns import FORMULAS, GROUPS, TABLE, asked, defined, table
 
 ROWS = [dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)]

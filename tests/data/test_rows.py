@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from sordino.data import lazy_rows, table
+from sordino.testing.row_questions import violation
 from tests.support.data_rows import (
     FAMILIES,
     TYPES,
@@ -27,7 +28,6 @@ from tests.support.data_rows import (
     hostile,
     hostile_rows,
     parquet,
-    violation,
     writable,
 )
 

@@ -17,8 +17,9 @@ from sordino.lattice import RowLattice
 from sordino.privacy import Unit
 from sordino.reading.formula import Formula
 from sordino.reading.requests import Cells, Columns, Condition, Rank, Request, Window
+from sordino.testing.source_reading import asked, defined, fine, shown
 from tests.support import derived_columns
-from tests.support.data_columns import COLUMNS, arrow, asked, defined, fine, shown
+from tests.support.data_columns import COLUMNS, arrow
 
 NUMBERS = [name for name in COLUMNS if not name.startswith("text")]
 TYPES = {

@@ -88,9 +88,13 @@ def test_a_source_reads_every_line_by_itself(example, tmp_path):
     path = tmp_path / "people.jsonl"
     lines = [json.dumps({"age": age}) for age in range(20, 60)]
     path.write_text("\n".join([*lines, "no object", "[1]", '{"age": "old"}']))
-    source = example("json_lines").open_json_lines(path, ["age"])
+    source = example("json_lines").JsonLines(path, ["age"])
     people = sd.open(source, budget=sd.Pure(200))
     assert people.release(sd.Count("age"), sd.Pure(100)).value == 40
+
+
+def test_a_source_keeps_every_law(example):
+    assert broken(example("json_lines").JsonLines) == {}
 
 
 def test_a_verb_prints_what_is_left(example, tmp_path):

@@ -150,4 +150,35 @@ def test_an_audit_refutes_noise_that_is_too_small():
         def noisy(table, scale=scale):
             return len(table["x"]) + random.laplace(scale=scale)
 
-        assert sd.audit(noisy, {"x": [1]}, {"x": [1, 2]}, epsilon=1, runs=6000).refuted is refuted
+        found = sd.audit(noisy, {"x": [1]}, {"x": [1, 2]}, epsilon=1, runs=6000, low_bits=False)
+        assert found.refuted is refuted
+
+
+def test_the_last_bits_of_float_noise_are_seen():
+    """The size of the answers keeps the promise; which doubles come out does not (Mironov 2012)."""
+    random = np.random.default_rng(7)
+
+    def floats(table):
+        return table["x"][0] + random.laplace()
+
+    def on_a_lattice(table):  # the value is on the lattice, and so is the noise
+        return (2**20 * table["x"][0] + np.rint(2**20 * random.laplace())) / 2**20
+
+    zero, one = {"x": [0.0]}, {"x": [1.0]}
+    found = sd.audit(floats, zero, one, epsilon=1, runs=3000)
+    assert found.refuted
+    assert found.lower > 3
+    assert found.event == "no multiple of 2^-53"
+    assert not sd.audit(floats, zero, one, epsilon=1, runs=3000, low_bits=False).refuted
+    assert not sd.audit(on_a_lattice, zero, one, epsilon=1, runs=3000).refuted
+
+
+@pytest.mark.statistical
+def test_the_last_bits_of_our_answers_tell_nothing():
+    people = {value: sd.open({"x": [value]}, budget=sd.Pure(10**6)) for value in (0.0, 1.0)}
+    asked = sd.Mean("x", low=0, high=1)
+
+    def released(table):
+        return people[table["x"][0]].release(asked, sd.Pure(1)).value
+
+    assert not sd.audit(released, {"x": [0.0]}, {"x": [1.0]}, epsilon=1, runs=300).refuted

@@ -16,7 +16,7 @@ from sordino.mechanisms.additive.geometric import Geometric, two_sided_each
 from sordino.mechanisms.parts.draws import Draws
 from sordino.reading.requests import Rank, Request, Window
 from sordino.session.rounds import in_step
-from tests.support.data_columns import shown
+from sordino.testing.source_reading import shown
 
 
 def distance(drawn, rate):

@@ -1,17 +1,14 @@
-"""Hostile columns for the law, and the definition of a summary in Python's own integers."""
+"""Hostile columns for the law, in the types of Arrow; the definition of a summary is in `sordino.testing`."""
 
 from __future__ import annotations
 
 import math
 from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
 
-from sordino.data.numbers import number
-from sordino.lattice import FINE_BITS, RowLattice
-from sordino.reading.requests import FIRST, LAST, Rank, Request, Window
+from sordino.lattice import RowLattice
 
 NAN, INF = math.nan, math.inf
 RNG = np.random.default_rng(20)
@@ -135,61 +132,3 @@ def _spelled(value):
     if value in {INF, -INF}:
         return "1e999" if value > 0 else "-1e999"
     return repr(value) if isinstance(value, float) else str(value)
-
-
-def fine(grid):
-    """The lattice of order statistics on the same bounds, when no step is declared."""
-    return RowLattice(grid.low, grid.high, bits=FINE_BITS, missing=grid.missing)
-
-
-def asked(grid):
-    """Windows of 41 ranks at the first, middle and last row, nested and empty ones, sums, squares, cuts."""
-    windows = (
-        Window(FIRST, 20),
-        Window(Rank(1, 2), 20),
-        Window(LAST, 20),
-        Window(Rank(1, 3), 0),
-        Window(Rank(1, 2), 3),
-    )
-    cuts = (0, 1, grid.last // 3, grid.last // 2, grid.last, grid.last + 1)
-    return Request("x", grid, windows, squares=grid.last <= 2**32, cuts=cuts)
-
-
-def code(value, grid):
-    """The definition; None for a row that is dropped. The two roundings of doubles are part of it."""
-    x = NAN if value is None else number(value) if isinstance(value, str) else float(value)
-    if math.isnan(x):
-        if grid.drops:
-            return None
-        x = float(grid.missing)
-    distance = min(max(x, grid.low), grid.high) - grid.low
-    return round(Fraction(distance / float(grid.step)))
-
-
-def defined(values, request):
-    """The whole summary, from sorted Python integers."""
-    codes = sorted(k for k in (code(value, request.grid) for value in values) if k is not None)
-    runs = []
-    for window in request.windows:
-        first, last = window.ranks(len(codes))
-        inside = codes[first - 1 : last] if first <= last else []
-        runs.append((first if inside else 1, inside, sum(codes[: first - 1]) if inside else 0))
-    return {
-        "rows": len(codes),
-        "total": sum(codes),
-        "squares": sum(k * k for k in codes) if request.squares else 0,
-        "runs": runs,
-        "below": tuple(sum(k < cut for k in codes) for cut in request.cuts),
-    }
-
-
-def shown(summary):
-    """A summary in the same form; Python integers only."""
-    assert all(type(value) is int for value in (summary.rows, summary.total, summary.squares, *summary.below))
-    return {
-        "rows": summary.rows,
-        "total": summary.total,
-        "squares": summary.squares,
-        "runs": [(run.first, run.codes.tolist(), run.below) for run in summary.runs],
-        "below": summary.below,
-    }

@@ -1,20 +1,12 @@
-"""The law of rows: tables of every source, hostile rows, the questions that see every row, and what may differ.
-
-A table of a few base rows is read without and with one hostile row. The base rows are numbered in the column ``n``, the
-hostile one has a number of its own, so each answer says whose rows it counts.
-"""
+"""The law of rows (`sordino.testing.row_questions`): tables of every source and hostile rows for them."""
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import datetime as dt
 import functools
 import gzip
-import io
 import math
-import warnings
-from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from uuid import UUID
@@ -28,27 +20,10 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 from sordino.data import open_source
-from sordino.errors import SordinoError
-from sordino.lattice import RowLattice
-from sordino.privacy import Unit
-from sordino.reading.requests import Cells, Columns, Condition, Rank, Request, Window
+from sordino.testing import row_questions
+from sordino.testing.row_questions import CONDITIONS, GRIDS, HOSTILE
 
 NAN, INF = math.nan, math.inf
-HOSTILE = 9
-"""The number of the hostile row in the column ``n``."""
-
-EVERYTHING = (Window(Rank(1, 2), 100),)
-GRIDS = (
-    RowLattice(-10, 10, missing="drop"),
-    RowLattice(0, 2.0**61, missing=3),
-    RowLattice(0, 3, step=1, missing="drop"),
-)
-NUMBER = RowLattice(0, 15, step=1, missing=14)
-WHOLE_KEYS, TEXT_KEYS = (1, 0, 2, 2**60, 2**60 + 1, -3), ("a", "1", "b", "", "é", "7.5")
-CONDITIONS = [
-    ("==", 1), ("!=", 1), ("<", 1), ("<=", 0.5), (">", 0), (">=", 2.0**60), ("in", (1, 0, 2)),
-    ("==", "a"), ("!=", "a"), ("in", ("1", "b", "")),
-]  # fmt: skip
 
 
 class Raising:
@@ -204,12 +179,8 @@ class Family:
 
     def questions(self):
         """Every question by its name; all sources are asked the same, and may refuse."""
-        found = [("numbers", name, grid) for name in TYPES for grid in range(len(GRIDS))]
-        found += [("counts", name, keys) for name in TYPES for keys in (WHOLE_KEYS, TEXT_KEYS)]
-        found += [("groups", name, keys) for name in TYPES for keys in (WHOLE_KEYS, TEXT_KEYS)]
-        found += [("units", name, most) for name in TYPES for most in (1, 2)]
+        found = row_questions.questions(TYPES)
         found += [("ordered", "u", name) for name in TYPES]
-        found += [("where", name, condition) for name in TYPES for condition in CONDITIONS]
         found += [("numbers", name, grid) for name in DERIVED for grid in range(len(GRIDS))]
         found += [("where", name, condition) for name in DERIVED for condition in CONDITIONS]
         found += [("counts", name, keys) for name, keys in DERIVED_GROUPS.items()]
@@ -220,88 +191,13 @@ class Family:
     def ask(self, data, questions):
         """What questions see: counted answers, or a refusal, and whatever is printed on the way."""
         opened = functools.cache(functools.partial(self._opened, data))
-        return {question: self._heard(opened, question) for question in questions}
-
-    def _heard(self, opened, question):
-        printed = io.StringIO()
-        with (
-            contextlib.redirect_stdout(printed),
-            contextlib.redirect_stderr(printed),
-            warnings.catch_warnings(),
-        ):
-            warnings.simplefilter("error")
-            try:
-                answer = self._answer(opened, *question)
-            except SordinoError as error:
-                answer = (type(error).__name__, str(error))
-        return answer, printed.getvalue()
+        return {question: row_questions.heard(opened, question, self.row) for question in questions}
 
     def _opened(self, data, unit=None, row=None):
         declared = () if self.far else ("t", "d") if self.objects else ("t", "v")
         source = open_source(data, numbers=declared, unit=unit, row=row)
         assert "canary" not in repr(source)
         return source
-
-    def _answer(self, opened, kind, name, detail):
-        counted = Request("n", NUMBER, EVERYTHING)
-        if kind == "numbers":
-            request = Request(name, GRIDS[detail], EVERYTHING, squares=True, cuts=(0, 5, 10**8))
-            source = opened()
-            source.check(request)
-            return _codes(source.summary(request)[0])
-        if kind == "counts":
-            source = opened()
-            source.check(Cells(name, detail))
-            return Counter(dict(zip(detail, source.counts(name, detail), strict=True)))
-        if kind == "groups":
-            source = opened()
-            names = (name,) if isinstance(name, str) else name
-            levels = (detail,) if isinstance(name, str) else zip(*detail, strict=True)
-            source.check(
-                *(Cells(one, tuple(set(keys))) for one, keys in zip(names, levels, strict=True)), counted
-            )
-            groups = source.summaries(name, detail, counted)
-            return Counter({(key, n): many for key, (group,) in zip(detail, groups, strict=True)
-                            for n, many in _codes(group).items()})  # fmt: skip
-        if kind in {"units", "ordered"}:
-            unit = Unit(name, detail if kind == "units" else 1)
-            source = opened(unit, self.row if kind == "units" else detail)
-            source.check(counted)
-            return _codes(source.summary(counted)[0])
-        if kind == "where":
-            source = opened().where(Condition(name, *detail))
-            return _codes(source.summary(counted)[0])
-        request = Columns(("n", name), (NUMBER, GRIDS[0]))
-        source = opened()
-        source.check(request)
-        return Counter(map(tuple, source.summary(request)[0].codes.T.tolist()))
-
-
-def _codes(summary):
-    """All codes of a column, counted; the sums and cuts must be theirs."""
-    codes = summary.runs[0].codes.tolist()
-    assert (summary.rows, summary.total) == (len(codes), sum(codes))
-    if summary.request.squares:
-        assert summary.squares == sum(code * code for code in codes)
-    assert summary.below == tuple(sum(code < cut for code in codes) for cut in summary.request.cuts)
-    return Counter(codes)
-
-
-def violation(question, before, after):
-    """What is wrong with an answer that has seen one row more; nothing when it moved that row alone."""
-    (one, printed), (two, more) = before, after
-    if printed or more:
-        return f"something was printed: {printed or more}"
-    if isinstance(one, tuple) or isinstance(two, tuple):
-        return "" if one == two else f"refused or not: {one}, {two}"
-    lost, gained = one - two, two - one
-    if gained.total() > 1:
-        return f"more than one row came: {gained}"
-    whose = {"groups": lambda key: key[1], "aligned": lambda key: key[0]}.get(question[0], lambda key: key)
-    if question[0] not in {"numbers", "counts"} and {whose(key) for key in gained} - {HOSTILE}:
-        return f"another row came: {gained}"
-    shared = question[0] in {"units", "ordered"}  # a unit with a limit may give a row away for the new one
-    return f"others moved: {lost}, {gained}" if lost.total() > (gained.total() if shared else 0) else ""
 
 
 def mapping(columns, _):

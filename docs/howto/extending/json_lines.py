@@ -19,18 +19,32 @@ if TYPE_CHECKING:
     from sordino.privacy import Unit
 
 
-def open_json_lines(
-    path: str | os.PathLike[str], columns: Sequence[str], *, unit: Unit | None = None
-) -> Memory:
-    """Open a file of JSON lines; what `sd.open` takes as data.
+class JsonLines(Memory):
+    """A file of JSON lines; what `sd.open` takes as data.
 
     Args:
         path: The file.
         columns: The public names of its columns.
         unit: Whom to protect.
     """
-    rows = [_object(line) for line in Path(path).read_bytes().split(b"\n") if line]
-    return Memory({name: [row.get(name) for row in rows] for name in columns}, unit=unit, name="JSON lines")
+
+    def __init__(
+        self, path: str | os.PathLike[str], columns: Sequence[str], *, unit: Unit | None = None
+    ) -> None:
+        rows = [_object(line) for line in Path(path).read_bytes().split(b"\n") if line]
+        table = {name: [row.get(name) for row in rows] for name in columns}
+        super().__init__(table, unit=unit, name="JSON lines")
+
+    @classmethod
+    def of_columns(
+        cls, columns: dict[str, list[Any]], folder: Path, *, unit: Unit | None = None
+    ) -> JsonLines:
+        """Write columns and open them: what `sordino check` builds its tables with."""
+        rows = zip(*columns.values(), strict=True)
+        lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in rows]
+        path = folder / "rows.jsonl"
+        path.write_text("\n".join(lines), encoding="utf-8")
+        return cls(path, list(columns), unit=unit)
 
 
 def _object(line: bytes) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Run every law of a statistic, noise family, mechanism or sampler: ours, or a plug-in's."""
+"""Run every law of a statistic, noise family, mechanism, sampler or source: ours, or a plug-in's."""
 
 from __future__ import annotations
 

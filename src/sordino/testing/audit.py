@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from sordino.errors import ParameterError
 from sordino.mechanisms import Mechanism as Base
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.parts.cases import widened
+from sordino.testing.events import events
 from sordino.testing.runs import Side
 from sordino.testing.tables import TablePair, hostile
 from sordino.testing.tree import first_parts
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from sordino.statistics import Case
 
 Table = Mapping[str, Sequence[Any]]
-ATOMS = 200  # different answers at most that are put together one by one
 CHOOSING = 3  # one run in so many chooses the event, the others count it
 SURE = 0.99999  # confidence with which events are compared: the best of hundreds must not be the luckiest
 TOGETHER = 1000  # runs that are drawn at once
@@ -102,6 +101,7 @@ def audit(
     delta: float = 0.0,
     runs: int = 8000,
     confidence: float = 0.95,
+    low_bits: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> Audit:
     """Run a release on two neighbouring tables and bound its epsilon from below.
@@ -114,6 +114,8 @@ def audit(
         delta: What is promised beside it.
         runs: Runs on each table; a third of them chooses the event, the others are counted.
         confidence: Of the bound.
+        low_bits: Whether the last bits of the answers are looked at too, which tell floating-point noise apart from
+            noise on a lattice; without them only the size of the answers is.
         progress: Told after every pair of runs how many are done.
 
     Example:
@@ -122,8 +124,10 @@ def audit(
         >>> audit(noisy, {"x": [1]}, {"x": [1, 2]}, epsilon=1).refuted
         True
         >>> def enough(table): return len(table["x"]) + rng.laplace(scale=1)
-        >>> audit(enough, {"x": [1]}, {"x": [1, 2]}, epsilon=1).refuted
+        >>> audit(enough, {"x": [1]}, {"x": [1, 2]}, epsilon=1, low_bits=False).refuted
         False
+        >>> audit(enough, {"x": [1]}, {"x": [1, 2]}, epsilon=1).event  # doubles near 2 are coarser than those near 1
+        'no multiple of 2^-52'
     """
     if runs < 100 or not 0 < confidence < 1:
         raise ParameterError("audit", "needs at least 100 runs and a confidence below 1", got={"runs": runs})
@@ -132,7 +136,7 @@ def audit(
         here[run], there[run] = _number(release(table)), _number(release(neighbour))
         if progress is not None:
             progress(run + 1)
-    return _judged(here, there, float(epsilon), float(delta), confidence)
+    return _judged(here, there, float(epsilon), float(delta), confidence, low_bits=low_bits)
 
 
 def _judged(
@@ -141,13 +145,15 @@ def _judged(
     epsilon: float,
     delta: float,
     confidence: float,
+    *,
+    low_bits: bool = True,
 ) -> Audit:
     """Choose an event on the first part of the answers and count it on the rest."""
     runs = len(here)
     half = runs // CHOOSING
     best: tuple[float, str, Any] = (-math.inf, "", None)
     for one, other in ((here, there), (there, here)):
-        for words, event in _events(one[:half], other[:half]):
+        for words, event in events(one[:half], other[:half], low_bits=low_bits):
             found = _bound(event(one[:half]), event(other[:half]), delta, SURE)
             if found > best[0]:
                 best = found, words, (one, other, event)
@@ -163,53 +169,6 @@ def _number(answer: Any) -> float:
     if answer is None:
         return math.nan
     return float(answer[0] if isinstance(answer, tuple | list) else answer)
-
-
-def _events(
-    one: NDArray[np.float64], other: NDArray[np.float64]
-) -> list[tuple[str, Callable[[NDArray[np.float64]], NDArray[np.bool_]]]]:
-    """Half-lines at quantiles, the most frequent answers, and no answer at all."""
-    both = np.concatenate([one, other])
-    both = both[~np.isnan(both)]
-    found: list[tuple[str, Callable[[NDArray[np.float64]], NDArray[np.bool_]]]] = [("no answer", np.isnan)]
-    if not len(both):
-        return found
-    for cut in np.unique(np.quantile(both, np.linspace(0.01, 0.99, 60))):
-        found += [
-            (f"at most {cut:.6g}", partial(np.greater_equal, cut)),
-            (f"at least {cut:.6g}", partial(np.less_equal, cut)),
-        ]
-    values, counts = np.unique(both, return_counts=True)
-    if len(values) <= ATOMS:  # answers by how much likelier they are on one table, the likeliest together
-        many, few = (np.array([np.sum(side == value) for value in values]) for side in (one, other))
-        ranked = values[np.argsort(-(many + 1.0) / (few + 1.0))]
-        found += [
-            (f"one of {size} answers", partial(_among, ranked[:size])) for size in range(1, len(ranked))
-        ]
-    else:  # ranges of answers, put together in the same way
-        edges = np.unique(np.quantile(both, np.linspace(0, 1, 60)))
-        many, few = (np.bincount(_range_of(edges, side), minlength=len(edges) + 1) for side in (one, other))
-        order = np.argsort(-(many + 1.0) / (few + 1.0))
-        found += [
-            (f"in one of {size} ranges", partial(_within, edges, order[:size]))
-            for size in range(1, len(order))
-        ]
-    frequent = values[np.argsort(-counts)][:20]
-    return [*found, *((f"exactly {value:.6g}", partial(np.equal, value)) for value in frequent)]
-
-
-def _among(wanted: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return np.isin(answers, wanted)
-
-
-def _range_of(edges: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray[np.int64]:
-    return np.searchsorted(edges, answers, side="right").astype(np.int64)
-
-
-def _within(
-    edges: NDArray[np.float64], wanted: NDArray[np.int64], answers: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    return np.isin(_range_of(edges, answers), wanted)
 
 
 def _bound(one: NDArray[np.bool_], other: NDArray[np.bool_], delta: float, confidence: float) -> float:

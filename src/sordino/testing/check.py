@@ -1,6 +1,6 @@
 """`check`: run every law of one class, ours or a plug-in's, and say which hold.
 
-The class decides the laws: a statistic, a noise family, a mechanism, a recipe.
+The class decides the laws: a statistic, a noise family, a mechanism, a recipe, a source.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def find(name: str | type[Any]) -> type[Any]:
 
 def laws(kind: type[Any]) -> dict[str, Callable[[Any], Iterable[str]]]:
     """The laws of a class by name."""
-    from sordino.testing import mechanism_laws, noise_laws, recipe_laws, statistic_laws
+    from sordino.testing import mechanism_laws, noise_laws, recipe_laws, source_laws, statistic_laws
 
     if issubclass(kind, Statistic) and kind.suits == ("blocks",):
         raise ParameterError(
@@ -88,9 +88,11 @@ def laws(kind: type[Any]) -> dict[str, Callable[[Any], Iterable[str]]]:
         return dict(mechanism_laws.LAWS)
     if issubclass(kind, Recipe):
         return {name: _over_cases(law) for name, law in recipe_laws.LAWS.items()}
+    if source_laws.source_like(kind):
+        return dict(source_laws.laws(kind))
     raise ParameterError(
         "check",
-        "has laws for statistics, noise families, mechanisms and recipes",
+        "has laws for statistics, noise families, mechanisms, recipes and sources",
         got={"class": kind.__name__},
         hint="sordino check median",
     )

@@ -1,0 +1,117 @@
+"""Events that an audit counts: sets of answers that may be likelier on one of two tables, found on some of the runs.
+
+By size: half-lines, single answers, ranges. By the last bits: multiples of powers of two, because a sum of floats is
+rounded to the precision of its size, and the doubles that can come out depend on the value beneath the noise (Mironov
+2012, "On significance of the least significant bits for differential privacy").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Answers = NDArray[np.float64]
+    Event = tuple[str, Callable[[Answers], NDArray[np.bool_]]]
+
+ATOMS = 200  # different answers at most that are put together one by one
+DIGITS = 53  # of the mantissa of a double
+
+
+def events(one: Answers, other: Answers, *, low_bits: bool = True) -> list[Event]:
+    """Every event that is tried: no answer at all, by size, and by the last bits.
+
+    Example:
+        >>> [words for words, _ in events(np.array([0.5]), np.array([3.0])) if "multiple" in words]
+        ['a multiple of 2^0', 'no multiple of 2^0']
+    """
+    found: list[Event] = [("no answer", np.isnan)]
+    both = np.concatenate([one, other])
+    both = both[~np.isnan(both)]
+    if not len(both):
+        return found
+    found += _by_size(one, other, both)
+    return found + _by_last_bits(both) if low_bits else found
+
+
+def _by_size(one: Answers, other: Answers, both: Answers) -> list[Event]:
+    """Half-lines at quantiles, the most frequent answers, and those that tell most together."""
+    found: list[Event] = []
+    for cut in np.unique(np.quantile(both, np.linspace(0.01, 0.99, 60))):
+        found += [
+            (f"at most {cut:.6g}", partial(np.greater_equal, cut)),
+            (f"at least {cut:.6g}", partial(np.less_equal, cut)),
+        ]
+    values, counts = np.unique(both, return_counts=True)
+    if len(values) <= ATOMS:  # answers by how much likelier they are on one table, the likeliest together
+        many, few = (np.array([np.sum(side == value) for value in values]) for side in (one, other))
+        ranked = values[np.argsort(-(many + 1.0) / (few + 1.0))]
+        found += [
+            (f"one of {size} answers", partial(_among, ranked[:size])) for size in range(1, len(ranked))
+        ]
+    else:  # ranges of answers, put together in the same way
+        edges = np.unique(np.quantile(both, np.linspace(0, 1, 60)))
+        many, few = (np.bincount(_range_of(edges, side), minlength=len(edges) + 1) for side in (one, other))
+        order = np.argsort(-(many + 1.0) / (few + 1.0))
+        found += [
+            (f"in one of {size} ranges", partial(_within, edges, order[:size]))
+            for size in range(1, len(order))
+        ]
+    frequent = values[np.argsort(-counts)][:20]
+    return [*found, *((f"exactly {value:.6g}", partial(np.equal, value)) for value in frequent)]
+
+
+def _among(wanted: Answers, answers: Answers) -> NDArray[np.bool_]:
+    return np.isin(answers, wanted)
+
+
+def _range_of(edges: Answers, answers: Answers) -> NDArray[np.int64]:
+    return np.searchsorted(edges, answers, side="right").astype(np.int64)
+
+
+def _within(edges: Answers, wanted: NDArray[np.int64], answers: Answers) -> NDArray[np.bool_]:
+    return np.isin(_range_of(edges, answers), wanted)
+
+
+def _by_last_bits(both: Answers) -> list[Event]:
+    """Answers that are multiples of a power of two, and those that are not, for every power that tells some apart."""
+    seen = np.unique(last_bit(both))
+    powers = seen[np.isfinite(seen)][-2 * DIGITS :]
+    return [
+        event
+        for power in powers.astype(int).tolist()
+        for event in (
+            (f"a multiple of 2^{power}", partial(_multiple, power)),
+            (f"no multiple of 2^{power}", partial(_no_multiple, power)),
+        )
+        if power > seen[0]
+    ]
+
+
+def last_bit(answers: Answers) -> Answers:
+    """The exponent of the last binary digit of every answer; 0 is a multiple of everything.
+
+    Example:
+        >>> last_bit(np.array([3.0, 0.75, 96.0, 0.0, np.nan])).tolist()
+        [0.0, -2.0, 5.0, inf, nan]
+    """
+    found = np.full(len(answers), np.nan)
+    found[answers == 0] = np.inf
+    plain = np.isfinite(answers) & (answers != 0)
+    mantissa, exponent = np.frexp(answers[plain])
+    digits = np.ldexp(mantissa, DIGITS).astype(np.int64)
+    found[plain] = exponent - DIGITS + np.frexp((digits & -digits).astype(np.float64))[1] - 1
+    return found
+
+
+def _multiple(power: int, answers: Answers) -> NDArray[np.bool_]:
+    return last_bit(answers) >= power
+
+
+def _no_multiple(power: int, answers: Answers) -> NDArray[np.bool_]:
+    return last_bit(answers) < power
