@@ -173,7 +173,7 @@ def test_everything_works_without_javascript(newcomer, come):
     while "/releases/" not in page.url:  # without scripts a page that is not ready is loaded again by hand
         page.reload()
     page.wait_for_load_state("load")  # the address is there before the page is
-    assert page.locator(".answer .big, .answer table").count() >= 1
+    page.wait_for_selector(".answer .big, .answer table", timeout=LONG)
     address = f"{page.address}/plan?statistic=mean&column=age&low=0&high=120&epsilon=1&rows=1000"
     page.goto(address)
     while not page.locator(".big strong").count():
