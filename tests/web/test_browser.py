@@ -187,6 +187,7 @@ def test_pages_and_states_fit_a_phone_and_a_reader(released):
     page.add_init_script(AXE)
     for address in (*PAGES, *STATES):
         page.goto(page.address + address)
+        page.wait_for_selector("[data-poll]", state="detached")  # as it is when all is worked out
         for width, scheme in ((360, "light"), (1280, "dark")):
             page.set_viewport_size({"width": width, "height": 740})
             page.emulate_media(color_scheme=scheme)

@@ -65,7 +65,8 @@ def test_questions_about_one_dataset_take_turns_and_others_do_not_wait(lanes):
     assert not lanes.busy("ben")
     hold.set()
     lanes.job("a2").future.result(5)
-    assert begun == ["a1", "b1", "a2"]
+    assert sorted(begun[:2]) == ["a1", "b1"]  # lanes begin in any order
+    assert begun[2:] == ["a2"]
 
 
 @pytest.fixture
