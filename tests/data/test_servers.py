@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import secrets
 import sys
 
 import pyarrow as pa
@@ -91,11 +92,10 @@ def postgres(postgres_server):
     """A writer: the address of a new table with these columns."""
     psycopg = pytest.importorskip("psycopg")
     pytest.importorskip("ibis")
-    number = iter(range(1000))
     with psycopg.connect(postgres_server, autocommit=True) as connection:
 
         def write(columns):
-            name = f"table_{next(number)}"
+            name = f"table_{secrets.token_hex(6)}"  # one server, and several modules that write
             connection.execute(
                 f"create table {name} ({', '.join(f'{k} {t}' for k, (t, _) in columns.items())})"
             )

@@ -3,7 +3,6 @@
 import html
 import json
 import re
-import shutil
 import subprocess
 import sys
 
@@ -12,6 +11,7 @@ import pytest
 from docs.extensions.mathml import mathml
 from docs.notebooks.run import notebooks
 from docs.wrapped import pages
+from tests.support.browser import chromium
 from tests.support.places import ROOT
 
 DOCS = ROOT / "docs"
@@ -131,9 +131,7 @@ const pages = PAGES, out = [];
 
 @pytest.mark.slow
 def test_no_page_is_wider_than_the_screen(built):
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser is None:
-        pytest.skip("no Chromium: apt-get install chromium")
+    browser = chromium()
     names = [
         page.relative_to(built).as_posix() for page in built.rglob("*.html") if "_static" not in page.parts
     ]

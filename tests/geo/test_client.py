@@ -13,14 +13,11 @@ import pytest
 
 from sordino.geo import Collector, Points, Reference
 from sordino.privacy import Geo
+from tests.support.browser import chromium
 from tests.support.geo_vectors import CLIENT, vectors
 
-CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
 needs_node = pytest.mark.skipif(
     shutil.which("node") is None, reason="Node is not installed: apt-get install nodejs"
-)
-needs_chromium = pytest.mark.skipif(
-    CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium"
 )
 KINDS = ("noise", "project", "snap", "head", "refuse")
 MADE = Points(Reference.around(longitude=-73.97, latitude=40.74, radius=50_000), Geo(1, per=500))
@@ -166,7 +163,7 @@ def browse(address, tmp_path):
     """The page as a real browser leaves it."""
     done = subprocess.run(
         [
-            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+            chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             f"--user-data-dir={tmp_path}", "--virtual-time-budget=20000", "--dump-dom", address,
         ],
         capture_output=True, text=True, check=True, timeout=120,
@@ -174,7 +171,6 @@ def browse(address, tmp_path):
     return done.stdout
 
 
-@needs_chromium
 def test_vectors_in_a_browser(site, tmp_path):
     page = browse(f"{site}/check.html", tmp_path)
     result = json.loads(
@@ -184,7 +180,6 @@ def test_vectors_in_a_browser(site, tmp_path):
     assert result["right"] == expected()
 
 
-@needs_chromium
 def test_the_demo_page_shows_what_would_be_sent(site, tmp_path):
     page = browse(f"{site}/demo.html?longitude=-73.98&latitude=40.75", tmp_path)
     sent = json.loads(re.search(r'<pre id="report"[^>]*>(.*?)</pre>', page, flags=re.DOTALL)[1])

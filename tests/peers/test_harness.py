@@ -200,10 +200,9 @@ def test_a_real_peer_answers_near_the_truth(peer, tmp_path):
 
 @pytest.mark.slow
 def test_the_page_for_those_who_come_from_tumult_runs():
-    ready = environments.cache_folder() / "environments" / "tmlt" / "ready.json"
-    if not ready.exists():
-        pytest.skip("tmlt is not installed; python -m benchmarks.peers environments")
-    place = environments.make(libraries.PEERS["tmlt"], environments.cache_folder())
+    place = environments.make(
+        libraries.PEERS["tmlt"], environments.cache_folder()
+    )  # installs it where it is missing
     page = environments.REPOSITORY / "docs" / "howto" / "coming_from_tumult.md"
     command = place.command(libraries.ADAPTERS / "page_tmlt.py", str(page))
     done = subprocess.run(

@@ -2,7 +2,6 @@
 
 import html
 import re
-import shutil
 import subprocess
 
 import numpy as np
@@ -11,9 +10,7 @@ import pytest
 import sordino as sd
 from sordino.labels import shown
 from sordino.session.report import chosen, report
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium")
+from tests.support.browser import chromium
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +92,7 @@ def look(page, tmp_path, *options):
     file = tmp_path / "page.html"
     file.write_text(measured, encoding="utf-8")
     base = [
-        CHROMIUM,
+        chromium(),
         "--headless",
         "--no-sandbox",
         "--disable-gpu",
@@ -105,7 +102,6 @@ def look(page, tmp_path, *options):
     return done.stdout.decode()
 
 
-@browser
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_runs_over_the_edge_of_a_screen(page, tmp_path, width):
@@ -115,7 +111,6 @@ def test_nothing_runs_over_the_edge_of_a_screen(page, tmp_path, width):
     assert pictures >= 2
 
 
-@browser
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_the_page_prints(page, tmp_path):

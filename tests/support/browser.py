@@ -1,10 +1,23 @@
 """What tests in a browser share: axe, a patience that a busy machine does not exhaust, what is wrong with a page."""
 
+import os
+import shutil
 from pathlib import Path
 
+import pytest
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 AXE = (Path(__file__).parents[1] / "web" / "axe.min.js").read_text()
 LONG = 240_000
 """Milliseconds until a state that must come is given up: no test waits so long on a quiet machine."""
+
+
+def chromium():
+    """Where the browser is; without one a test skips and says so, and fails where there must be one, as in CI."""
+    if CHROMIUM is None:
+        told = pytest.fail if os.environ.get("SORDINO_BROWSER") == "required" else pytest.skip
+        told("Chromium is not installed: apt-get install chromium")
+    return CHROMIUM
 
 
 def violations(page):

@@ -1,24 +1,20 @@
 """A running app and one browser for all tests that need one; without Chromium they skip and say so."""
 
-import shutil
-
 import pytest
 
 from sordino.web.office import Office
-from tests.support.browser import LONG
+from tests.support.browser import LONG, chromium
 from tests.support.web import running, write_households
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="session")
 def browser():
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as driver:
+    from playwright.sync_api import sync_playwright
+
+    program = chromium()
+    with sync_playwright() as driver:
         made = driver.chromium.launch(
-            executable_path=CHROMIUM,
+            executable_path=program,
             args=[
                 "--no-sandbox",
                 "--disable-gpu",

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.running.block import Block
-from sordino.running.far_rows import FarRows, seed_of
-from sordino.running.pool import run
+from sordino.running.far_rows import FarRows
+from sordino.running.pool import run_fetched
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,17 +57,10 @@ class EngineRows(FarRows):
         self, function: bytes, task: Task, limits: ProcessLimits, *, blocks: int, key: bytes, fixed: bool
     ) -> Iterator[tuple[int, Values]]:
         """Blocks run here, while the next ones are fetched."""
-        places: list[int] = []
-
-        def jobs() -> Iterator[tuple[Callable[[], Block], int]]:
-            for place, block in self.blocks(blocks, key, fixed=fixed and self.unit is None):
-                places.append(place)
-                yield (lambda block=block: block), seed_of(key, place)  # type: ignore[misc]
-
+        fetched = self.blocks(blocks, key, fixed=fixed and self.unit is None)
         with self.home():
             self.guard()
-            for place, found in run(function, jobs(), task, limits):
-                yield places[place], found
+            yield from run_fetched(function, fetched, task, limits, key=key)
             self.guard()
 
     def blocks(self, count: int, key: bytes, *, fixed: bool) -> Iterator[tuple[int, Block]]:

@@ -7,12 +7,12 @@ strong random numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sordino.running.far_rows import FarRows, plain_block, seed_of
-from sordino.running.pool import run
+from sordino.running.far_rows import FarRows, plain_block
+from sordino.running.pool import run_fetched
 
 if TYPE_CHECKING:
     from sordino.data.postgres import Server
@@ -46,16 +46,9 @@ class ServerRows(FarRows):
         self, function: bytes, task: Task, limits: ProcessLimits, *, blocks: int, key: bytes, fixed: bool
     ) -> Iterator[tuple[int, Values]]:
         """Blocks run here, while the next ones are fetched."""
-        places: list[int] = []
-
-        def jobs() -> Iterator[tuple[Callable[[], Block], int]]:
-            for place, block in self.blocks(blocks, key, fixed=fixed and self.unit is None):
-                places.append(place)
-                yield (lambda block=block: block), seed_of(key, place)  # type: ignore[misc]
-
+        fetched = self.blocks(blocks, key, fixed=fixed and self.unit is None)
         with self.home():
-            for place, found in run(function, jobs(), task, limits):
-                yield places[place], found
+            yield from run_fetched(function, fetched, task, limits, key=key)
 
     def blocks(self, count: int, key: bytes, *, fixed: bool) -> Iterator[tuple[int, Block]]:
         """Every block that has a row, with its number, as the server sends them."""

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from sordino.running.evaluate import Task, value
+from sordino.running.far_rows import seed_of
 from sordino.running.worker import AHEAD, ProcessLimits, Worker
 
 if TYPE_CHECKING:
@@ -43,6 +44,21 @@ def run(
     if limits.isolation == "none":
         return _here(function, jobs, task)
     return _apart(function, jobs, task, limits)
+
+
+def run_fetched(
+    function: bytes, blocks: Iterable[tuple[int, Block]], task: Task, limits: ProcessLimits, *, key: bytes
+) -> Iterator[tuple[int, Values]]:
+    """The same for blocks that come with their numbers from elsewhere: they run while the next ones are fetched."""
+    places: list[int] = []
+
+    def jobs() -> Iterator[Job]:
+        for place, block in blocks:
+            places.append(place)
+            yield (lambda block=block: block), seed_of(key, place)  # type: ignore[misc]
+
+    for place, found in run(function, jobs(), task, limits):
+        yield places[place], found
 
 
 def covered(function: bytes, task: Task, limits: ProcessLimits) -> tuple[str, ...]:
