@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Two test processes on two cores: threads of linear algebra would only wait for each other.
 export OPENBLAS_NUM_THREADS = 1
+# Hundreds of tests start a process: compiled modules are kept, whatever the caller's shell says.
+unexport PYTHONDONTWRITEBYTECODE
 READY := .venv/.ready
 
 .PHONY: demo test test-slow mutants lint compatibility generated docs bench clean
