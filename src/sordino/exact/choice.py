@@ -103,11 +103,13 @@ class CellWeights:
     def balls(self) -> list[Ball]:
         """Enclose every weight at the current precision."""
         made: dict[int, Ball] = {}
+        step = rational(-self.rate).exp()
         constants = [factor() for factor in self.factors]
         result = []
         for i, (count, level) in enumerate(zip(self.counts.tolist(), self.levels.tolist(), strict=True)):
-            if level not in made:
-                made[level] = rational(-self.rate * level).exp()
+            if level not in made:  # a product of enclosures encloses too, and costs less than an exponential
+                near = made.get(level - 1)
+                made[level] = rational(-self.rate * level).exp() if near is None else near * step
             ball = made[level] * count
             result.append(ball * constants[self.kinds[i]] if constants else ball)
         return result

@@ -67,11 +67,11 @@ def _end(point: Any) -> Fraction:
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
-def evaluate(formula: Callable[[], Any]) -> Any:
-    """Evaluate a formula of balls at a precision that leaves far more digits than are kept."""
+def evaluate(formula: Callable[[], Any], more: int = 0) -> Any:
+    """Evaluate a formula of balls at a precision that leaves far more digits than are kept, with more bits if asked."""
     from flint import ctx
 
-    with ctx.workprec(PRECISION):
+    with ctx.workprec(PRECISION + more):
         return formula()
 
 
