@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    Codes = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
 HALF = 2.0**16
@@ -109,7 +110,7 @@ class _Ends:
         if self._tied:  # heaps are counted and not kept
             self._equal += int(np.count_nonzero(block == self._bar))
 
-    def found(self) -> Floats | None:
+    def found(self) -> Codes | None:
         """As many as asked for, in order; None when the sample has misled."""
         kept = np.concatenate(self._kept)
         kept.sort()
@@ -117,7 +118,7 @@ class _Ends:
         if len(kept) + len(filled) < self.count:
             return None
         parts = (kept, filled) if self._lowest else (filled, kept)
-        codes = np.concatenate(parts)
+        codes = np.concatenate(parts).astype(np.int64)
         return codes[: self.count] if self._lowest else codes[len(codes) - self.count :]
 
 
@@ -187,7 +188,7 @@ class _Pass:
 
     def answers(self) -> dict[Request, Summary]:
         """Hand out what was added up; nothing when an end was missed."""
-        found: dict[bool, Floats] = {}
+        found: dict[bool, Codes] = {}
         for lowest, ends in self._ends.items():
             codes = ends.found()
             if codes is None:
@@ -208,7 +209,7 @@ class _Pass:
         total, second = self._within[request.within]
         return total, second if request.squares else 0
 
-    def _run(self, window: Window, found: Floats) -> Run:
+    def _run(self, window: Window, found: Codes) -> Run:
         first, last = window.ranks(self._rows)
         if window.at.num == 0:
             before, codes = found[: first - 1], found[first - 1 : last]
@@ -217,7 +218,7 @@ class _Pass:
             ahead = len(found) - self._rows  # of the code of rank r, r + ahead are found
             codes = found[first - 1 + ahead : last + ahead]
             below = self._within[None][0] - int(found[first - 1 + ahead :].sum())
-        return Run(first, codes.astype(np.int64), below, self._rows, self.grid.last)
+        return Run(first, codes, below, self._rows, self.grid.last)
 
 
 def at_end(window: Window, rows: int) -> int:

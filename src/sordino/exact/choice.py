@@ -120,7 +120,10 @@ def _integers(values: Any) -> Any:
     array = exact_array(values, "weights")
     if array.dtype.kind == "i":
         return array.astype(np.int64)
-    listed = [v.item() if isinstance(v, np.generic) else v for v in array.tolist()]
+    listed = array.tolist()
+    if set(map(type, listed)) == {int}:
+        return array
+    listed = [v.item() if isinstance(v, np.generic) else v for v in listed]
     if any(isinstance(v, bool) or not isinstance(v, int) for v in listed):
         raise ParameterError("weights", "counts and levels must be integers")
     array = np.empty(len(listed), dtype=object)
