@@ -72,9 +72,9 @@ def faults(pages: dict[str, str]) -> list[str]:
             if parts.scheme or parts.netloc:
                 continue
             target = normpath(join(dirname(name), unquote(parts.path))) if parts.path else name
-            if target in read and parts.fragment and unquote(parts.fragment) not in read[target].anchors:
-                found.append(f"{name}: {link} leads nowhere")
-            elif target.endswith(".html") and target not in read:
+            known = target in read
+            lost = known and parts.fragment and unquote(parts.fragment) not in read[target].anchors
+            if lost or (target.endswith(".html") and not known):
                 found.append(f"{name}: {link} leads nowhere")
     return found
 
