@@ -28,7 +28,9 @@ html_theme = "furo"
 html_title = "Sordino"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_use_index = False  # nothing links to it; the search finds every name, the index of theorems every theorem
+html_use_index = (
+    False  # nothing links to it; the search finds every name, the index of theorems every theorem
+)
 html_domain_indices = False
 html_math_renderer = "mathml"
 exclude_patterns = ["_build", "extensions", "**.ipynb_checkpoints"]

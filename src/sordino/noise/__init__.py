@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 
 from sordino import checks
+from sordino.docstrings import completed
 from sordino.errors import ParameterError, Unsupported, spell
 from sordino.noise.calibration import Calibration, check_price, check_range, epsilon_at_delta
 from sordino.privacy import KINDS, Approx, Concentrated, Guarantee, Pure
@@ -53,6 +54,7 @@ class Noise(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super(Noise, cls).__init_subclass__(**kwargs)
+        cls.__doc__ = completed(cls)
         if cls.__dict__.get("name"):
             REGISTER.add(cls.name, cls)
 
