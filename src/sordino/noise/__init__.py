@@ -185,6 +185,7 @@ class Noise(ABC):
         return tuple(kind for kind in KINDS if hasattr(cls, "_calibrate_" + kind.kind.replace("-", "_")))
 
     @classmethod
+    @checks.explained("", call="sd.PolyPlace.calibrate(sd.Pure(1), smoothing=0.1)")
     def calibrate(
         cls, price: Guarantee, *, smoothing: Any = None, method: str | None = None, **shape: Any
     ) -> Calibration:
@@ -196,6 +197,11 @@ class Noise(ABC):
                 A default that suits the price is taken when it is not given.
             method: Which theorem to use, when a family has several; the tightest by default.
             shape: Shape parameters; the ones with the smallest variance are found when not given.
+
+        Example:
+            >>> import sordino as sd
+            >>> sd.PolyPlace.calibrate(sd.Pure(1), smoothing=0.1).noise
+            PolyPlace(alpha=10)
         """
         check_price(cls.name, price)
         route = getattr(cls, "_calibrate_" + price.kind.replace("-", "_"), None)
