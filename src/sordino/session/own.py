@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PERSONS = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
 
 
+@checks.explained("sd.add_noise")
 def add_noise(
     value: Any,
     bound: Any,

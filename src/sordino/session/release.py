@@ -109,6 +109,8 @@ class Interval:
             values so cut.
         beyond: Fewer rows lie beyond that interval in at least 95 of 100 such releases; None where nothing is known.
         hidden: By how much those rows can pull the number within the declared bounds below and above.
+        approximate: Whether the level rests on the central limit theorem, and is near what is said, not at least that.
+        inclusion: For a count of the population: the stated probability with which each member is in the data.
     """
 
     low: float | tuple[float, ...]
@@ -121,6 +123,8 @@ class Interval:
     cut: tuple[float, float] | None = None
     beyond: int | None = None
     hidden: tuple[float, float] | None = None
+    approximate: bool = False
+    inclusion: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record."""
