@@ -203,8 +203,7 @@ class Session:
             token: As for `release`.
             purpose: As for `release`.
             mechanism: As for `release`.
-            scale: ``"shared"`` cuts values of all groups to one interval, found in all rows: far better for means and
-                sums of many small groups, far worse where groups differ in scale.
+            scale: ``"shared"`` cuts values of all groups to one interval, for means and sums of many small groups.
             hints: As for `release`.
 
         Example:
