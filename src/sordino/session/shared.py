@@ -28,7 +28,7 @@ BEYOND = Fraction(2)
 """Rows of a group beyond the interval on either side, times the price of the groups in nats, at least."""
 ROWS = Fraction(30)
 """Rows of all groups beyond it, times the price that finds it: with fewer, noise decides where it ends."""
-LEAST, MOST = Fraction(1, 50), Fraction(1, 5)
+LEAST, MOST = Fraction(1, 25), Fraction(1, 5)
 """The part of the price that finds the interval, at least and at most."""
 OUTER = Fraction(1, 4)
 """The part of all rows beyond the interval, on either side, at most."""
