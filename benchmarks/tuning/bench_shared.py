@@ -52,7 +52,7 @@ def tables():
                 rows.append((name, f"{groups} x {each}", price, own, one, own / one))
     yield "Own or shared", ("shape", "groups x rows", "epsilon", "own", "shared", "ratio"), rows
     moved = []
-    for name, values in (("BEYOND", (1, 2, 4)), ("ROWS", (15, 30, 60)), ("MOST", ("1/10", "1/5", "2/5"))):
+    for name, values in (("BEYOND", (1, 2, 4)), ("ROWS", (40, 80, 160)), ("MOST", ("1/10", "1/5", "2/5"))):
         for value in values:
             shipped = getattr(shared, name)
             setattr(shared, name, Fraction(value))

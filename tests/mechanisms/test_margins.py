@@ -110,7 +110,7 @@ def test_no_other_split_is_better():
     ],
 )  # fmt: skip
 def test_errors_are_those_of_the_table(sizes, gaussian, pure):
-    """Root mean squares over all margins at rho 1/2 and epsilon 1, as measured when it was designed (the last: 13.5)."""
+    """Root mean squares over all margins at rho 1/2 and epsilon 1, as designed (the last: 13.5)."""
     asked = Design(sizes, tuple((margin, 1.0) for margin in subsets(range(len(sizes)))))
     found = {part: float(v) for part, v in asked.added(Fraction(1, 2)).items()}
 
