@@ -202,7 +202,7 @@ class CountedFirst(Conversing):
             if laws is None:
                 return None
             parts.append((chance, laws[0]))
-        return [MixedErrors(parts)]
+        return [TwoStepErrors(parts)]
 
     def chances(self, rows: int, contribution: int) -> list[tuple[float, int]]:
         """How probable it is, of a known number of rows, that an answer is planned for each number; for laws only."""
@@ -221,7 +221,7 @@ class CountedFirst(Conversing):
         return [(chance, planned) for planned, chance in found.items()]
 
 
-class MixedErrors:
+class TwoStepErrors:
     """The law of an error that is reached in two steps."""
 
     def __init__(self, parts: Sequence[tuple[float, Errors]]) -> None:
