@@ -50,7 +50,7 @@ class ForCounted:
     experiment: ClassVar[str] = "python -m benchmarks tuning/bench_counted"
 
     SHARE = Fraction(1, 16)
-    """Of the price, for the count: the answer errs seven per cent more. With half of it, tails of the count are felt."""
+    """Of the price, for the count: the answer errs seven per cent more. With half of it its tails are felt."""
     FAR = Fraction(3, 10)
     """From the median, in ranks: nearer quantiles are held by rows on both sides, however many there are."""
     TOLD = Fraction(6)
