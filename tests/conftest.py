@@ -1,5 +1,6 @@
 """What all tests share: how hypothesis runs, one PostgreSQL server per process, asserts of helpers explained."""
 
+import gc
 import hashlib
 import os
 from collections import defaultdict
@@ -35,3 +36,9 @@ def pytest_collection_modifyitems(items):
     for (_, kept), cases in laws.items():
         for item in sorted(cases, key=lambda case: hashlib.sha256(case.nodeid.encode()).digest())[kept:]:
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish():
+    """Thousands of tests and all modules stay to the end: no later collection of garbage looks at them again."""
+    gc.collect()
+    gc.freeze()
