@@ -15,6 +15,7 @@ from sordino import checks
 from sordino.errors import ParameterError, Unsupported, spell
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms.discovery.joint_delta import one_pass
 from sordino.mechanisms.discovery.mixed_cut import MixedCut
 from sordino.mechanisms.discovery.threshold import (
     WeightThreshold,
@@ -164,7 +165,10 @@ class Discovery(Conversing):
             if moved > 1:  # independent keys: 1 - (1 - delta)^(1/moved), rounded down
                 each = lower(evaluate(lambda: -((1 - ball(price.delta)).log() / moved).expm1()), 40)
             return (KeyDraw(MixedCut.of(price.epsilon / moved, each), price),)
+        single = one_pass(price.epsilon, price.delta, most, replaced=replaced) if self.passes == 1 else None
         found = for_approx(price.epsilon, price.delta, most, self.passes, replaced=replaced)
+        if single is not None:
+            found = (single,)
         return tuple(KeyDraw(law, ApproxConcentrated(paid.rho, delta)) for law, paid, delta in found)
 
     def even(self, statistic: Any, contribution: int) -> int:
