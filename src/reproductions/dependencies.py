@@ -13,7 +13,6 @@ import io
 import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeGuard
 
 ROOTS = (Path(__file__).resolve().parents[1], Path(__file__).resolve().parents[2])
 """Where our packages are: `sordino` and `reproductions` in the first folder, `benchmarks` in the second."""
@@ -100,8 +99,9 @@ def pieces(path: Path) -> dict[str, str]:
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     functions: dict[str, tuple[int, int]] = {}
-    for parent, prefix in [(tree, ""), *((node, f"{node.name}.") for node in tree.body if _is_class(node))]:
-        for node in parent.body:
+    classes = [(f"{node.name}.", node.body) for node in tree.body if isinstance(node, ast.ClassDef)]
+    for prefix, body in [("", tree.body), *classes]:
+        for node in body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
                 functions[prefix + node.name] = first, node.end_lineno or node.lineno
@@ -117,10 +117,6 @@ def everything() -> frozenset[str]:
     """Digests of all pieces of all our files as they are now."""
     files = {path for root in ROOTS for name in OURS for path in (root / name).rglob("*.py")}
     return frozenset(digest for path in files for digest in pieces(path).values())
-
-
-def _is_class(node: ast.AST) -> TypeGuard[ast.ClassDef]:
-    return isinstance(node, ast.ClassDef)
 
 
 def _is_text(node: ast.AST) -> bool:
