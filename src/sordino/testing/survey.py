@@ -34,6 +34,8 @@ FEW = 7
 """Rows of hostile tables for what is no default."""
 OTHERS = 400
 """Pairs of a mechanism that its cases share, where they are no default: at least one each."""
+QUICK = 120
+"""The same where cases are taken pairwise."""
 COMPLETE = 300
 """Paths of one pair in a tiny world that are walked at most."""
 
@@ -133,7 +135,7 @@ def survey(
         (True, [])
     """
     turn, cases = itertools.count(), list(chosen(kind, thorough=thorough))
-    others = max(OTHERS // max(len(cases), 1), 1)
+    others = max((QUICK if pairwise else OTHERS) // max(len(cases), 1), 1)
     wanted = {id(case) for case in _pairwise(cases)} if pairwise else None
     for case in cases:
         if defaults and not case.default:
