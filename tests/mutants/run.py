@@ -103,9 +103,12 @@ def noticed(mutant: dict[str, str], copy: Path) -> str:
         plant(path, honest)
     if ran.returncode == 0:
         return "nothing was noticed"
-    words = (ran.stdout.strip() or ran.stderr.strip()).splitlines()
-    failed = [line for line in words if line.startswith("FAILED")] or words[-1:]
-    return f"killed: {failed[0][:150] if failed else ''}"
+    words = ran.stdout.strip().splitlines()
+    failed = [line for line in words if line.startswith("FAILED")] if kind == "tests" else words
+    if not failed:  # a module that cannot be imported, or a law that broke down, has noticed nothing
+        said = (ran.stderr.strip() or ran.stdout.strip()).splitlines()
+        return f"broken: {said[-1][:150] if said else ran.returncode}"
+    return f"killed: {failed[0][:150]}"
 
 
 if __name__ == "__main__":
