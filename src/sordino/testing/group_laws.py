@@ -114,7 +114,7 @@ def groups(world: Case, contribution: int = 1) -> list[Table]:
     tables, long = list(found.values()), [pair.neighbour for pair in filled(world, LONG, contribution)]
     few = long + tables[:: max(len(tables) // (4 - len(long)), 1)][: 4 - len(long)]
     if world.statistic.neighbors is Neighbors.ADD_REMOVE_ONE:
-        few.insert(2, {name: np.asarray(rows)[:0] for name, rows in columns(world, world.rows).items()})  # type: ignore[misc]
+        few.insert(2, columns(world, []))
     return few
 
 
