@@ -11,8 +11,6 @@ from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.cut_tails import CutTails
 from sordino.mechanisms.clip.family import exact_chances
 from sordino.mechanisms.clip.noisy_mean import Settled
-from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
-from sordino.mechanisms.clip.whole_or_interval import flatness
 from tests.support.plain_or_cut_worlds import weighed_rows
 
 
@@ -29,10 +27,8 @@ def exact_miss(family, rows, miss, *, narrower=1.0, rate=None):
     tails = CutTails.of(family, miss)
     weighed = weighed_rows(family, rows)
     rate = plan.whole.epsilon if rate is None else rate
-    whole, flat, cells = exact_chances(
-        weighed, joint=True, exponent=flatness(rate, plan.slope * plan.contribution)
-    )
-    assert flat == 0 or math.isclose(whole, float(1 - WHOLE_PART) * (1 + flat) * math.exp(-flat))
+    whole, flat, cells = exact_chances(weighed, joint=True, exponent=plan.flatness(rate))
+    assert flat == 0 or math.isclose(whole, float(1 - plan.share.part) * (1 + flat) * math.exp(-flat))
     found = whole * flat_tail(flat, narrower * tails.whole)
     for level, places, chance, charge in zip(
         weighed.level, weighed.places, cells, weighed.charges, strict=True
@@ -104,7 +100,7 @@ def law_miss(mechanism, statistic, data, miss, *, narrower=1.0, draws=20_000):
     weighed = weighed_rows(family, codes.astype(np.int64))
     whole_part = mechanism.summand(column.clipped(0, grid.last), plan.whole, 1)
     rate = mechanism.rate(whole_part.price)
-    whole, flat, cells = exact_chances(weighed, joint=plan.joint, exponent=flatness(rate, plan.slope))
+    whole, flat, cells = exact_chances(weighed, joint=plan.joint, exponent=plan.flatness(rate))
     found, seen = whole * missed(0, grid.last, plan.whole, flat, None), whole
     for level, places, chance, charge in sorted(
         zip(weighed.level, weighed.places, cells, weighed.charges, strict=True), key=lambda one: -one[2]

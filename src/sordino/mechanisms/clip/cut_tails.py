@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sordino.mechanisms.clip.family import NEAR, STARTS
-from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
 
 if TYPE_CHECKING:
     from sordino.mechanisms.clip.family import Family
@@ -21,12 +20,10 @@ if TYPE_CHECKING:
 
 WHOLE_MISS = 0.75
 """Of the probability of a miss, for the whole range: with more, its bar is narrower and those of intervals wider."""
-STEEPEST_CHANCE = 1.13
-"""``max Q / Z`` = 1.1294, rounded up: no interval is likelier than so many times its own weight."""
 FAVOURED = 0.6
 """Of the rest, for intervals with prior 1; the others have lower weights already."""
 NEXT = 0.75
-"""What a level has of the level before: the long intervals come first."""
+"""What a level has of that half a halving before: the long intervals come first."""
 CLUSTER = 9
 """Starts of a level whose intervals meet a given one from the right, itself included."""
 REMOTE = 0.01
@@ -65,10 +62,10 @@ class CutTails:
             >>> from sordino.mechanisms.clip.family import Family
             >>> from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
             >>> from sordino.privacy import Pure
-            >>> family = Family(plan_cut(rows=10_000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
+            >>> family = Family(plan_cut(rows=2000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
             >>> tails = CutTails.of(family, 0.05)
             >>> [round(tails.whole, 2), round(tails.favoured[6], 1), round(tails.others[6], 1)]
-            [3.28, 8.3, 8.6]
+            [3.28, 8.8, 9.1]
         """
         return _reaches(family.plan, _meeting(family), family.anchored, miss)
 
@@ -93,17 +90,18 @@ class Rarity:
             >>> from sordino.mechanisms.clip.family import Family
             >>> from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
             >>> from sordino.privacy import Pure
-            >>> family = Family(plan_cut(rows=10_000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
+            >>> family = Family(plan_cut(rows=2000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
             >>> found = Rarity.of(family, 6, favoured=True, slack=0.015)
             >>> round(found.weight, 2), round(found.allowed, 5)
-            (6.19, 0.00056)
+            (10.2, 0.00056)
         """
         if level is None:
-            return cls(float(1 - WHOLE_PART), slack / 2)
+            return cls(float(1 - family.plan.share.part), slack / 2)
         classes, remote = _classes(family.plan, _meeting(family), family.anchored, slack)
-        left = slack / 2 - STEEPEST_CHANCE * remote
+        likeliest = max(family.plan.share.likeliest, 1.0)
+        left = slack / 2 - likeliest * remote
         (each,) = (one for at, liked, one in classes if at == level and liked == favoured)
-        return cls(STEEPEST_CHANCE * math.exp(each.weight), each.part * left / each.many)
+        return cls(likeliest * math.exp(each.weight), each.part * left / each.many)
 
 
 def _meeting(family: Family) -> int:
@@ -131,7 +129,7 @@ def _classes(
     """The levels, each with its favoured intervals and the others, and what all the rest adds."""
     classes: list[tuple[int, bool, _Class]] = []
     for place, level in enumerate(plan.levels):
-        level_part = NEXT**place
+        level_part = NEXT ** (2 * place / plan.steps)
         lead, margin = float(plan.lead(level)), float(plan.margin)
         weight = lead - float(plan.head_start)
         part = level_part * (1.0 if anchored else FAVOURED)
@@ -141,7 +139,7 @@ def _classes(
         classes.append((level, True, _Class(weight, meeting, part, 2 * heap)))
         if not anchored:
             prior = -NEAR * math.log(2)  # the largest of the others
-            total = 7 + level / 4  # of all priors of a level, at most
+            total = plan.all_priors(level)
             part = level_part * (1 - FAVOURED)
             if not plan.guarded:  # anybody may be charged little: the prior of the level stands for them
                 classes.append((level, False, _Class(weight + math.log(total), 1, part, 0.0)))
@@ -162,7 +160,7 @@ def _reaches(plan: CutPlan, meeting: int, anchored: bool, miss: float) -> CutTai
     low, high = 0.0, miss
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if _rare(classes, middle, remote, miss) else (low, middle)
+        low, high = (middle, high) if _rare(plan, classes, middle, remote, miss) else (low, middle)
     found: tuple[dict[int, float], dict[int, float]] = ({}, {})
     for level, favoured, each in classes:
         found[0 if favoured else 1][level] = _reach(each, low)
@@ -174,7 +172,9 @@ def _reach(each: _Class, total: float) -> float:
     return max(each.weight - math.log(each.part * total / each.many), 0.0)
 
 
-def _rare(classes: list[tuple[int, bool, _Class]], total: float, remote: float, miss: float) -> bool:
+def _rare(
+    plan: CutPlan, classes: list[tuple[int, bool, _Class]], total: float, remote: float, miss: float
+) -> bool:
     """Whether both bounds on the probability of a miss are kept: Z above and below ``p0 / (1 - p0)``."""
     if total <= 0:
         return False
@@ -183,8 +183,8 @@ def _rare(classes: list[tuple[int, bool, _Class]], total: float, remote: float, 
         reach = _reach(each, total)
         sums += each.many * math.exp(each.weight - reach)
         below += each.many * math.exp(each.weight - reach / (1 - miss)) * (1 - miss)
-    whole = float(1 - WHOLE_PART) * WHOLE_MISS * miss
-    above = whole + STEEPEST_CHANCE * (sums + remote)
+    whole = float(1 - plan.share.part) * WHOLE_MISS * miss
+    above = whole + plan.share.likeliest * (sums + remote)
     return above <= miss and below + remote <= (1 - WHOLE_MISS) * miss
 
 
