@@ -167,7 +167,7 @@ def mean_part(rows: int, price: Guarantee, *, contribution: int = 1, tight: bool
     """
     bid = max(rows, 1) * price.strength / contribution
     least = ForCut.MEAN_SHARE_GAUSSIAN[0] if price.gaussian else ForCut.MEAN_FIRST
-    if bid < least and not tight:
+    if bid < (min(ForCut.MEAN_TIGHT, least) if tight else least):
         return Fraction(0)
     part = ForCut.MEAN_SHARE_GAUSSIAN[1] / bid if price.gaussian else math.sqrt(ForCut.MEAN_SHARE / bid)
     return Fraction(round(1000 * min(part, ForCut.MOST_MEAN)) or 1, 1000)
