@@ -25,8 +25,8 @@ MODES: tuple[tuple[str, dict[str, bool]], ...] = (
 )
 NEAR = 1.1  # modes whose errors differ by less suit alike, and then the default is meant
 LOOSE_WORST = 70
-"""So many times plain noise a loose mean errs where the bounds fit and a hundred rows times epsilon are far from a heap:
-71 on half of 201 rows at the bound (docs/explanation/which_mechanism.md).
+"""So many times plain noise a loose mean errs where the bounds fit and rows lie far from a heap: 71 on half of 201 at
+the bound (docs/explanation/which_mechanism.md).
 """
 
 
