@@ -47,6 +47,16 @@ def ratio(rows, low, high, price, **fields):
     return math.sqrt(errors[0] / errors[1])
 
 
+def test_a_gain_is_paid_for_by_rows_far_away():
+    """Theorem 1 on a pair of columns: the error is what the theorem forces and, for few rows, hardly more."""
+    rows = np.sort(np.random.default_rng(1).random(1001) / 64)
+    for far in (2, 4, 8):
+        here, there = rows.copy(), rows.copy()
+        here[:far], there[:far] = 0, 1
+        forced = far / math.sqrt(2) - math.exp(far / 2) * ratio(here, 0, 1, Pure(1))
+        assert 1.3 < forced <= ratio(there, 0, 1, Pure(1)) <= 1.7 * forced
+
+
 # Charges ------------------------------------------------------------------------------------------------------------
 
 
