@@ -150,7 +150,9 @@ class ForMeanInterval:
     experiment: ClassVar[str] = "python -m benchmarks tuning/bench_mean_interval"
 
     ANSWER = Fraction(4, 5)
-    """Of the price, for the answer; the rest is for the spread of the rows, without which sampling is not known."""
+    """Of the price, for the answer; the rest is for the spread of the rows. Where bounds fit, the width is within 2 %
+    of the best of six splits from 1/2 to 19/20; where they are twenty times too wide, 9/10 is up to 15 % narrower.
+    """
 
 
 class ForCut:
