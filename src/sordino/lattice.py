@@ -328,7 +328,8 @@ class RowLattice(FiniteLattice):
         """
         step = float(self.step)
         steps: NDArray[np.float64] = np.clip(values, self.low, self.high, out=out)
-        steps -= self.low
+        if self.low:
+            steps -= self.low
         inverse = 1.0 / step
         if inverse * step == 1.0 and math.frexp(step)[0] == 0.5:
             steps *= inverse

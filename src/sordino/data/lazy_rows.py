@@ -22,6 +22,7 @@ from sordino.data.schema import (
     formula_of,
     key_places,
 )
+from sordino.data.streamed import StreamedCodes
 from sordino.data.table import kind_in_engine
 from sordino.errors import DataError
 from sordino.privacy import Unit
@@ -30,10 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from contextlib import AbstractContextManager
 
+    from numpy.typing import NDArray
+
     from sordino.lattice import RowLattice
     from sordino.reading.requests import Condition
     from sordino.reading.split import Split
 
+    Batches = Callable[[], Iterable[NDArray[Any]]]
     Frame = nw.LazyFrame[Any]
 
 ROW = "sordino_row"
@@ -80,6 +84,7 @@ class LazyRows:
         self._derived: dict[str, str] = {}
         self._split: nw.Expr | None = None
         self._counted: int | None = None
+        self.batches: Callable[[str], Batches | None] | None = None
 
     def __repr__(self) -> str:
         return f"<{self._name} with columns {', '.join(self._kinds)}>"
@@ -188,6 +193,13 @@ class LazyRows:
 
     def _count(self, frame: Frame) -> int:
         return int(collected(frame.select(nw.len().alias(ROWS)))[ROWS][0])
+
+    def _streamed(self, column: str, grid: RowLattice) -> StreamedCodes | None:
+        """The codes of a column of a file, all rows of it, without the engine; None where that cannot be."""
+        if self.batches is None or self._split is not None or self.unit.column is not None:
+            return None
+        batches = self.batches(column)
+        return None if batches is None else StreamedCodes.of(batches, grid)
 
     def _code(self, column: str, grid: RowLattice) -> nw.Expr:
         missing = grid.low if grid.drops else float(grid.missing or 0)
