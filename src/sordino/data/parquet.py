@@ -1,8 +1,8 @@
 """What Parquet files declare about their columns: the types that an engine would not see, and that all files agree.
 
-Schemas are read here, and batches of floats for questions about whole columns of them. Durations are stored as whole numbers beside a note of what they are, which an engine does
-not read; and where files of one table differ in a type, an engine casts value by value and fails on the first that does
-not fit.
+Schemas are read here, and batches of floats for questions about whole columns of them. Durations are stored as whole
+numbers beside a note of what they are, which an engine does not read; and where files of one table differ in a type,
+an engine casts value by value and fails on the first that does not fit.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def shifts(top: int) -> tuple[int, ...]:
 
 
 def summarise_frame(codes: Column, requests: tuple[Request, ...], subject: str) -> dict[Request, Summary]:
-    """Answer requests on one grid from a frame with the one column of codes (doubles that hold integers), or a stream."""
+    """Answer requests on one grid from a stream, or a frame with the one column of codes (doubles that hold integers)."""
     grid = requests[0].grid
     if isinstance(codes, StreamedCodes) and (found := codes.in_one_pass(grid, requests)) is not None:
         return found
