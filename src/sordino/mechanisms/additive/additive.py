@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Opened, Profile, Reading
+    from sordino.reading.requests import Ask
     from sordino.statistics import Statistic
 
 SPAN = 24.0  # nats between the global sensitivity and one step of a 31-bit lattice, with room to spare
@@ -204,6 +205,11 @@ class Additive(Mechanism):
             return self.look
         gamma = self.calibration.smoothing
         return 0 if gamma == 0 else math.ceil(SPAN / float(gamma))
+
+    def asked(self, statistic: Statistic, contribution: int) -> Ask:
+        """Noise for a global bound needs no row by itself: sums do where the statistic is one."""
+        whole = statistic.whole() if self.depth == 0 and not self.adaptive else None
+        return Mechanism.asked(self, statistic, contribution) if whole is None else whole
 
     def scale(self, reading: Reading) -> Fraction | ExpScale:
         """The exact scale of the noise on this reading: as private as the data."""
