@@ -137,10 +137,7 @@ class Lazy(LazyRows):
             self._unchanged()
             shared: dict[Request, Summary] = {}
             for (column, grid), together in by_column(requests).items():
-                codes = source._streamed(column, grid) or source._counting(drops(together[0])).select(
-                    source._code(column, grid).alias(CODE)
-                )
-                shared |= summarise_frame(codes, together, self._name)
+                shared |= summarise_frame(source._codes(column, grid), together, self._name)
             answers = tuple(source._answer(request, shared) for request in requests)
             self._unchanged()
         return answers

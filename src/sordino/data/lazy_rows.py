@@ -15,9 +15,9 @@ import narwhals as nw
 from sordino.data import grouped
 from sordino.data.bounding import hashed
 from sordino.data.derived_frame import with_formulas
-from sordino.data.expressions import code, fulfils, key, number, present
+from sordino.data.expressions import code, float_number, fulfils, key, number, present
 from sordino.data.home import Caller, Home
-from sordino.data.passes import ROWS, collected
+from sordino.data.passes import CODE, ROWS, collected
 from sordino.data.schema import (
     formula_of,
     key_places,
@@ -194,16 +194,21 @@ class LazyRows:
     def _count(self, frame: Frame) -> int:
         return int(collected(frame.select(nw.len().alias(ROWS)))[ROWS][0])
 
-    def _streamed(self, column: str, grid: RowLattice) -> StreamedCodes | None:
-        """The codes of a column of a file, all rows of it, without the engine; None where that cannot be."""
-        if self.batches is None or self._split is not None or self.unit.column is not None:
-            return None
-        batches = self.batches(column)
-        return None if batches is None else StreamedCodes.of(batches, grid)
+    def _codes(self, column: str, grid: RowLattice) -> StreamedCodes | Frame:
+        """The codes of a column: in a stream where all rows of a file count, otherwise by the engine."""
+        if self.batches is not None and self._split is None and self.unit.column is None:
+            batches = self.batches(column)
+            if batches is not None:
+                return StreamedCodes.of(batches, grid)
+        frame = self._counting((column,) if grid.drops else ())
+        return frame.select(self._code(column, grid).alias(CODE))
 
     def _code(self, column: str, grid: RowLattice) -> nw.Expr:
         missing = grid.low if grid.drops else float(grid.missing or 0)
-        return code(number(self._at(column), self._schema[column], missing), grid)
+        server, dtype = self._frame.implementation.is_ibis(), self._schema[column]
+        if server and dtype.is_float():
+            return code(float_number(self._at(column), missing), grid, once=True)
+        return code(number(self._at(column), dtype, missing), grid, once=server)
 
     def _counting(self, dropping: tuple[str, ...]) -> Frame:
         """The rows that count: missing ones dropped, units bounded, split."""

@@ -109,7 +109,7 @@ def shifts(top: int) -> tuple[int, ...]:
 
 
 def summarise_frame(codes: Column, requests: tuple[Request, ...], subject: str) -> dict[Request, Summary]:
-    """Answer requests on one grid from a stream, or a frame with the one column of codes (doubles that hold integers)."""
+    """Answer requests on one grid from a stream, or a frame with one column of codes (doubles that hold integers)."""
     grid = requests[0].grid
     if isinstance(codes, StreamedCodes) and (found := codes.in_one_pass(grid, requests)) is not None:
         return found
@@ -172,6 +172,8 @@ def _by_bucket(codes: Column, shift: int, *, squares: bool = False) -> tuple[_Bu
     if isinstance(codes, StreamedCodes):
         counted, second = codes.by_bucket(shift, second=squares)
         return _Buckets(shift, *counted), second
+    if codes.implementation.is_ibis() and not squares:
+        return _by_bucket_once(codes, shift), 0
     width = 2.0**shift
     frame = codes.with_columns((nw.col(CODE) * (1 / width)).floor().alias(BUCKET))
     low = nw.col(CODE) - nw.col(BUCKET) * width
@@ -198,6 +200,21 @@ def _by_bucket(codes: Column, shift: int, *, squares: bool = False) -> tuple[_Bu
     return level, sum(
         (b * b * n << 2 * shift) + (b * r << shift + 1) + (high << 20) + rest for b, n, r, high, rest in parts
     )
+
+
+def _by_bucket_once(codes: nw.LazyFrame[Any], shift: int) -> _Buckets:
+    """The same in a server, which computes a code as often as it is named and sums whole numbers of any length."""
+    bucket = (nw.col(CODE) * 2.0**-shift).floor() if shift else nw.col(CODE)
+    whole = [nw.col(CODE).cast(nw.Int64).alias(LOW)] if shift else []
+    frame = codes.select(bucket.cast(nw.Int64).alias(BUCKET), *whole).group_by(BUCKET)
+    found = collected(frame.agg(nw.len().alias(ROWS), *(nw.col(LOW).sum() for _ in whole)))
+    order = np.argsort(found[BUCKET])
+    place, rows = integers(found[BUCKET][order]), integers(found[ROWS][order])
+    if not shift:
+        return _Buckets(0, place, rows, np.zeros(len(place), np.int64))
+    sums = zip(found[LOW][order].tolist(), place.tolist(), rows.tolist(), strict=True)
+    low = [int(total) - (start * count << shift) for total, start, count in sums]
+    return _Buckets(shift, place, rows, np.array(low, np.int64))
 
 
 def _runs(

@@ -255,12 +255,8 @@ class Mechanism(ABC):
 
     def reading(self, statistic: Statistic, ask: Asking, contribution: int) -> Reading:
         """What one answer is drawn from: the statistic, read as far ahead as the mechanism looks; private."""
-        summary = ask(self.asked(statistic, contribution))
+        summary = ask(statistic.request(depth=self.depth * contribution))
         return statistic.read(summary).by(contribution)
-
-    def asked(self, statistic: Statistic, contribution: int) -> Ask:
-        """What is asked of the data: the statistic as far ahead as the mechanism looks."""
-        return statistic.request(depth=self.depth * contribution)
 
     @property
     def reads_once(self) -> bool:

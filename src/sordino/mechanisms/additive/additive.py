@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from sordino.exact.scale import ExpScale
     from sordino.hints import Hints
     from sordino.lattice import Lattice
+    from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.noise import Noise
     from sordino.noise.calibration import Calibration
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Opened, Profile, Reading
-    from sordino.reading.requests import Ask
     from sordino.statistics import Statistic
 
 SPAN = 24.0  # nats between the global sensitivity and one step of a 31-bit lattice, with room to spare
@@ -206,10 +206,12 @@ class Additive(Mechanism):
         gamma = self.calibration.smoothing
         return 0 if gamma == 0 else math.ceil(SPAN / float(gamma))
 
-    def asked(self, statistic: Statistic, contribution: int) -> Ask:
+    def reading(self, statistic: Statistic, ask: Asking, contribution: int) -> Reading:
         """Noise for a global bound needs no row by itself: sums do where the statistic is one."""
         whole = statistic.whole() if self.depth == 0 and not self.adaptive else None
-        return Mechanism.asked(self, statistic, contribution) if whole is None else whole
+        if whole is None:
+            return Mechanism.reading(self, statistic, ask, contribution)
+        return statistic.read(ask(whole)).by(contribution)
 
     def scale(self, reading: Reading) -> Fraction | ExpScale:
         """The exact scale of the noise on this reading: as private as the data."""
