@@ -115,7 +115,8 @@ def summarise_frame(codes: Column, requests: tuple[Request, ...], subject: str) 
         return found
     windows = tuple(dict.fromkeys(window for request in requests for window in request.windows))
     cuts = tuple(dict.fromkeys(cut for request in requests for cut in request.cuts))
-    if not windows and not cuts and not any(request.squares or request.within for request in requests):
+    plain = not windows and not cuts and not any(request.squares or request.within for request in requests)
+    if plain and not isinstance(codes, StreamedCodes):
         rows, total = _sum(codes)
         return {request: Summary(request, rows, total) for request in requests}
     first, squares = _by_bucket(

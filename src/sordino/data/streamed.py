@@ -114,8 +114,8 @@ class _Tally:
             self._grow(top)
         assert self._rows is not None
         self._rows[:top] += np.bincount(bucket, minlength=top)
-        if low is not None:  # at most 2^16 numbers below 2^37: exact in doubles
-            self._low[:top] += np.bincount(bucket, low, minlength=top).astype(np.int64)
+        if low is not None:
+            self._low[:top] += _sums(bucket, low, top)
 
     def _grow(self, size: int) -> None:
         old = np.zeros(0, np.int64) if self._rows is None else self._rows
@@ -126,11 +126,7 @@ class _Tally:
 
     def _few(self, bucket: Codes, low: Codes | None) -> None:
         found, place, rows = np.unique(bucket, return_inverse=True, return_counts=True)
-        sums = (
-            np.zeros(len(found), np.int64)
-            if low is None
-            else np.bincount(place, low, len(found)).astype(np.int64)
-        )
+        sums = np.zeros(len(found), np.int64) if low is None else _sums(place, low, len(found))
         self._parts.append((found, rows.astype(np.int64), sums))
         self._sparse += len(found)
         if self._sparse > DENSE:  # what occurs twice is kept once
@@ -144,6 +140,14 @@ class _Tally:
             bucket = np.flatnonzero(self._rows)
             parts.append((bucket, self._rows[bucket], self._low[bucket]))
         return _joined(parts)
+
+
+def _sums(place: Codes, low: Codes, size: int) -> Codes:
+    """Exact sums by place: numpy adds in doubles, which hold 2^16 numbers below 2^37."""
+    if int(low.max(initial=0)) < 2**37:
+        return np.bincount(place, low, size).astype(np.int64)
+    high = low >> 20
+    return (_sums(place, high, size) << 20) + _sums(place, low - (high << 20), size)
 
 
 def _joined(parts: list[tuple[Codes, Codes, Codes]]) -> tuple[Codes, Codes, Codes]:

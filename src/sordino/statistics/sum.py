@@ -76,8 +76,8 @@ class Sum(Numeric):
         value = summary.total + n * base
         if not summary.runs:
             reach = Reach.dense([value], [value], bottom=n * base, top=n * (base + top))
-            ends = {"bottom": n * base, "top": n * (base + top)}
-            return Opened(value, self.units, Profile.constant(top), reach, n, **ends)
+            bound = Profile.constant(top)
+            return Opened(value, self.units, bound, reach, n, bottom=n * base, top=n * (base + top))
         first = [int(x) for x in codes_between(summary.runs, 1, depth)]
         last = [int(x) for x in codes_between(summary.runs, n + 1 - depth, n)][::-1]
         if self.neighbors is Neighbors.REPLACE_ONE:
