@@ -142,9 +142,8 @@ class Lazy(LazyRows):
             self._unchanged()
             shared: dict[Request, Summary] = {}
             for (column, grid), together in by_column(requests).items():
-                codes = source._counting(drops(together[0])).select(source._code(column, grid).alias(CODE))
-                summarise = two_scans.summarise if self._name == SPARK else summarise_frame
-                shared |= summarise(codes, together, self._name)
+                summarise: Any = two_scans.summarise if self._name == SPARK else summarise_frame
+                shared |= summarise(source._codes(column, grid), together, self._name)
             answers = tuple(source._answer(request, shared) for request in requests)
             self._unchanged()
         return answers
