@@ -12,7 +12,7 @@ from sordino.exact.bits import Bits, SeededBits
 from sordino.lattice import Lattice
 from sordino.mechanisms.blocks.blocks import FunctionBlocks
 from sordino.mechanisms.blocks.centre import Centre, _asking, located, shares
-from sordino.mechanisms.blocks.dealing import deal
+from sordino.mechanisms.blocks.dealing import _in_order, deal
 from sordino.mechanisms.blocks.pivot import half_width
 from sordino.mechanisms.blocks.plan import BlockPlan
 from sordino.privacy import Concentrated, Neighbors, Pure
@@ -146,6 +146,19 @@ def test_blocks_of_public_tables_are_of_one_size_and_every_row_is_in_one():
 
 
 @pytest.mark.statistical
+def test_words_are_put_in_order_and_drawn_again_where_two_are_alike():
+    random = np.random.default_rng(3)
+    for count in (0, 1, 2, 1000):
+        words = random.integers(0, 2**64, count, dtype=np.uint64)
+        words[: count // 2] &= np.uint64(2**9 - 1)  # many differ in their lowest bits only
+        words[: count // 2] = random.permutation(len(words[: count // 2]))
+        found = _in_order(words)
+        assert found is not None
+        assert found.tolist() == np.argsort(words).tolist()
+    words[7] = words[900]
+    assert _in_order(words) is None
+
+
 def test_every_block_is_as_likely_for_everybody():
     counts = np.zeros(5)
     bits = SeededBits(5)

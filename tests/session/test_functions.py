@@ -213,6 +213,22 @@ def test_a_plan_says_how_many_blocks_and_what_they_cost():
     json.dumps(found.to_dict())
 
 
+def test_a_plan_by_groups_is_the_release_of_each():
+    plan = sd.plan(asked(), sd.Pure(4), rows=ROWS, groups=2)
+    question = prepare(
+        asked(), sd.Pure(4), neighbors=Neighbors.REPLACE_ONE, unit=Unit(), by=("region", ("north", "south")),
+        hints={"rows": ROWS // 2},
+    )  # fmt: skip
+    assert plan.blocks == question.parts[0].mechanism.blocks
+    assert (plan.rows, plan.groups, plan.evaluations) == (ROWS // 2, 2, 2 * plan.blocks)
+    assert "1,500 rows in each of 2 groups" in str(plan)
+    for search in (sd.needed_rows, sd.needed_price):
+        with pytest.raises(Unsupported, match="is not searched for a function"):
+            search(
+                asked(), error=1, **({"price": sd.Pure(1)} if search is sd.needed_rows else {"rows": ROWS})
+            )
+
+
 @pytest.mark.parametrize("price", [sd.Pure(20), sd.Concentrated(200)])
 def test_the_number_of_failed_blocks_can_be_bought(price):
     def fails(block):
@@ -258,3 +274,6 @@ def test_the_command_line_runs_a_function_of_a_module(tmp_path, monkeypatch, cap
     assert release["event"]["statistic"]["unbiased"] is False
     assert release["value"] == pytest.approx(4, abs=0.5)
     assert release["event"]["statistic"]["label"] == "half"
+    plan = ["plan", *words[1 : words.index("--data")], "--rows", "2400", "--block-rows", "5"]
+    program.main(args=plan, standalone_mode=False)
+    assert "blocks of about" in capfd.readouterr().out

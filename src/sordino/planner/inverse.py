@@ -18,6 +18,7 @@ from sordino.planner.candidate import candidates
 from sordino.planner.planning import size, tried
 from sordino.planner.trial import Trial
 from sordino.privacy import Concentrated, Guarantee, Neighbors, Pure
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.statistics import Statistic
@@ -83,6 +84,7 @@ def needed_price(
         Concentrated(rho=0.00492)
     """
     wanted = float(checks.positive("needed price", error=error))
+    _knowable("needed price", statistic)
     kind = Pure if like is None else type(like)
     if kind not in (Pure, Concentrated):
         raise Unsupported(
@@ -123,6 +125,7 @@ def needed_rows(statistic: Statistic, price: Guarantee, *, error: float, **optio
         1420
     """
     wanted = float(checks.positive("needed rows", error=error))
+    _knowable("needed rows", statistic)
 
     def enough(rows: float) -> bool:
         try:
@@ -137,6 +140,16 @@ def needed_rows(statistic: Statistic, price: Guarantee, *, error: float, **optio
             hint="a larger price or a larger error",
         )  # fmt: skip
     return math.ceil(_rounded_up(found))
+
+
+def _knowable(subject: str, statistic: Statistic) -> None:
+    """Refuse a function of the caller's own: how far it is off by itself is known to nobody beforehand."""
+    if Trait.BLOCKS in statistic.traits:
+        raise Unsupported(
+            subject, "is not searched for a function",
+            why="Its error is a factor of the function's own error, which depends on the data.",
+            hint="sd.plan(function, price, rows=20_000) shows the factor, and how many rows would do",
+        )  # fmt: skip
 
 
 def _search(enough: Callable[[float], bool], *, start: float, least: float, most: float) -> float | None:

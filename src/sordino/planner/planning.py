@@ -130,7 +130,14 @@ def _planned(
         from sordino.planner.functions import plan_function
 
         relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
-        return plan_function(statistic, price, rows=rows, neighbors=relation, hints=hints)  # type: ignore[arg-type, return-value]
+        return plan_function(  # type: ignore[return-value]
+            statistic,  # type: ignore[arg-type]
+            price,
+            rows=rows,
+            neighbors=relation,
+            hints=hints,
+            groups=groups,
+        )
     if TRAITS & statistic.traits:
         relation = statistic.neighbors if neighbors is None else Neighbors.of(neighbors)
         return plan_table(statistic, price, neighbors=relation, **hints)  # type: ignore[return-value]

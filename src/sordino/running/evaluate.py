@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 import math
 import numbers
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,7 +111,10 @@ def _real(one: Any) -> float:
     """The double of a real number, NaN for anything else."""
     if isinstance(one, np.ndarray) and one.ndim == 0:
         one = one[()]
-    if isinstance(one, numbers.Real | Decimal | np.bool_):
+    decimal = sys.modules.get(
+        "decimal"
+    )  # whoever has such a number has loaded it; every library makes a fork dearer
+    if isinstance(one, numbers.Real | np.bool_) or (decimal is not None and isinstance(one, decimal.Decimal)):
         try:
             return float(one)
         except OverflowError:

@@ -1,7 +1,7 @@
 """Random numbers that a function draws without being asked: the same for the same block.
 
 numpy's generators are a dozen libraries, which make every fork dearer, so they are loaded only when a function wants
-them; they are seeded then.
+them; they are seeded then. For the same reason the finder below derives from nothing: `importlib.abc` loads archives.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import random
 import sys
-from importlib.abc import Loader, MetaPathFinder
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def seed_all(seed: int) -> None:
         sys.meta_path.insert(0, _LATER)
 
 
-class _SeedsNumpy(MetaPathFinder, Loader):
+class _SeedsNumpy:
     """Finds numpy's random numbers where they are, and seeds them when they are loaded."""
 
     def __init__(self) -> None:
@@ -46,7 +45,7 @@ class _SeedsNumpy(MetaPathFinder, Loader):
         sys.meta_path[:] = [one for one in sys.meta_path if one is not self]
         spec = importlib.util.find_spec(fullname)
         if spec is not None:
-            self.inner, spec.loader = spec.loader, self
+            self.inner, spec.loader = spec.loader, self  # type: ignore[assignment]
         return spec
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
