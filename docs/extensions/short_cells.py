@@ -7,7 +7,7 @@ from typing import Any
 SHORT = 16  # characters: a number, a pair of numbers, a price
 
 
-def _mark(app: Any, doctree: Any, name: str) -> None:
+def _mark(_app: Any, doctree: Any, _name: str) -> None:
     from docutils.nodes import entry
 
     for cell in doctree.findall(entry):
