@@ -7,13 +7,13 @@ import re
 import shutil
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 
 import sordino as sd
 from sordino.mechanisms.choose import choose
 from sordino.session.release import Release
+from tests.support.schemas import valid
 
 RECORDS = Path(__file__).parent / "records"
 OLD = json.loads((RECORDS / "releases_version_2.json").read_text())
@@ -100,7 +100,7 @@ def test_every_format_holds_the_same_numbers(answers, form):
         for column, key in row.group.items():
             assert line[column] == key
     record = json.loads(answer.to_json())
-    jsonschema.validate(record, Release.schema())
+    valid(record)
     assert [row["value"] for row in record["table"]] == [row.value for row in table]
     assert Release.from_json(answer.to_json()) == answer
     assert answer.to_markdown().count("|") >= 3 * len({row.label for row in table})
@@ -177,7 +177,7 @@ def test_records_of_version_2_are_read_and_written_as_version_3(record):
     assert "What was published" in release.explain()
     written = json.loads(release.to_json())
     assert written["version"] == 3
-    jsonschema.validate(written, Release.schema())
+    valid(written)
     assert "<Neighbors" not in release.to_json()
     assert Release.from_dict(written) == release
 

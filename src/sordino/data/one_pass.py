@@ -181,7 +181,7 @@ class _Pass:
         for cut in self._below:
             self._below[cut] += int(np.count_nonzero(block < cut))
         for within, sums in self._within.items():
-            part = block if within is None else np.clip(block, *map(float, within)) - within[0]
+            part = block if within is None else np.clip(block, float(within[0]), float(within[1])) - within[0]
             sums[0] += total(part, self.grid.last)
             if within in self._squares:
                 sums[1] += squares(part)

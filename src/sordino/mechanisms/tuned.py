@@ -44,6 +44,19 @@ class ForQuantile:
     """The same where rows decide, or nobody says how many there are: whole numbers err less, others hardly more."""
 
 
+class ForCounted:
+    """Far quantiles, minima and maxima where the number of rows is private: when rows are counted first, and how."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_counted"
+
+    SHARE = Fraction(1, 16)
+    """Of the price, for the count: the answer errs seven per cent more. With half of it its tails are felt."""
+    FAR = Fraction(3, 10)
+    """From the median, in ranks: nearer quantiles are held by rows on both sides, however many there are."""
+    TOLD = Fraction(6)
+    """Noise scales above which a count is believed, and for which smaller tables are planned; with 2 they err more."""
+
+
 class ForHints:
     """What a hinted centre and spread are worth beside what is planned without them."""
 
