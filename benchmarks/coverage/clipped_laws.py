@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 
 from sordino.lattice import Lattice
-from sordino.mechanisms.clip.clipped_bar import ABOUT_MISS, ClippedBar, JointReach
+from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import Ends, exact_chances
 from sordino.mechanisms.clip.noisy_mean import Settled
-from sordino.mechanisms.clip.whole_or_interval import flatness
 from sordino.mechanisms.parts.drawing import noise_for
+from sordino.mechanisms.tuned import ForMeanBar
 
 MEANS = 200  # places of the law of a released mean about which squares are taken
 RARE = 1e-4  # what rarer outcomes weigh together counts as missed
@@ -69,9 +69,7 @@ class ClippedLaws:
         weighed = weighed_rows(self.family, self.codes)
         part = self._summand(*everything, self.plan.whole)
         rate = self.mechanism.rate(part.price)
-        chance, flat, cells = exact_chances(
-            weighed, joint=self.plan.joint, exponent=flatness(rate, self.plan.slope)
-        )
+        chance, flat, cells = exact_chances(weighed, joint=self.plan.joint, exponent=self.plan.flatness(rate))
         found, seen = chance * self._whole(*everything, flat), chance
         outcomes = zip(weighed.level, weighed.places, cells, weighed.charges, strict=True)
         for level, places, likely, charge in sorted(outcomes, key=lambda one: -one[2]):
@@ -134,13 +132,13 @@ class ClippedLaws:
         mechanism = self.mechanism
         law = mechanism._mean_law(sums, 1)
         centre, found = sums.total / max(sums.rows, 1), []
-        moved = float(law.half(ABOUT_MISS * self.asked))
+        moved = float(law.half(ForMeanBar.ABOUT * self.asked))
         noise = noise_for(mechanism.price.share(part)).noise
         for off in np.asarray(noise.ppf((np.arange(MEANS) + 0.5) / MEANS)).tolist():
             mean = min(max(centre + law.scale * Fraction(off), sums.low), sums.high)
             about = mechanism._about(sums, mean, self.plan.whole, 1)
             scale = float(about.sensitivity / mechanism.rate(about.price))
-            reach = float(self._reach(about, None, (False,)).half((1 - ABOUT_MISS) * self.asked))
+            reach = float(self._reach(about, None, (False,)).half((1 - ForMeanBar.ABOUT) * self.asked))
             low, high = reach + moved**2, reach  # below and above V
             middle, half = (high - low) / 2, self.narrower * (high + low) / 2
             square = float(mean - centre) ** 2

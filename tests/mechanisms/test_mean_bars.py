@@ -279,6 +279,9 @@ def test_groups_have_bars_each_and_together():
     assert np.mean([one.high - one.low for one in both]) > np.mean([one.high - one.low for one in each])
     gap = people.release_by("g", ["a", "b", "c"], mean, sd.Pure(1), interval=Population(0.95), tight=True)
     assert gap.difference("a", "b").low < 0 < gap.difference("a", "b").high
+    assert all(one.approximate and one.cut is None for one in gap.interval)
+    assert "approximate: it rests on the central limit theorem" in " ".join(gap.explain().split())
+    assert "about 90.25 % interval for the population" in str(gap.difference("a", "b"))
 
 
 def test_means_that_were_cut_differently_have_no_difference():

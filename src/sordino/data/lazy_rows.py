@@ -18,13 +18,10 @@ from sordino.data.derived_frame import with_formulas
 from sordino.data.expressions import code, float_number, fulfils, key, number, present
 from sordino.data.home import Caller, Home
 from sordino.data.passes import CODE, ROWS, collected
-from sordino.data.schema import (
-    formula_of,
-    key_places,
-)
+from sordino.data.schema import drops, formula_of, key_places
 from sordino.data.streamed import StreamedCodes
 from sordino.data.table import kind_in_engine
-from sordino.errors import DataError
+from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
 
 if TYPE_CHECKING:
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.lattice import RowLattice
-    from sordino.reading.requests import Condition
+    from sordino.reading.requests import Combinations, Condition, Request
     from sordino.reading.split import Split
 
     Batches = Callable[[], Iterable[NDArray[Any]]]
@@ -232,6 +229,25 @@ class LazyRows:
             .with_columns(count.over(unit, order_by=[_HASH, _PLACE]).cast(nw.Int64).alias(_RUN))
             .filter(nw.col(_RUN) <= self.unit.max_rows)
         )
+
+    def _keyed(self, split: Split, column: str, grid: RowLattice, request: Request) -> Frame:
+        """Keys and codes of the rows that count in some groups."""
+        frame = self._counting(drops(request)).filter(self._among(split))
+        return frame.select(*self._keys(split), self._code(column, grid).alias(CODE))
+
+    def _counted_elsewhere(self, part: Combinations) -> None:
+        """Refuse what an engine elsewhere cannot count without handing out rows."""
+        if (
+            part.levels is None
+            and self.unit.column is not None
+            and (part.most < self.unit.max_rows or part.without)
+        ):
+            raise Unsupported(
+                self._name, "counts the keys of a person in one pass, and all of them",
+                got={"max_keys": part.most, "max_rows": self.unit.max_rows},
+                why="Which keys of a person count is decided by a hash that this engine has not. Nothing was spent.",
+                hint=f"sd.discover(max_keys={self.unit.max_rows}, passes=1), or open a Parquet file of the columns",
+            )  # fmt: skip
 
     def _matches(self, by: str, keys: tuple[str | int, ...]) -> nw.Expr:
         """Whether a row has one of the keys."""

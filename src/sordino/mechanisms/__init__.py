@@ -68,8 +68,7 @@ class Answer:
     noise: PublicNoise | ClippedBar | PopulationBar | None = None
 
     def __repr__(self) -> str:
-        mark = "" if self.private else "NOT PRIVATE "
-        return f"<{mark}Answer {self.value}>"
+        return f"<{'' if self.private else 'NOT PRIVATE '}Answer {self.value}>"
 
     def __float__(self) -> float:
         if not isinstance(self.value, Fraction):
