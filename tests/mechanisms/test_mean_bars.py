@@ -300,7 +300,7 @@ def test_groups_are_explained_in_one_paragraph_and_a_histogram_is_labelled_above
     people = sd.open(table, budget=sd.Pure(50))
     release = people.release_by("g", ["a", "b"], sd.Mean("x", low=0, high=1e8), sd.Pure(2), interval=0.95)
     told = " ".join(release.explain().split())
-    assert told.count("a value beyond counts as the nearer end") == 1
+    assert told.count("a value outside is set to the nearer end") == 1
     assert f"fewer than {max(bar.beyond for bar in release.interval)} rows lie beyond" in told
     counted = people.release(sd.Histogram("x", edges=(0, 2e4, 4e4, 9e4)), sd.Pure(0.1), interval=0.95)
     (axes,) = counted.plot().axes

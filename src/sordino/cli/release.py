@@ -261,7 +261,7 @@ def _reading(data: str, decimal: str, *, quoted: bool) -> None:
     if data.endswith(TEXT):
         like, other = ("1234,5", "1.234") if decimal == "," else ("1234.5", "1,234")
         render.note(
-            f"  reads       numbers like {like}; {other}, 12 kg and dates are none and follow --missing"
+            f"  reads       numbers like {like}; {other}, 12 kg and dates are not numbers (see --missing)"
         )
         if decimal == ".":
             render.note("              with decimal commas: --decimal ,")

@@ -60,10 +60,10 @@ def cut_codes(frame: Frame, split: Split, cuts: Sequence[int], top: int) -> CutG
     Codes are summed in halves: 64 bits hold the sums of 2^32 rows.
     """
     code, keys = nw.col(f"{CODE}0"), key_names(split)
-    high = (code.cast(nw.Float64) * (1 / _HALF)).floor().cast(nw.Int64)
+    high = (code.cast(nw.Float64) * (1 / HALF)).floor().cast(nw.Int64)
     columns = {f"cut{place}": (code < cut).cast(nw.Int64) for place, cut in enumerate(cuts)}
     if top:
-        columns |= {"high": high, "low": code - high * int(_HALF)}
+        columns |= {"high": high, "low": code - high * int(HALF)}
     each = [one.alias(name) for name, one in columns.items()]
     sums = (nw.col(name).sum().cast(nw.Int64) for name in columns)
     frame = frame.select(*map(nw.col, keys), *each).group_by(*keys).agg(nw.len().alias(ROWS), *sums)

@@ -142,7 +142,7 @@ class Lazy(LazyRows):
             self._unchanged()
             shared: dict[Request, Summary] = {}
             for (column, grid), together in by_column(requests).items():
-                summarise = two_scans.summarise if self._name == SPARK else summarise_frame
+                summarise: Any = two_scans.summarise if self._name == SPARK else summarise_frame
                 shared |= summarise(source._codes(column, grid), together, self._name)
             answers = tuple(source._answer(request, shared) for request in requests)
             self._unchanged()

@@ -115,7 +115,7 @@ class Session:
 
         Args:
             path: The page, an ``.html`` file.
-            title: What stands on top; what the ledger is for otherwise.
+            title: The title of the report; by default what the ledger is for.
             releases: Which releases are shown: ``"3-9"``; all otherwise.
         """
         from sordino.session.report import report
