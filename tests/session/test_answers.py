@@ -277,6 +277,8 @@ def test_every_form_says_what_an_interval_covers_and_what_it_cost():
 
 def test_a_ledger_keeps_no_labels_of_many_groups_and_they_come_back():
     table = {"x": list(range(600)), "g": [one % 150 for one in range(600)]}
+    from sordino.web.api import _whole as labelled_again  # what a server sends
+
     people = sd.open(table, budget=sd.Pure(9))
     for keys, labelled in ((range(100), True), (range(150), False)):
         answer = people.release_by("g", keys, sd.Count("x"), sd.Pure(1))
@@ -286,3 +288,4 @@ def test_a_ledger_keeps_no_labels_of_many_groups_and_they_come_back():
         assert again == answer
         assert [row["value"] for row in again.to_dict()["table"]] == list(answer.value)
         assert set(again.to_dict()) == {*kept, "table"}
+        assert [row["value"] for row in labelled_again(kept)["table"]] == list(answer.value)

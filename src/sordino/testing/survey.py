@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sordino.mechanisms import Mechanism
     from sordino.mechanisms.parts.cases import MechanismCase
 
+WIDEST = 1000
+"""The upper bound of wide worlds."""
 PEOPLE = (1, 3)
 """Rows per person that are tried."""
 SIZES = (24, 3, 80)
@@ -38,6 +40,8 @@ QUICK = 120
 """The same where cases are taken pairwise."""
 COMPLETE = 300
 """Paths of one pair in a tiny world that are walked at most."""
+TALKED = 60
+"""The same of mechanisms that choose several times, beside the paths of the largest and smallest losses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ def _key(case: MechanismCase) -> tuple[Any, ...]:
     statistic: Any = case.world.statistic
     noise = getattr(getattr(case.mechanism, "calibration", None), "noise", None)
     said = () if case.mechanism.reads_once else case.hints  # what was said decides what is searched
-    price, wide = case.mechanism.guarantee.kind, getattr(statistic, "high", None) == 1000
+    price, wide = case.mechanism.guarantee.kind, getattr(statistic, "high", None) == WIDEST
     return statistic.name, statistic.neighbors, price, wide, case.default, type(noise), said
 
 
@@ -123,7 +127,7 @@ def survey(
 
     Args:
         kind: The mechanism.
-        thorough: All cases, all hostile pairs, and every pair of every tiny world; long.
+        thorough: All hostile pairs, and every pair of every tiny world, of the cases of `pairwise`; long.
         pairs: Hostile pairs per case otherwise: defaults see so many, other cases one.
         defaults: Only what a release takes by default.
         pairwise: Every statistic, relation, price and hint beside every other, not all of them together; quick.
@@ -134,9 +138,9 @@ def survey(
         >>> max(row.replay.worst for row in rows) <= 1 + 1e-7, sum((row.replay.problems for row in rows), [])
         (True, [])
     """
-    turn, cases = itertools.count(), list(chosen(kind, thorough=thorough))
+    turn, cases = itertools.count(), list(chosen(kind))
     others = max((QUICK if pairwise else OTHERS) // max(len(cases), 1), 1)
-    wanted = {id(case) for case in _pairwise(cases)} if pairwise else None
+    wanted = {id(case) for case in _pairwise(cases)} if pairwise or thorough else None
     for case in cases:
         if defaults and not case.default:
             continue
@@ -173,13 +177,16 @@ def _pairs(
     alone = case.mechanism.reads_once
     sizes = SIZES if alone else LONG
     size = sizes[turn % len(sizes)]
+    if Trait.KEYS in case.world.statistic.traits:
+        size = max(sizes)  # a key of many people, and one that nobody else has
     if alone and not (case.default or thorough):
         size = FEW
     found = list(hostile(case.world, size, contribution, seed=turn))
     if thorough:
         yield from ((pair, 0) for pair in found)
-        tiny = neighbours(case.world, contribution)
-        yield from ((pair, COMPLETE) for pair in itertools.islice(tiny, 400))
+        if getattr(case.world.statistic, "high", None) != WIDEST:  # a wide range is no tiny world
+            paths = COMPLETE if alone else TALKED
+            yield from ((pair, paths) for pair in neighbours(case.world, contribution))
         return
     wanted = max(pairs // 2 if alone else pairs, others) if case.default else others
     step = max(len(found) // wanted, 1)
