@@ -58,6 +58,29 @@ def shapes(rows, random):
     yield "H two clusters", np.where(some < 0.5, random.random(rows), 20 + random.random(rows))
 
 
+def fresh(rows, random):
+    """Shapes that no constant of plain-or-cut was chosen by."""
+    some = random.random(rows)
+    yield "gamma 0.5", random.gamma(0.5, 1, rows)
+    yield "Weibull 0.6", random.weibull(0.6, rows)
+    yield "log-normal 1.3", random.lognormal(9, 1.3, rows)
+    yield "Student 3", random.standard_t(3, rows)
+    yield "arcsine", random.beta(0.5, 0.5, rows)
+    yield "triangle", random.triangular(0, 0.2, 1, rows)
+    yield "70% zeros, exponential", np.where(some < 0.7, 0, random.exponential(1, rows))
+    yield "95% zeros, gamma", np.where(some < 0.95, 0, random.gamma(2, 500, rows))
+    yield (
+        "heaped pay",
+        np.where(some < 0.6, 500 * np.rint(random.gamma(3, 2, rows)), random.gamma(3, 1000, rows)),
+    )
+    yield "top codes on 2%", np.minimum(random.lognormal(10, 0.6, rows), 22026 * math.exp(0.6 * 2.05))
+    yield "visits", random.geometric(0.15, rows).astype(float)
+    yield "yes or no, 20%", (some < 0.2).astype(float)
+    yield "two incomes", np.where(some < 0.8, random.lognormal(9, 0.4, rows), random.lognormal(11, 0.5, rows))
+    yield "far from zero", random.normal(1000, 10, rows)
+    yield "five grades", random.choice([1.0, 2, 3, 4, 5], rows, p=[0.1, 0.3, 0.3, 0.2, 0.1])
+
+
 def bounds(kind, rows):
     """Bounds that fit, or are too wide."""
     low, high = float(rows.min()), float(rows.max())
@@ -105,12 +128,12 @@ def modes(rows, low, high, price, neighbors, *, loose):
     return [*found, math.sqrt(np.mean([law.mean_square for law in laws]))]
 
 
-def summary(neighbors, *, loose=True):
+def summary(neighbors, *, loose=True, drawn=shapes):
     """One line per setting and kind of bounds."""
     for rows, price in SETTINGS:
         for kind in KINDS:
             safe, wild, clip = {}, [], []
-            for name, column in shapes(rows, np.random.default_rng(5)):
+            for name, column in drawn(rows, np.random.default_rng(5)):
                 low, high = bounds(kind, column)
                 plain, default, search = modes(
                     column, low, high, price, neighbors, loose=loose and rows < 50_000
@@ -120,7 +143,7 @@ def summary(neighbors, *, loose=True):
                 clip.append(default / best_clip(column, price))
             usual = {name: ratio for name, ratio in safe.items() if name[0] != "H"}
             worst = max(usual, key=usual.get)
-            hostile = max(ratio for name, ratio in safe.items() if name[0] == "H")
+            hostile = max((ratio for name, ratio in safe.items() if name[0] == "H"), default=math.nan)
             mean = math.exp(np.mean(np.log(list(safe.values()))))
             yield (
                 rows, repr(price), kind, mean, f"{usual[worst]:.2f} {worst}", hostile,
@@ -134,4 +157,6 @@ def tables():
         "rows", "price", "bounds", "default/plain", "worst", "worst H", "default/best clip", "loose/plain", "worst",
     )  # fmt: skip
     yield "Three modes of a mean, replace-one", names, list(summary(Neighbors.REPLACE_ONE))
+    unseen = list(summary(Neighbors.REPLACE_ONE, loose=False, drawn=fresh))
+    yield "Shapes that no constant was chosen by, replace-one", names, unseen
     yield "Three modes of a mean, add/remove", names, list(summary(Neighbors.ADD_REMOVE_ONE, loose=False))

@@ -10,7 +10,6 @@ from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import Ends, exact_chances
 from sordino.mechanisms.clip.noisy_mean import Settled
-from sordino.mechanisms.clip.whole_or_interval import flatness
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.tuned import ForMeanBar
 
@@ -70,9 +69,7 @@ class ClippedLaws:
         weighed = weighed_rows(self.family, self.codes)
         part = self._summand(*everything, self.plan.whole)
         rate = self.mechanism.rate(part.price)
-        chance, flat, cells = exact_chances(
-            weighed, joint=self.plan.joint, exponent=flatness(rate, self.plan.slope)
-        )
+        chance, flat, cells = exact_chances(weighed, joint=self.plan.joint, exponent=self.plan.flatness(rate))
         found, seen = chance * self._whole(*everything, flat), chance
         outcomes = zip(weighed.level, weighed.places, cells, weighed.charges, strict=True)
         for level, places, likely, charge in sorted(outcomes, key=lambda one: -one[2]):

@@ -12,6 +12,7 @@ import pytest
 from sordino.lattice import RowLattice
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import Family
+from sordino.mechanisms.clip.plain_or_cut_plan import GENTLE_SHARE, STEEP_SHARE
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.whole_or_interval import outweighs
 from sordino.privacy import Neighbors, Pure
@@ -23,17 +24,20 @@ SLACK = 1e-9
 
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize(
-    ("slope", "levels", "tilt", "margin", "anchor", "contribution"),
+    ("slope", "levels", "tilt", "margin", "contribution", "more"),
     [
-        (Fraction(1, 4), (4, 5, 6), 1.4, 3.0, 0, 1),
-        (Fraction(1, 2), (4, 6), 0.35, 2.0, 0, 1),
-        (Fraction(1, 2), (4, 5, 6), 1.4, 3.0, 0, 2),
+        (Fraction(1, 4), (4, 5, 6), 1.7, 2.5, 1, {"share": GENTLE_SHARE}),
+        (Fraction(1, 2), (4, 6), 0.35, 2.0, 1, {}),
+        (Fraction(1, 2), (4, 5, 6), 1.4, 3.0, 2, {}),
+        (Fraction(1, 4), (9, 10, 12), 1.7, 2.5, 1, {"share": GENTLE_SHARE, "steps": 4}),
     ],
 )
-def test_no_pair_of_neighbours_is_told_apart(relation, slope, levels, tilt, margin, anchor, contribution):
-    plan = small_plan(slope, tilt=tilt, margin=margin, distant=4.0, contribution=contribution, levels=levels)
+def test_no_pair_of_neighbours_is_told_apart(relation, slope, levels, tilt, margin, contribution, more):
+    plan = small_plan(
+        slope, tilt=tilt, margin=margin, distant=4.0, contribution=contribution, levels=levels, **more
+    )
     rows = columns((0, 1, 5, 16), (4,) if relation is REPLACE else (2, 3, 4))
-    family = Family(plan, top=16, anchor=anchor)
+    family = Family(plan, top=16, anchor=0)
     assert max(worst(family, rows, relation)) <= 1 + SLACK
     states = {outweighs(weighed_rows(family, column)) for column in rows}
     assert states == {True, False}  # both sides of the boundary are met
@@ -86,7 +90,10 @@ def test_no_pair_is_told_apart_wherever_the_boundary_lies(relation, slope, value
     rows = columns(values, (5,) if relation is REPLACE else (3, 4, 5))
     for tilt, margin, distant in ((0.1, 1.0, 0.5), (0.4, 2.0, 2.5), (1.4, 3.0, 5.0), (2.0, 2.0, 2.5)):
         for anchor, contribution, anchored in ((0, 1, False), (5, 2, False), (16, 1, True)):
-            plan = small_plan(slope, tilt=tilt, margin=margin, distant=distant, contribution=contribution)
+            share = GENTLE_SHARE if slope < Fraction(2, 5) else STEEP_SHARE
+            plan = small_plan(
+                slope, tilt=tilt, margin=margin, distant=distant, contribution=contribution, share=share
+            )
             family = Family(plan, top=16, anchor=anchor, anchored=anchored)
             assert max(worst(family, rows, relation)) <= 1 + SLACK
 

@@ -14,7 +14,7 @@ from sordino.mechanisms.clip import family_groups, whole_or_interval_groups
 from sordino.mechanisms.clip.family import Ends, Family, exact_chances
 from sordino.mechanisms.clip.family_groups import ManyWeighed
 from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
-from sordino.mechanisms.clip.whole_or_interval import Chosen, Valued, flatness
+from sordino.mechanisms.clip.whole_or_interval import Chosen, Valued
 from sordino.mechanisms.clip.whole_or_interval_groups import draw_outcomes
 from sordino.privacy import Concentrated, Pure
 
@@ -129,7 +129,7 @@ def outcome_counts(family, one, runs, joint, *, seed):
 def chi_square(family, one, *, joint, runs=1500, seed=5):
     """Observed against exact chances of the whole range and of every likely interval, in standard deviations."""
     weighed = family.weigh(one)
-    exponent = flatness(Fraction(1, 2), family.plan.slope * family.plan.contribution)
+    exponent = family.plan.flatness(Fraction(1, 2))
     chance, _, cells = exact_chances(weighed, joint=joint, exponent=exponent)
     chances = Counter({"whole": chance})
     for cell, (level, places) in enumerate(zip(weighed.level, weighed.places, strict=True)):

@@ -14,7 +14,7 @@ from sordino.lattice import RowLattice as Codes
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
-from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, mean_part
+from sordino.mechanisms.clip.plain_or_cut_plan import mean_part
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
 from sordino.statistics.second_moment import SecondMoment
@@ -82,7 +82,7 @@ def test_the_parts_of_every_outcome_cost_the_price(relation, about):
             plan = mechanism.family(data.grid, contribution).plan
             first = mechanism.mean_part(contribution) * epsilon
             slope = plan.slope * contribution
-            for rest, charged in ((plan.whole, slope * WHOLE_PART), (plan.cut, slope)):
+            for rest, charged in ((plan.whole, slope * plan.share.part), (plan.cut, slope)):
                 sums = data.clipped(0, data.grid.last, squares=True)
                 part = mechanism.summand(sums, rest, contribution)
                 count = part.counting.epsilon if part.counting is not None else 0

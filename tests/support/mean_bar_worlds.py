@@ -7,8 +7,6 @@ import numpy as np
 from benchmarks.coverage.clipped_laws import flat_tail, weighed_rows
 from sordino.mechanisms.clip.cut_tails import CutTails
 from sordino.mechanisms.clip.family import exact_chances
-from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
-from sordino.mechanisms.clip.whole_or_interval import flatness
 
 
 def exact_miss(family, rows, miss, *, narrower=1.0, rate=None):
@@ -17,10 +15,8 @@ def exact_miss(family, rows, miss, *, narrower=1.0, rate=None):
     tails = CutTails.of(family, miss)
     weighed = weighed_rows(family, rows)
     rate = plan.whole.epsilon if rate is None else rate
-    whole, flat, cells = exact_chances(
-        weighed, joint=True, exponent=flatness(rate, plan.slope * plan.contribution)
-    )
-    assert flat == 0 or math.isclose(whole, float(1 - WHOLE_PART) * (1 + flat) * math.exp(-flat))
+    whole, flat, cells = exact_chances(weighed, joint=True, exponent=plan.flatness(rate))
+    assert flat == 0 or math.isclose(whole, float(1 - plan.share.part) * (1 + flat) * math.exp(-flat))
     found = whole * flat_tail(flat, narrower * tails.whole)
     for level, places, chance, charge in zip(
         weighed.level, weighed.places, cells, weighed.charges, strict=True

@@ -12,20 +12,21 @@ from sordino.lattice import RowLattice
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import exact_chances
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
-from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, CutPlan
-from sordino.mechanisms.clip.whole_or_interval import flatness
+from sordino.mechanisms.clip.plain_or_cut_plan import STEEP_SHARE, CutPlan
 from sordino.privacy import Neighbors, Pure
 
 PLACES = np.linspace(-9, 15, 97)  # where densities of the whole range's value are compared, in sensitivities
 
 
-def small_plan(slope, *, levels=(2, 4, 6), tilt=0.7, margin=1.0, distant=2.5, contribution=1, epsilon=1):
+def small_plan(
+    slope, *, levels=(2, 4, 6), tilt=0.7, margin=1.0, distant=2.5, contribution=1, epsilon=1, share=STEEP_SHARE, steps=2
+):  # fmt: skip
     """A plan for few rows: everything but the prices is free, and privacy must not depend on it."""
     spent = slope  # by one person
     return CutPlan(
         slope=slope / contribution, contribution=contribution, levels=levels, tilt=_short(tilt),
-        margin=_short(margin), distant=_short(max(margin, distant)), whole=Pure(epsilon - spent * WHOLE_PART),
-        cut=Pure(epsilon - spent), joint=True, head_start=Fraction(3),
+        margin=_short(margin), distant=_short(max(margin, distant)), whole=Pure(epsilon - spent * share.part),
+        cut=Pure(epsilon - spent), joint=True, head_start=Fraction(3), share=share, steps=steps,
     )  # fmt: skip
 
 
@@ -67,9 +68,8 @@ def outcome_laws(
     rate, inner = rate or plan.whole.epsilon, inner or plan.cut.epsilon
     codes = np.array(sorted(rows), dtype=np.int64)
     weighed = weighed_rows(family, codes)
-    slope = plan.slope * plan.contribution
-    whole, flat, cells = exact_chances(weighed, joint=True, exponent=steeper * flatness(rate, slope))
-    free = float(1 - WHOLE_PART) if flat > 0 else whole
+    whole, flat, cells = exact_chances(weighed, joint=True, exponent=steeper * plan.flatness(rate))
+    free = float(1 - plan.share.part) if flat > 0 else whole
     gaps_of = _gaps if squares is None else squares_gaps(squares)
     laws = {"whole": math.log(free) - np.maximum(gaps_of(family, codes, 0, family.top, relation, rate), flat)}
     for level, places, chance, charge in zip(

@@ -75,7 +75,7 @@ def statements(random, name, rows, wider, bounds, relation):
     yield "centre", bounds, centre
     yield "both", bounds, guess | centre
     yield "occupied", bounds, {"occupied": float(np.mean(rows != np.median(rows)))}
-    if name in SYMMETRIC:
+    if name in SYMMETRIC and wider != "fit":
         yield "symmetric", bounds, {"symmetric": True}
     if fills(rows, low, high):
         yield "tight", bounds, {"tight": True}

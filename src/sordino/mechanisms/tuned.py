@@ -44,6 +44,19 @@ class ForQuantile:
     """The same where rows decide, or nobody says how many there are: whole numbers err less, others hardly more."""
 
 
+class ForCounted:
+    """Far quantiles, minima and maxima where the number of rows is private: when rows are counted first, and how."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_counted"
+
+    SHARE = Fraction(1, 16)
+    """Of the price, for the count: the answer errs seven per cent more. With half of it its tails are felt."""
+    FAR = Fraction(3, 10)
+    """From the median, in ranks: nearer quantiles are held by rows on both sides, however many there are."""
+    TOLD = Fraction(6)
+    """Noise scales above which a count is believed, and for which smaller tables are planned; with 2 they err more."""
+
+
 class ForHints:
     """What a hinted centre and spread are worth beside what is planned without them."""
 
@@ -144,6 +157,17 @@ class ForScaleBar:
     """Of the price, for the answer; the rest is for its scale."""
 
 
+class ForMeanInterval:
+    """Intervals for the mean of a population: what the answer keeps of the price."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_mean_interval"
+
+    ANSWER = Fraction(4, 5)
+    """Of the price, for the answer; the rest is for the spread of the rows. Where bounds fit, the width is within 2 %
+    of the best of six splits from 1/2 to 19/20; where they are twenty times too wide, 9/10 is up to 15 % narrower.
+    """
+
+
 class ForCut:
     """Means, sums and variances within bounds that may be far too wide: plain noise, or a cut to an interval."""
 
@@ -153,11 +177,13 @@ class ForCut:
     """S for a mean: an overshoot by a factor r costs r^2 in squared error, so s > 2; overlooked rows grow with s."""
     SQUARES_TILT = 4.5
     """S for squares, whose noise goes with the square of the length: s > 4; with 5 more far rows are overlooked."""
-    HEAD_START = Fraction(7, 2)
-    """B: nats by which a cut must win; with 3/2, zeros and top codes within fitting bounds cost 1.5 times plain
-    noise.
+    HEAD_START = (Fraction(7, 2), Fraction(3))
+    """B: nats by which a cut must win, of few rows and of others; with 3/2, zeros and top codes within fitting bounds
+    cost 1.5 times plain noise, with 3 those of few rows 1.3 times.
     """
-    SQUARES_START = Fraction(2)
+    FEW = 250.0
+    """Rows times price below which rows are few."""
+    SQUARES_START = (Fraction(2), Fraction(5, 2))
     """Further nats for squares: their longest cut gains 64, and with 0 zeros and top codes cost 1.5 to 1.9 times
     plain.
     """
@@ -171,14 +197,22 @@ class ForCut:
     """
     MARGIN = (2.0, 6.0, 19.0)
     """M = min(2 ln(rows price) + 6, 19): nats by which unfilled intervals lose; 3 less cost 1.9 on two values."""
-    DISTANT = 8.0
-    """Intervals that miss so many rows that they lose by 2 ln(rows price) + 8 nats count alike."""
-    NATS = 400.0
-    """Rows times slope: so many nats see a few per cent of the rows far outside; beyond, the noise comes first."""
-    LEAST = 0.25
-    """Of the price, for the slope: with less, more rows are overlooked; a joint draw cannot use more than half."""
-    MOST = 0.45
-    """The same at most: a joint draw cannot use more than half, and the whole range then costs 1.1 times as much."""
+    DISTANT = 12.0
+    """Intervals that miss so many rows that they lose by 2 ln(rows price) + 12 nats count alike; with 8 all of them
+    together cost plain noise 2 %.
+    """
+    SLOPE = (0.4, 0.25, 1000.0, 0.06)
+    """Of the price: at most, at least, and from so many rows times price on it falls with this power of them. With less
+    more rows are overlooked (a Pareto tail of index 1.5 within fitting bounds), with more the noise is larger.
+    """
+    STEEPEST_SLOPE = 0.45
+    """Of the price where rows are few: three top codes of 201 are seen, and the whole range costs 1.1 times as much."""
+    GENTLE = 0.36
+    """Up to this part of the price the whole range keeps less of its chance: bounds 10 times too wide cost a third
+    less.
+    """
+    FINE = (2500.0, 0.5, Fraction(3, 2))
+    """Rows times price from which lengths are twice as dense, and what is added to tilt and head start then."""
     LOOSE_NATS = 100.0
     """The same two where the caller calls the bounds far too wide: less for the search, more for the noise."""
     LOOSE_LEAST = 0.2
@@ -196,7 +230,11 @@ class ForCut:
     MEAN_SHARE_GAUSSIAN = (60.0, 6.0)
     """The same for concentrated prices, where a mean is cheap: from when on, and this over rows times price."""
     MOST_MEAN = 0.3
-    """No more than this for a mean; within bounds that are known to fit it is always released."""
+    """No more than this for a mean."""
+    MEAN_TIGHT = 75.0
+    """Within bounds that are known to fit a mean is released from so many rows times price on; with fewer its own noise
+    costs up to 1.4 times the error, with more up to 1.15 where the mean is far from the middle.
+    """
     SHARE = Fraction(1, 10)
     """Of a concentrated price, for the search: whole then costs 1.054."""
     DEEPEST = 24
@@ -211,10 +249,6 @@ class ForCut:
     """
     MOMENT_ORIGIN = Fraction(1, 4)
     """Of the largest square: the same about a public point; squares pile up near zero."""
-    ANSWER = Fraction(4, 5)
-    """Of the price beside an interval for the population: on normal and uniform columns its width is within 2 % of the
-    best of seven splits from 1/2 to 19/20; with bounds that are far too wide 2/3 or 9/10 are up to a tenth narrower.
-    """
 
 
 class ForMeanBar:
@@ -312,8 +346,12 @@ class ForSymmetric:
     """Of the strength: nats that a trimmed row weighs against the width of the bounds: few rows, more, many."""
     MOST = 0.4
     """At most so much of the rows is trimmed on each side."""
-    WIDE = 1000
-    """How many spreads the bounds are taken to be wide when nothing is said."""
+    WIDE = (1000, 10_000_000)
+    """How many spreads the bounds are taken to be wide when nothing is said: with little effort, and with enough to
+    look farther. With 1000 alone, bounds a million times too wide cost 200 to 560 times the error of the mean.
+    """
+    ENOUGH = 200
+    """Rows times the strength of the price from which it looks farther."""
 
 
 class ForBlocks:

@@ -24,6 +24,10 @@ MODES: tuple[tuple[str, dict[str, bool]], ...] = (
     ("loose=True", {"loose": True}),
 )
 NEAR = 1.1  # modes whose errors differ by less suit alike, and then the default is meant
+LOOSE_WORST = 70
+"""So many times plain noise a loose mean errs where the bounds fit and rows lie far from a heap: 71 on half of 201 at
+the bound (docs/explanation/which_mechanism.md).
+"""
 
 
 def modes(plan: Plan, short: Callable[[float], str]) -> list[str]:
@@ -49,10 +53,18 @@ def modes(plan: Plan, short: Callable[[float], str]) -> list[str]:
         "" if suits == "the default" else f", the default errs {default / errors[suits]:.2g} times as much"
     )
     told = f"three modes, rms on this description: {listed}. It suits {suits}{costs}."
+    plain = errors["tight=True"]
+    worst, safe = "many times more", "is safe there"
+    if {Trait.MEAN, Trait.TOTAL} & set(plan.statistic.traits):
+        worst, safe = (
+            f"up to {LOOSE_WORST} times more ({short(LOOSE_WORST * plain)})",
+            "stays within 1.2 times that",
+        )
     stake = (
-        f"At stake if it is wrong: tight=True errs by {short(errors['tight=True'])} however little of the range the "
-        "column fills; loose=True can err many times more than that where the bounds fit after all, on zeros, heaps "
-        "and top codes; the default is safe there"
+        f"At stake if it is wrong: tight=True errs by {short(plain)} however little of the range the column fills; "
+        f"loose=True can err {worst} where the bounds fit after all, on zeros, heaps and top codes; the default "
+        f"{safe} unless a few rows lie far outside a short interval that holds all others (`rows_beyond` in an answer "
+        "bounds how many)"
     )
     return [f"{told} {stake}"]
 

@@ -202,9 +202,11 @@ class Plan:
         known = math.hypot(first.uncertainty[1], taken.uncertainty[1])
         if taken.rms - first.rms <= max(2 * known, 0.01 * taken.rms):
             return f"{words}; {first.name} is listed first, but no better than these figures are known"
+        mode = next((said for said in ("tight=True", "loose=True") if first.name.endswith(f"({said})")), None)
+        how = f"{mode} takes it" if mode else f"--mechanism '{first.name}' takes it"
         return (
             f"{words}: it is chosen by public rules that hold for columns of any form. On this assumed column "
-            f"{first.name} errs {taken.rms / first.rms:.2g} times less; --mechanism '{first.name}' takes it"
+            f"{first.name} errs {taken.rms / first.rms:.2g} times less; {how}"
         )
 
     @property

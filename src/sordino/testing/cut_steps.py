@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
-from sordino.mechanisms.clip.whole_or_interval import Chosen, flatness
+from sordino.mechanisms.clip.whole_or_interval import Chosen
 from sordino.testing.noise_steps import NoiseStep
 from sordino.testing.steps import Parts, Step
 
@@ -126,12 +125,12 @@ class WholeOrIntervalStep(Step):
         total = float(np.logaddexp.reduce(logs))
         priors = self.cell_priors
         single = logs - np.log(priors)
-        part = float(WHOLE_PART)
+        part = float(plan.share.part)
         lost = total + math.log((1 - part) / part)  # -h of the proof
         if self.whole is None or lost <= 0:
             both = float(np.logaddexp(0.0, total))
             return -both, 0.0, single - both
-        flat = float(flatness(self.whole.rate, plan.slope * plan.contribution)) * lost
+        flat = float(plan.flatness(self.whole.rate)) * lost
         kept = math.log(1 - part) + math.log1p(flat) - flat
         return kept, flat, single - total + math.log(-math.expm1(kept))
 

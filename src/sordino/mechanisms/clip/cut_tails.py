@@ -13,15 +13,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sordino.mechanisms.clip.family import NEAR, STARTS
-from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
 from sordino.mechanisms.tuned import ForMeanBar
 
 if TYPE_CHECKING:
     from sordino.mechanisms.clip.family import Family
     from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
 
-STEEPEST_CHANCE = 1.13
-"""``max Q / Z`` = 1.1294, rounded up: no interval is likelier than so many times its own weight."""
 CLUSTER = 9
 """Starts of a level whose intervals meet a given one from the right, itself included."""
 
@@ -58,10 +55,10 @@ class CutTails:
             >>> from sordino.mechanisms.clip.family import Family
             >>> from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
             >>> from sordino.privacy import Pure
-            >>> family = Family(plan_cut(rows=10_000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
+            >>> family = Family(plan_cut(rows=2000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
             >>> tails = CutTails.of(family, 0.05)
             >>> [round(tails.whole, 2), round(tails.favoured[6], 1), round(tails.others[6], 1)]
-            [3.28, 8.3, 8.6]
+            [3.28, 8.8, 9.1]
         """
         return _reaches(family.plan, _meeting(family), family.anchored, miss)
 
@@ -86,17 +83,18 @@ class Rarity:
             >>> from sordino.mechanisms.clip.family import Family
             >>> from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
             >>> from sordino.privacy import Pure
-            >>> family = Family(plan_cut(rows=10_000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
+            >>> family = Family(plan_cut(rows=2000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
             >>> found = Rarity.of(family, 6, favoured=True, slack=0.015)
             >>> round(found.weight, 2), round(found.allowed, 5)
-            (6.19, 0.00056)
+            (10.2, 0.00056)
         """
         if level is None:
-            return cls(float(1 - WHOLE_PART), slack / 2)
+            return cls(float(1 - family.plan.share.part), slack / 2)
         classes, remote = _classes(family.plan, _meeting(family), family.anchored, slack)
-        left = slack / 2 - STEEPEST_CHANCE * remote
+        likeliest = max(family.plan.share.likeliest, 1.0)
+        left = slack / 2 - likeliest * remote
         (each,) = (one for at, liked, one in classes if at == level and liked == favoured)
-        return cls(STEEPEST_CHANCE * math.exp(each.weight), each.part * left / each.many)
+        return cls(likeliest * math.exp(each.weight), each.part * left / each.many)
 
 
 def _meeting(family: Family) -> int:
@@ -124,7 +122,7 @@ def _classes(
     """The levels, each with its favoured intervals and the others, and what all the rest adds."""
     classes: list[tuple[int, bool, _Class]] = []
     for place, level in enumerate(plan.levels):
-        level_part = ForMeanBar.NEXT**place
+        level_part = ForMeanBar.NEXT ** (2 * place / plan.steps)
         lead, margin = float(plan.lead(level)), float(plan.margin)
         weight = lead - float(plan.head_start)
         part = level_part * (1.0 if anchored else ForMeanBar.FAVOURED)
@@ -134,7 +132,7 @@ def _classes(
         classes.append((level, True, _Class(weight, meeting, part, 2 * heap)))
         if not anchored:
             prior = -NEAR * math.log(2)  # the largest of the others
-            total = 7 + level / 4  # of all priors of a level, at most
+            total = plan.all_priors(level)
             part = level_part * (1 - ForMeanBar.FAVOURED)
             if not plan.guarded:  # anybody may be charged little: the prior of the level stands for them
                 classes.append((level, False, _Class(weight + math.log(total), 1, part, 0.0)))
@@ -157,7 +155,7 @@ def _reaches(plan: CutPlan, meeting: int, anchored: bool, miss: float) -> CutTai
     low, high = 0.0, miss
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if _rare(classes, middle, remote, miss) else (low, middle)
+        low, high = (middle, high) if _rare(plan, classes, middle, remote, miss) else (low, middle)
     found: tuple[dict[int, float], dict[int, float]] = ({}, {})
     for level, favoured, each in classes:
         found[0 if favoured else 1][level] = _reach(each, low)
@@ -169,7 +167,9 @@ def _reach(each: _Class, total: float) -> float:
     return max(each.weight - math.log(each.part * total / each.many), 0.0)
 
 
-def _rare(classes: list[tuple[int, bool, _Class]], total: float, remote: float, miss: float) -> bool:
+def _rare(
+    plan: CutPlan, classes: list[tuple[int, bool, _Class]], total: float, remote: float, miss: float
+) -> bool:
     """Whether both bounds on the probability of a miss are kept: Z above and below ``p0 / (1 - p0)``."""
     if total <= 0:
         return False
@@ -178,8 +178,8 @@ def _rare(classes: list[tuple[int, bool, _Class]], total: float, remote: float, 
         reach = _reach(each, total)
         sums += each.many * math.exp(each.weight - reach)
         below += each.many * math.exp(each.weight - reach / (1 - miss)) * (1 - miss)
-    whole = float(1 - WHOLE_PART) * ForMeanBar.WHOLE * miss
-    above = whole + STEEPEST_CHANCE * (sums + remote)
+    whole = float(1 - plan.share.part) * ForMeanBar.WHOLE * miss
+    above = whole + plan.share.likeliest * (sums + remote)
     return above <= miss and below + remote <= (1 - ForMeanBar.WHOLE) * miss
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.lattice import Lattice
 from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
-from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
 from sordino.mechanisms.clip.whole_or_interval import Valued
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Neighbors, Pure
@@ -146,7 +145,7 @@ class CutTalk:
         if plan.search is not None:
             return dict.fromkeys(("whole", "interval"), plan.search)
         slope = plan.slope * plan.contribution
-        parts = (("whole", plan.whole, WHOLE_PART * slope), ("interval", plan.cut, slope))
+        parts = (("whole", plan.whole, plan.share.part * slope), ("interval", plan.cut, slope))
         return {name: Pure(mechanism.rate(mechanism.noise_part(rest)) + own) for name, rest, own in parts}
 
     def _valued(self, part: Summand) -> Valued:

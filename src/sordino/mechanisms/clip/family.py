@@ -1,6 +1,7 @@
 """The intervals among which plain-or-cut chooses, and how far the rows of a column are from filling each of them.
 
-For every level l the family has intervals of length ``range / 2^(l/2)`` that start on a lattice of an eighth of it.
+For every level l the family has intervals of length ``range / 2^(l/2)``, or ``/4`` where rows are many, that start on a
+lattice of an eighth of it.
 What an interval is charged moves by at most one when a row changes: docs/proofs/mechanism_plain_or_cut.md. The choice
 among them is whole_or_interval.py, the constants are in plain_or_cut_plan.py.
 """
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.mechanisms.clip.plain_or_cut_plan import PLACES
+from sordino.mechanisms.clip.long_codes import shifted_product, shifted_quotient
+from sordino.mechanisms.clip.plain_or_cut_plan import PLACES, STEEP_SHARE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,10 +30,14 @@ if TYPE_CHECKING:
 STARTS = 3  # intervals start on a lattice of 2^-3 of their length
 PARTS = 6  # a heap is looked for in parts of 2^-3 of the length, on a lattice of 2^-6 of it
 ANCHORED = (0, -8, -4)  # starts, in eighths, of the intervals beside and about the anchor: they have prior 1
-ROOT = (181, 7)  # 181 / 2^7 is the root of two by which odd levels are longer than the next
+ROOTS = (
+    431,
+    181,
+    609,
+)  # over 2^(8, 7, 9): the powers 3/4, 1/2 and 1/4 of two, for lengths between two halvings
+_PLACES = (8, 7, 9)
 ONE = 1 << 40  # stands for a prior of 1
 _AROUND = np.arange(-(1 << STARTS) - 1, 2)  # starts of the intervals that may hold a code
-_LARGEST = 1 << 62
 NEAR = 4  # intervals near the anchor have a prior of 2^-4, others less
 
 
@@ -82,6 +88,7 @@ class Weighed:
         unit: Their common denominator.
         one: The integer that stands for a prior of 1.
         charges: What the rows charge each cell, in nats times `unit`: the noise of its value is flat so far.
+        border: ``p0 / (1 - p0)``: beyond it the whole range pays with a flat top of its noise.
     """
 
     level: list[int]
@@ -91,6 +98,7 @@ class Weighed:
     unit: int
     one: int
     charges: list[int]
+    border: Fraction = STEEP_SHARE.border
 
     def add(self, level: int, places: NDArray[np.int64] | None, prior: int, lead: int, charge: int) -> None:
         """One more cell: of the weight ``prior exp(lead - charge)``, or that times ``1 + charge`` in a joint draw."""
@@ -125,44 +133,6 @@ class Level:
     charge: int
 
 
-def _shifted_product(factors: NDArray[np.int64], times: int, shift: int) -> NDArray[np.int64]:
-    """``factors times >> shift`` exactly where the product has more than 63 bits, in two parts of `times`.
-
-    Example:
-        >>> _shifted_product(np.array([-(3**24), 5**17]), 7**14, 30).tolist()
-        [-178395051598049, 481906477637750]
-        >>> -(3**24) * 7**14 >> 30, 5**17 * 7**14 >> 30
-        (-178395051598049, 481906477637750)
-    """
-    most = max(-int(factors.min(initial=0)), int(factors.max(initial=0)))
-    if most * times < _LARGEST:
-        found: NDArray[np.int64] = (factors * times) >> shift
-        return found
-    part = min(shift, times.bit_length() // 2)
-    above, below = times >> part, times & ((1 << part) - 1)
-    if most * (max(above, below) + 1) >= _LARGEST:
-        return ((factors.astype(object) * times) >> shift).astype(np.int64)
-    return (factors * above + ((factors * below) >> part)) >> (shift - part)
-
-
-def _shifted_quotient(codes: NDArray[np.int64], shift: int, divisor: int) -> NDArray[np.int64]:
-    """``(codes << shift) // divisor`` exactly, by long division where the dividend has more than 63 bits.
-
-    Example:
-        >>> _shifted_quotient(np.array([-(2**30), 10**9]), 40, 3**20).tolist()
-        [-338590370079, 315336855201]
-        >>> -(2**30 << 40) // 3**20, (10**9 << 40) // 3**20
-        (-338590370079, 315336855201)
-    """
-    quotient, rest = divmod(codes, divisor)
-    step = 62 - divisor.bit_length()
-    while shift > 0:
-        more = min(step, shift)
-        digits, rest = divmod(rest << more, divisor)
-        quotient, shift = (quotient << more) + digits, shift - more
-    return quotient
-
-
 @lru_cache(maxsize=128)
 def _levels(family: Family) -> tuple[Level, ...]:
     """All levels of a search, remembered by its public parameters."""
@@ -189,9 +159,10 @@ class Family:
 
     def scale(self, level: int) -> tuple[int, int]:
         """The length of a level as a part of the range: a whole number over a power of two."""
-        if level % 2:
-            return ROOT[0], (level + 1) // 2 + ROOT[1]
-        return 1, level // 2
+        halvings, between = divmod(level * (4 // self.plan.steps), 4)
+        if between:
+            return ROOTS[between - 1], halvings + 1 + _PLACES[between - 1]
+        return 1, halvings
 
     def favoured(self, level: int) -> NDArray[np.int64]:
         """Starts of the intervals with prior 1: beside and about the anchor, and about a hinted centre beyond them."""
@@ -300,8 +271,8 @@ class Family:
         """First and last codes of closed intervals: ``length`` cells of a lattice of 2^-lattice of a level's length."""
         times, shift = self.scale(level)
         shift, unit = shift + lattice, self.top * times
-        low = self.anchor - _shifted_product(-places, unit, shift)
-        return low, self.anchor + _shifted_product(places + length, unit, shift)
+        low = self.anchor - shifted_product(-places, unit, shift)
+        return low, self.anchor + shifted_product(places + length, unit, shift)
 
     def _counted(self, level: int, places: Any, lattice: int, length: int, ends: Ends) -> Any:
         """Rows outside closed intervals."""
@@ -317,7 +288,7 @@ class Family:
             times, shift = level.scale
             # Whoever holds `held` consecutive rows holds one of these.
             codes = ends.at(np.arange(held, ends.rows + 1, held)) - self.anchor
-            ceilings = _shifted_quotient(codes, shift + STARTS, self.top * times)
+            ceilings = shifted_quotient(codes, shift + STARTS, self.top * times)
             starts = np.unique(np.concatenate([starts, (ceilings[:, None] + _AROUND).ravel()]))
         found: NDArray[np.int64] = starts[(starts >= level.first) & (starts <= level.last)]
         return found
@@ -364,7 +335,7 @@ class Family:
         plan = self.plan
         unit = self.unit
         slope, start = int(plan.slope * unit), int(plan.head_start * unit)
-        found = Weighed([], [], [], [], unit, ONE * (unit if plan.joint else 1), [])
+        found = Weighed([], [], [], [], unit, ONE * (unit if plan.joint else 1), [], plan.share.border)
         for public in _levels(self):
             level, enough, lead, needed = public.level, public.enough, public.lead, public.charge
             places = self.candidates(public, ends)
@@ -395,18 +366,16 @@ def exact_chances(
 
     The second number is ``r v``: 0 where the whole range is drawn with plain noise.
     """
-    from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
-
     logs = np.array([float(Fraction(-e, weighed.unit)) for e in weighed.exponents])
     logs += np.log(np.array([float(Fraction(count, weighed.one)) for count in weighed.counts]))
     best = max(float(logs.max()), 0.0)
     total = float(np.exp(logs - best).sum())
     shares = np.exp(logs - best) / total
     log_total = np.log(total) + best
-    lost = log_total + float(np.log(float((1 - WHOLE_PART) / WHOLE_PART)))  # -h
+    lost = log_total - math.log(weighed.border)  # -h
     if not joint or lost <= 0:
         whole = float(1 / (1 + np.exp(min(log_total, 700.0))))
         return whole, 0.0, (shares * (1 - whole)).tolist()
     flat = float(exponent) * lost
-    whole = float(1 - WHOLE_PART) * (1 + flat) * float(np.exp(-flat))
+    whole = (1 + flat) * math.exp(-flat) / (1 + float(weighed.border))
     return whole, flat, (shares * (1 - whole)).tolist()

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.mechanisms.clip.family import exact_chances
-from sordino.mechanisms.clip.whole_or_interval import flatness
 from sordino.mechanisms.parts.drawing import noise_for
 
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ def outcome_errors(
         exponent = Fraction(1)
         if plan.joint:
             rate = mechanism.rate(mechanism.noise_part(plan.whole))
-            exponent = flatness(rate, plan.slope * contribution)
+            exponent = plan.flatness(rate)
         chance, flat, cells = exact_chances(weighed, joint=plan.joint, exponent=exponent)
     wholes = mechanism.wholes(sums, plan.whole, contribution)
     for part, whole in wholes:

@@ -18,12 +18,31 @@ from sordino.mechanisms.tuned import ForCut, ForLoose
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
-WHOLE_PART = Fraction(1, 5)
-"""p0: the whole range costs this part of a slope and keeps at least 1 - p0 of its chance; with 1/8, x10 is missed."""
-STEEPEST = Fraction(9, 10)
-"""c0 = .8928 rounded up: the steepest slope of ln P(cut) on the plateau when p0 = 1/5."""
-STEPS = 2
-"""Lengths per halving: a ladder of ratio 1.41 instead of 2 overshoots less, for .7 nats more of head start."""
+
+@dataclass(frozen=True, slots=True)
+class WholeShare:
+    """What the whole range keeps of its chance however heavy the intervals are, and what follows from that; public.
+
+    Attributes:
+        part: p0: the whole range costs this part of a slope and keeps at least 1 - p0 of its chance.
+        steepest: c0, rounded up: the steepest slope of ln P(cut) on the plateau.
+        likeliest: ``max Q / Z`` beyond the border, rounded up: no interval is likelier than so many times its weight.
+    """
+
+    part: Fraction
+    steepest: Fraction
+    likeliest: float
+
+    @property
+    def border(self) -> Fraction:
+        """The weight of all intervals from which on the top of the whole range's noise flattens."""
+        return self.part / (1 - self.part)
+
+
+STEEP_SHARE = WholeShare(Fraction(1, 5), Fraction(9, 10), 1.13)
+"""For steep slopes: a larger part would cost more than it flattens."""
+GENTLE_SHARE = WholeShare(Fraction(3, 10), Fraction(3, 5), 0.92)
+"""For slopes of at most `ForCut.GENTLE` of the price: the top flattens faster, so that loose bounds are left sooner."""
 
 SIGNIFICANT = 20  # binary digits of the slope: weights stay short
 PLACES = 10  # binary places of tilts and margins
@@ -48,7 +67,7 @@ class CutPlan:
     Attributes:
         slope: Nats per row; a person moves ``contribution`` of them.
         contribution: How many rows one person may move.
-        levels: The numbers l of the lengths ``range / 2^(l/2)``; empty where rows are too few and nothing is searched.
+        levels: The numbers l of the lengths ``range / 2^(l/steps)``; empty where rows are too few to search.
         tilt: Nats by which half the length is preferred.
         margin: Nats by which an interval without rows in it loses.
         distant: Nats, beyond its tilt, at which more rows outside count no more.
@@ -58,6 +77,8 @@ class CutPlan:
         head_start: Nats by which an interval must win against the whole range: B.
         search: What choosing costs where the value is drawn afterwards; None in a joint draw.
         guarded: Whether rows must fill an interval, so that no heap of equal rows wins.
+        steps: Lengths per halving: 2, or 4 where rows pay for it; a finer ladder overshoots less.
+        share: What the whole range keeps of its chance.
     """
 
     slope: Fraction
@@ -69,9 +90,11 @@ class CutPlan:
     whole: Guarantee
     cut: Guarantee
     joint: bool
-    head_start: Fraction = ForCut.HEAD_START
+    head_start: Fraction = ForCut.HEAD_START[0]
     search: Guarantee | None = None
     guarded: bool = True
+    steps: int = 2
+    share: WholeShare = STEEP_SHARE
 
     @property
     def searches(self) -> bool:
@@ -85,7 +108,25 @@ class CutPlan:
 
     def lead(self, level: int) -> Fraction:
         """Nats by which intervals of a level lead before any row counts."""
-        return self.tilt * level / STEPS
+        return self.tilt * level / self.steps
+
+    def all_priors(self, level: int) -> float:
+        """The priors of all intervals of a level add up to less than this."""
+        return 7 + level / (2 * self.steps)
+
+    def flatness(self, rate: Fraction) -> Fraction:
+        """The exponent g with which the top of the whole range's noise flattens: ``min(r / k, 2 / c0)``.
+
+        The first keeps the flat part from growing by more than the value moves, the second keeps the chance of a cut
+        within two slopes.
+
+        Example:
+            >>> from sordino.privacy import Pure
+            >>> plan = plan_cut(rows=1001, price=Pure(1), cells=2**31)
+            >>> plan.flatness(Fraction(9, 10)), plan.flatness(plan.slope)
+            (Fraction(20, 9), Fraction(1, 1))
+        """
+        return min(rate / (self.slope * self.contribution), 2 / self.share.steepest)
 
     def needed(self, level: int) -> Fraction:
         """Rows that must fill an interval of a level: ``T_j``."""
@@ -98,16 +139,15 @@ class CutPlan:
     def rows_beyond(self, level: int, failure: float) -> int:
         """So many rows or more lie outside a released interval only with this probability: the free bound.
 
-        An interval that misses m rows has the probability ``(1 - p0) / p0 w (1 + k m) exp(-k m)`` at most, and the
-        priors of a level l add up to less than 7 + l / 4.
+        An interval that misses m rows has the probability ``(1 - p0) / p0 w (1 + k m) exp(-k m)`` at most.
 
         Example:
             >>> from sordino.privacy import Pure
             >>> plan = plan_cut(rows=1001, price=Pure(1), cells=2**31)
             >>> plan.rows_beyond(6, 0.05), plan.rows_beyond(24, 0.05)
-            (38, 79)
+            (39, 81)
         """
-        likely = (7 + level / 4) * len(self.levels) * float((1 - WHOLE_PART) / WHOLE_PART) / failure
+        likely = self.all_priors(level) * len(self.levels) / float(self.share.border) / failure
         most = float(self.lead(level) - self.head_start) + math.log(likely)
         nats = most
         while nats - math.log1p(nats) < most:
@@ -127,10 +167,20 @@ def mean_part(rows: int, price: Guarantee, *, contribution: int = 1, tight: bool
     """
     bid = max(rows, 1) * price.strength / contribution
     least = ForCut.MEAN_SHARE_GAUSSIAN[0] if price.gaussian else ForCut.MEAN_FIRST
-    if bid < least and not tight:
+    if bid < (min(ForCut.MEAN_TIGHT, least) if tight else least):
         return Fraction(0)
     part = ForCut.MEAN_SHARE_GAUSSIAN[1] / bid if price.gaussian else math.sqrt(ForCut.MEAN_SHARE / bid)
     return Fraction(round(1000 * min(part, ForCut.MOST_MEAN)) or 1, 1000)
+
+
+def _wanted(bid: float, *, loose: bool) -> float:
+    """Of a pure price, for the slope; the less the more rows there are."""
+    if loose:
+        return max(ForCut.LOOSE_NATS / bid, ForCut.LOOSE_LEAST)
+    most, least, many, fall = ForCut.SLOPE
+    if bid < ForCut.FEW:
+        return ForCut.STEEPEST_SLOPE
+    return max(min(most * (many / bid) ** fall, most), least)
 
 
 @lru_cache(maxsize=256)
@@ -161,43 +211,50 @@ def plan_cut(
         >>> from sordino.privacy import Pure
         >>> plan = plan_cut(rows=1001, price=Pure(1), cells=2**31)
         >>> plan.levels[0], plan.levels[-1], float(plan.slope), float(plan.cut.epsilon)
-        (6, 48, 0.39960..., 0.60039...)
+        (6, 48, 0.39997..., 0.60002...)
         >>> plan_cut(rows=30, price=Pure(1), cells=2**31).searches
         False
     """
     strength = price.strength / contribution
     bid = max(rows, 1) * strength
+    share = STEEP_SHARE
+    fine, more_tilt, more_start = ForCut.FINE
+    many = bid >= fine and not loose
+    steps = 4 if many else 2
     if price.gaussian:
         slope = _short(price.share(ForCut.SHARE).slope / contribution)
         whole = cut = price.share(1 - ForCut.SHARE)
     else:
         epsilon = Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
         # The value of a joint draw must have a rate of at least the slope: (1 - count)(1 - part) >= part.
-        largest = (1 - ForLoose.MOST_COUNT) / (2 - ForLoose.MOST_COUNT) if counted else Fraction(ForCut.MOST)
-        wanted, least = (ForCut.LOOSE_NATS, ForCut.LOOSE_LEAST) if loose else (ForCut.NATS, ForCut.LEAST)
-        part = min(Fraction(max(wanted / bid, least)), largest)
-        slope = _short(epsilon * part / contribution)
+        largest = (
+            (1 - ForLoose.MOST_COUNT) / (2 - ForLoose.MOST_COUNT)
+            if counted
+            else Fraction(ForCut.STEEPEST_SLOPE)
+        )
+        slope = _short(epsilon * min(Fraction(_wanted(bid, loose=loose)), largest) / contribution)
         spent = slope * contribution / epsilon
-        whole, cut = price.share(1 - WHOLE_PART * spent), price.share(1 - spent)
+        share = GENTLE_SHARE if spent <= ForCut.GENTLE else STEEP_SHARE
+        whole, cut = price.share(1 - share.part * spent), price.share(1 - spent)
     factor, plus, most = ForCut.MARGIN
     size = factor * math.log(max(bid, 1.0))
     less = ForCut.APART[1] if price.gaussian else 0.0
     margin = size + ForCut.LOOSE_MARGIN if loose else min(size + plus, most) - less
-    tilt = _up((ForCut.SQUARES_TILT if squares else ForCut.TILT) * math.log(2))
-    deepest = STEPS * min(ForCut.DEEPEST, cells.bit_length() - 1)
+    tilt = _up(((ForCut.SQUARES_TILT if squares else ForCut.TILT) + many * more_tilt) * math.log(2))
+    deepest = steps * min(ForCut.DEEPEST, cells.bit_length() - 1)
     if spread is not None and spread > 0:
         deepest = min(
-            deepest, math.floor(STEPS * math.log2(max(float(cells * ForCut.SPREADS / spread), 1.0)))
+            deepest, math.floor(steps * math.log2(max(float(cells * ForCut.SPREADS / spread), 1.0)))
         )
     nats = rows * float(slope)  # what all rows together bid
-    first = STEPS * (1 if loose else ForCut.LONGEST)
-    levels = tuple(l for l in range(first, deepest + 1) if float(tilt) * l / STEPS + margin <= nats)
-    head_start = (ForCut.APART[0] if price.gaussian else ForCut.HEAD_START) + (
-        ForCut.SQUARES_START if squares else 0
-    )
+    first = steps * (1 if loose else ForCut.LONGEST)
+    levels = tuple(l for l in range(first, deepest + 1) if float(tilt) * l / steps + margin <= nats)
+    enough = bid >= ForCut.FEW
+    head_start = ForCut.APART[0] if price.gaussian else ForCut.HEAD_START[enough]
+    head_start += (ForCut.SQUARES_START[enough and not price.gaussian] if squares else 0) + more_start * many
     return CutPlan(
         slope=slope, contribution=contribution, levels=levels, tilt=tilt, margin=_up(margin),
         distant=_up(max(size + ForCut.DISTANT, margin)), whole=whole if levels else price, cut=cut,
         joint=not price.gaussian, head_start=Fraction(0) if loose else head_start,
-        search=price.share(ForCut.SHARE) if price.gaussian else None, guarded=not loose,
+        search=price.share(ForCut.SHARE) if price.gaussian else None, guarded=not loose, steps=steps, share=share,
     )  # fmt: skip

@@ -45,7 +45,7 @@ class SymmetricMean(Mechanism):
     Example:
         >>> from sordino.privacy import Pure
         >>> SymmetricMean.planned(price=Pure(1), rows=1001, low=-50, high=1050).trimmed
-        44
+        101
     """
 
     trimmed: int
@@ -73,10 +73,9 @@ class SymmetricMean(Mechanism):
     ) -> SymmetricMean:
         """Choose trimming and smoothing from public numbers."""
         strength = price.strength
-        decades = math.log(
-            float(Fraction(high) - Fraction(low)) / (spread or (high - low) / ForSymmetric.WIDE)
-        )
         effort = rows * strength
+        wide = ForSymmetric.WIDE[effort >= ForSymmetric.ENOUGH]
+        decades = math.log(float(Fraction(high) - Fraction(low)) / (spread or (high - low) / wide))
         wanted = ForSymmetric.NATS[(effort >= ForSymmetric.FEW) + (effort >= ForSymmetric.MANY)] * strength
         trimmed = max(min(math.ceil(decades / wanted), int(ForSymmetric.MOST * rows)), 1)
         calibration = noise_at(price, public_smoothing(price, decades=decades, trimmed=trimmed))

@@ -17,7 +17,6 @@ from sordino.exact.balls import precision, rational
 from sordino.exact.recipe import Fast, Guard, Recipe
 from sordino.exact.sampler import draw, settle
 from sordino.exact.uniforms import LazyUniform
-from sordino.mechanisms.clip.plain_or_cut_plan import STEEPEST, WHOLE_PART
 
 if TYPE_CHECKING:
     from sordino.exact.balls import Ball
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from sordino.exact.functions import Functions
     from sordino.lattice import Lattice
     from sordino.mechanisms.clip.family import Family, Weighed
+    from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,19 +61,6 @@ class Chosen:
     charge: Fraction
 
 
-def flatness(rate: Fraction, slope: Fraction) -> Fraction:
-    """The exponent g with which the top of the whole range's noise flattens: ``min(r / k, 2 / c0)``.
-
-    The first keeps the flat part from growing by more than the value moves, the second keeps the chance of a cut within
-    two slopes.
-
-    Example:
-        >>> flatness(Fraction(9, 10), Fraction(1, 10)), flatness(Fraction(1), Fraction(1, 2))
-        (Fraction(20, 9), Fraction(2, 1))
-    """
-    return min(rate / slope, 2 / STEEPEST)
-
-
 def cell_weights(weighed: Weighed, *, whole: bool) -> choice.CellWeights:
     """The weights of all cells as a choice takes them, the whole range first where it is among them."""
     counts, levels = list(weighed.counts), list(weighed.exponents)
@@ -101,11 +88,11 @@ def outweighs(weighed: Weighed) -> bool:
     Weierstrass), so in all other cases balls decide.
     """
     if not any(weighed.exponents):
-        return Fraction(sum(weighed.counts), weighed.one) > WHOLE_PART / (1 - WHOLE_PART)
+        return Fraction(sum(weighed.counts), weighed.one) > weighed.border
     bits = 64
     while True:
         with precision(bits):
-            gap = total_ball(weighed) * (1 - WHOLE_PART).numerator - WHOLE_PART.numerator
+            gap = total_ball(weighed) * weighed.border.denominator - weighed.border.numerator
             if gap > 0:
                 return True
             if gap < 0:
@@ -118,7 +105,7 @@ def survives(weighed: Weighed, noise: LazyUniform, other: LazyUniform, exponent:
     bits = 128
     while True:
         with precision(bits):
-            lost = (total_ball(weighed) * (1 - WHOLE_PART).numerator / WHOLE_PART.numerator).log()
+            lost = (total_ball(weighed) * weighed.border.denominator / weighed.border.numerator).log()
             gap = (noise.magnitude() * other.magnitude()).log() + lost * rational(exponent)
             if gap < 0:
                 return True
@@ -134,13 +121,13 @@ def draw_cell(weighed: Weighed, *, bits: Bits) -> int:
     return choice.choose(cell_weights(weighed, whole=False), bits=bits)
 
 
-def draw_jointly(weighed: Weighed, whole: Valued, slope: Fraction, *, bits: Bits) -> Fraction | int:
+def draw_jointly(weighed: Weighed, whole: Valued, plan: CutPlan, *, bits: Bits) -> Fraction | int:
     """Draw the whole range's value, or the number of a cell of intervals (pure prices).
 
     Args:
         weighed: The weights of all intervals on the column; private.
         whole: What is published with the whole range.
-        slope: Nats per person of the weights.
+        plan: What the whole range keeps, and how its noise flattens; public.
         bits: A source of random words.
 
     Returns:
@@ -155,9 +142,9 @@ def draw_jointly(weighed: Weighed, whole: Valued, slope: Fraction, *, bits: Bits
             return cell - 1
         point = draw(LaplaceRecipe(), location=whole.value, scale=scale, grid=whole.grid, bits=bits)
         return whole.grid.step * point
-    if bits.below(WHOLE_PART.denominator) >= WHOLE_PART.numerator:
+    if bits.below(plan.share.part.denominator) >= plan.share.part.numerator:
         noise, other = LazyUniform(bits.word(), bits), LazyUniform(bits.word(), bits)
-        if survives(weighed, noise, other, flatness(whole.rate, slope)):
+        if survives(weighed, noise, other, plan.flatness(whole.rate)):
             return whole.grid.step * settle(LaplaceRecipe(), [noise], whole.value, scale, whole.grid)
     return draw_cell(weighed, bits=bits)
 
@@ -219,7 +206,7 @@ def draw_outcome(
         The value of the whole range, None for the whole range without a value, or an interval.
     """
     if whole is not None:
-        outcome = draw_jointly(weighed, whole, family.plan.slope * family.plan.contribution, bits=bits)
+        outcome = draw_jointly(weighed, whole, family.plan, bits=bits)
         if isinstance(outcome, Fraction):
             return outcome
         cell = outcome

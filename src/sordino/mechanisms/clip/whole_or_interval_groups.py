@@ -20,7 +20,6 @@ from sordino.exact.sampler import draw, draw_many, settle
 from sordino.exact.uniforms import GUARD, LazyUniform
 from sordino.mechanisms.clip.family import ONE
 from sordino.mechanisms.clip.family_groups import WEIGHT_ERROR, ManyWeighed
-from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
 from sordino.mechanisms.clip.whole_or_interval import (
     Chosen,
     Valued,
@@ -29,7 +28,6 @@ from sordino.mechanisms.clip.whole_or_interval import (
     draw_interval,
     draw_outcome,
     draw_place,
-    flatness,
     outweighs,
     survives,
     total_ball,
@@ -63,7 +61,7 @@ def draw_outcomes(
     outcomes: list[Fraction | Chosen | None] = [None] * len(ends)
     rows = np.array([one.rows for one in ends], np.int64)
     most = heaviest(family, rows)
-    few = most < float(WHOLE_PART / (1 - WHOLE_PART)) * (1 - SLACK)
+    few = most < float(family.plan.share.border) * (1 - SLACK)
     fits = ManyWeighed.fits(family, len(ends))
     for chosen, drawn in ((few, _few), (~few, _many if fits else _one_by_one)):
         places = np.flatnonzero(chosen).tolist()
@@ -134,9 +132,8 @@ def _many(
         plain = np.flatnonzero(~heavy & ~cut).tolist()
         for place, value in zip(plain, _plain_values([wholes[place] for place in plain], bits), strict=True):
             found[place] = value
-        slope = family.plan.slope * family.plan.contribution
         for place in np.flatnonzero(heavy).tolist():
-            found[place] = _flattened(weighed, place, float(totals[place]), wholes[place], slope, bits)
+            found[place] = _flattened(weighed, place, float(totals[place]), wholes[place], bits)
             cut[place] = found[place] is None
     for place in np.flatnonzero(cut).tolist():
         found[place] = _interval(weighed, place, bits)
@@ -145,7 +142,7 @@ def _many(
 
 def _heavy(weighed: ManyWeighed) -> Flags:
     """Which groups have intervals that outweigh ``p0 / (1 - p0)`` of the whole range."""
-    border = float(WHOLE_PART / (1 - WHOLE_PART))
+    border = float(weighed.family.plan.share.border)
     heavy: Flags = weighed.totals > border
     for place in np.flatnonzero(np.abs(weighed.totals - border) < SLACK * border).tolist():
         heavy[place] = outweighs(weighed.one(place))
@@ -199,20 +196,19 @@ def _plain_values(wholes: Sequence[Valued], bits: Bits) -> list[Fraction]:
     return [grid.step * point for point in points.tolist()]
 
 
-def _flattened(
-    weighed: ManyWeighed, place: int, total: float, whole: Valued, slope: Fraction, bits: Bits
-) -> Fraction | None:
+def _flattened(weighed: ManyWeighed, place: int, total: float, whole: Valued, bits: Bits) -> Fraction | None:
     """The value of a whole range that survives the weight of the intervals, or None: ``U |X| < (Z (1-p0)/p0)^-g``."""
     from sordino.noise.laplace.sampler import LaplaceRecipe
 
-    if bits.below(WHOLE_PART.denominator) < WHOLE_PART.numerator:
+    plan = weighed.family.plan
+    if bits.below(plan.share.part.denominator) < plan.share.part.numerator:
         return None
     noise, other = LazyUniform(bits.word(), bits), LazyUniform(bits.word(), bits)
-    exponent = flatness(whole.rate, slope)
+    exponent = plan.flatness(whole.rate)
     sizes = abs(noise.head) * 2.0**-63, abs(other.head) * 2.0**-63
     gap = math.nan
     if min(sizes) > GUARD:
-        lost = SCALARS.log(total * float((1 - WHOLE_PART) / WHOLE_PART))
+        lost = SCALARS.log(total / float(plan.share.border))
         gap = SCALARS.log(sizes[0]) + SCALARS.log(sizes[1]) + lost * float(exponent)
         # 2^-43 each for unread bits, 2^-47 of a log below 28 each; the total's own error counts g times.
         if abs(gap) < 2.0**-38 + float(exponent) * SLACK * (1 + abs(lost)):
