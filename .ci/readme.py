@@ -1,6 +1,7 @@
 """Runs the README's own lines with the Python that runs this file: every block of Python, every `sordino` command.
 
-The table of the commands, `people.csv`, is invented here with nothing but the standard library.
+The table of the commands, `people.csv`, is invented here with nothing but the standard library; the release file is
+the one that the docs give to copy.
 """
 
 import csv
@@ -12,6 +13,8 @@ import sys
 from pathlib import Path
 
 README = Path(__file__).resolve().parents[1] / "README.md"
+RELEASE_FILE = README.with_name("docs") / "howto" / "release_file.md"
+REGIONS = ("north", "south", "east", "west")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -19,8 +22,17 @@ def main() -> None:
     """Stop at the first line that fails."""
     with Path("people.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
-        rows.writerow(["income"])
-        rows.writerows([f"{random.lognormvariate(10.5, 0.8):.2f}"] for _ in range(20_000))
+        rows.writerow(["income", "region"])
+        rows.writerows(
+            [f"{random.lognormvariate(10.5, 0.8):.2f}", REGIONS[place % len(REGIONS)]]
+            for place in range(20_000)
+        )
+    copied = [
+        block
+        for language, block in BLOCK.findall(RELEASE_FILE.read_text(encoding="utf-8"))
+        if language == "toml"
+    ]
+    Path("tables.toml").write_text(copied[0], encoding="utf-8")
     ran = 0
     for language, block in BLOCK.findall(README.read_text(encoding="utf-8")):
         if language == "python":

@@ -16,6 +16,7 @@ extensions = [
     "mathml",
     "made_pages",
     "search_context",
+    "short_cells",
     "checked_pages",
 ]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline"]

@@ -1,19 +1,23 @@
 """Which pictures and pages are generated, by which command, and whether they are current: `make generated`.
 
-A generated file is current while the code that it depends on is the code that made it. docs/generated.json holds a
-digest of every such module, written when the file was made; comments, docstrings and imports do not count, nor does any
-module that is not reached from the command. Some commands run for hours, so this is asked before a release and not by
-the tests.
+A generated file is current while every function that ran when it was made is still in our source, wherever it moved:
+docs/generated.json holds a digest of each (docs/traced.py), without comments, docstrings and imports. Files that were
+made before functions were traced are held against all modules that their command can reach, which is more than it runs.
+Some commands run for hours, so this is asked before a release and not by the tests.
 
-    python docs/generated.py                 # what is stale, by which modules, and the command that makes it again
-    python docs/generated.py --made WORDS    # record that the files of the commands with these words were made now
+    python docs/generated.py                 # what is stale, and the command that makes it again
+    python docs/generated.py --make WORDS    # run the commands with these words, and record what they ran
+    python docs/generated.py --made WORDS    # record that their files were made now, without a trace
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shlex
+import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,6 +89,10 @@ def all_made() -> list[Made]:
     return found
 
 
+TRACED = "ran"
+"""The first word of a record that holds the functions that ran, and not all modules that could."""
+
+
 def digested(code: dict[str, str]) -> str:
     """What is recorded: the digests, without the names of the modules, which may move."""
     return " ".join(sorted(set(code.values())))
@@ -95,21 +103,46 @@ def changed(now: dict[str, str], then: str) -> list[str]:
     return [name for name, digest in now.items() if digest not in then.split()]
 
 
+def stale(made: Made, then: str) -> str | None:
+    """Why the files of a command are not current; None where they are."""
+    from reproductions.dependencies import everything
+
+    kind, _, ran = then.partition(" ")
+    if kind == TRACED:
+        gone = set(ran.split()) - everything()
+        return f"{len(gone)} of the {len(ran.split())} functions that made it have changed" if gone else None
+    since = changed(made.code(), then)
+    few = ", ".join(since[:4]) + (f" and {len(since) - 4} more" if len(since) > 4 else "")
+    return f"changed among all modules that its command can reach: {few}" if since else None
+
+
+def make(made: Made) -> str:
+    """Run a command and give what it ran."""
+    with tempfile.TemporaryDirectory() as folder:
+        ran = Path(folder) / "ran"
+        words = [sys.executable, str(ROOT / "docs" / "traced.py"), str(ran), *shlex.split(made.command)]
+        subprocess.run(words, cwd=ROOT, check=True)  # noqa: S603 -- our own commands
+        return f"{TRACED} {ran.read_text(encoding='utf-8')}"
+
+
 def main(words: list[str] | None = None) -> int:
-    """Say what is stale, or record what was made."""
+    """Say what is stale, or make it, or record what was made."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--make", nargs="+", metavar="WORD", help="run the commands that contain all these words"
+    )
     parser.add_argument(
         "--made", nargs="+", metavar="WORD", help="record the commands that contain all these words"
     )
-    asked = parser.parse_args(words).made
+    told = parser.parse_args(words)
     record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
     every = all_made()
-    if asked:
-        for made in every:
-            if all(word in made.command for word in asked):
-                record[made.command] = digested(made.code())
-                print(f"recorded: {made.command}")
-        known = {made.command for made in every}
+    if asked := told.make or told.made:
+        for one in every:
+            if all(word in one.command for word in asked):
+                record[one.command] = make(one) if told.make else digested(one.code())
+                print(f"recorded: {one.command}")
+        known = {one.command for one in every}
         lines = [
             f"  {json.dumps(name)}: {json.dumps(code)}"
             for name, code in sorted(record.items())
@@ -117,20 +150,19 @@ def main(words: list[str] | None = None) -> int:
         ]
         RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
         return 0
-    stale = 0
-    for made in every:
-        if made.paths() and (since := changed(made.code(), record.get(made.command, ""))):
-            stale += 1
-            few = ", ".join(since[:4]) + (f" and {len(since) - 4} more" if len(since) > 4 else "")
-            print(f"stale: {', '.join(path.relative_to(ROOT).as_posix() for path in made.paths())}")
-            print(f"  changed since it was made: {few}")
-            print(f"  make it again: {made.command}")
+    found = 0
+    for one in every:
+        if one.paths() and (why := stale(one, record.get(one.command, ""))):
+            found += 1
+            print(f"stale: {', '.join(path.relative_to(ROOT).as_posix() for path in one.paths())}")
+            print(f"  {why}")
+            print(f"  make it again: {one.command}")
     print(
-        f"{stale} of {len(every)} commands have something to make again"
-        if stale
+        f"{found} of {len(every)} commands have something to make again"
+        if found
         else "all generated files are current"
     )
-    return 1 if stale else 0
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -40,14 +40,3 @@ def test_an_unknown_name_is_an_attribute_error():
         [sys.executable, "-c", "import sordino; sordino.Nothing"], capture_output=True, text=True, check=False
     )
     assert "has no attribute 'Nothing'" in done.stderr
-
-
-def test_one_class_name_is_one_class():
-    """In all of the package: a name that stands for two things makes a reader ask which."""
-    places: dict[str, list[str]] = {}
-    root = Path(sordino.__file__).parent
-    for path in root.rglob("*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(str(path.relative_to(root)))
-    assert {name: where for name, where in places.items() if len(where) > 1} == {}

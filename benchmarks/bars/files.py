@@ -48,14 +48,19 @@ def parquet_lines(folder):
 
         ours()
         theirs = duckdb.connect()
-        yield f"{name}, Parquet of {ROWS:,}, times DuckDB", ratio(
-            ours, lambda sql=sql, one=theirs: one.sql(f"select {sql} from '{path}'").fetchall(), 5
-        ), bar
+        yield (
+            f"{name}, Parquet of {ROWS:,}, times DuckDB",
+            ratio(ours, lambda sql=sql, one=theirs: one.sql(f"select {sql} from '{path}'").fetchall(), 5),
+            bar,
+        )
 
 
 def csv_lines(folder):
     """Open a file and release one median, times DuckDB's reader taking the median of the same column."""
-    for name, quoting, bar in (("CSV", csv.QUOTE_MINIMAL, 4.0), ("CSV, texts quoted", csv.QUOTE_NONNUMERIC, 6.0)):
+    for name, quoting, bar in (
+        ("CSV", csv.QUOTE_MINIMAL, 4.0),
+        ("CSV, texts quoted", csv.QUOTE_NONNUMERIC, 6.0),
+    ):
         path = Path(folder) / f"{len(name)}.csv"
         write_csv(path, quoting)
 
@@ -64,9 +69,15 @@ def csv_lines(folder):
 
         ours()
         theirs = duckdb.connect()
-        yield f"{name} of {RECORDS:,}: open and median, times DuckDB", ratio(
-            ours, lambda path=path, one=theirs: one.sql(f"select median(income) from '{path}'").fetchall(), 5
-        ), bar
+        yield (
+            f"{name} of {RECORDS:,}: open and median, times DuckDB",
+            ratio(
+                ours,
+                lambda path=path, one=theirs: one.sql(f"select median(income) from '{path}'").fetchall(),
+                5,
+            ),
+            bar,
+        )
 
 
 def lines():

@@ -115,14 +115,11 @@ def clipped_rows():
 
 
 def free_rows():
-    """Counts, histograms and plain means."""
+    """Counts and histograms."""
     bins = sd.Histogram("x", edges=tuple(range(8)))
-    mean = sd.Mean("x", low=0, high=7)
     for price in (sd.Pure(0.1), sd.Pure(1), sd.Pure(3), sd.Concentrated(0.005), sd.Concentrated(0.5)):
         for name, asked in (("count above", sd.CountAbove("x", threshold=3)), ("histogram", bins)):
             yield name, str(price), *free_line(asked, 1001, price)
-    for price in (sd.Concentrated(0.005), sd.Concentrated(0.5)):
-        yield "mean, concentrated", str(price), *free_line(mean, 1001, price)
 
 
 def tables():

@@ -16,14 +16,16 @@ def cells():
 
 def tables():
     """Half widths over e95, and what becomes of the error."""
-    for title, chosen in (
+    for title, chosen, each in (
         (
             "Half width of a median's bar over e95, on the shapes on which constants were chosen.",
             bar_widths.SHAPES,
+            False,
         ),
-        ("The same on other shapes.", bar_widths.OTHERS),
+        ("The same on other shapes.", bar_widths.OTHERS, False),
+        ("The same on other shapes, e95 of each column by itself.", bar_widths.OTHERS, True),
     ):
-        yield title, bar_widths.COLUMNS, bar_widths.rows_of(chosen)
+        yield title, bar_widths.COLUMNS, bar_widths.rows_of(chosen, each=each)
     yield (
         "Error of the answer beside a bar with each constant moved, over the error as shipped.",
         COLUMNS,

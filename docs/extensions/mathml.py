@@ -37,6 +37,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
     made = re.sub(r"(\d,)</mn><mn>(?=\d)", r"\1", made)
     made = re.sub(r'(?:<mi mathvariant="normal">\w</mi>){2,}', _one_word, made)
     made = re.sub(r"<mo( [^>]*)?>(&#x0002F;|&#x0007C;|&#x02016;|‖|\|)</mo>", _close, made)
+    made = re.sub(r"<msqrt>((?:<mrow>)?<mi>\w</mi>(?:</mrow>)?)</msqrt>", _tall, made)
     left = re.search(r">(\\[^<]*)<", made)
     if left:
         raise ValueError(f"{left.group(1)} in {latex}")
@@ -46,6 +47,11 @@ def mathml(latex: str, *, display: bool = False) -> str:
 def _close(found: re.Match[str]) -> str:
     """Bars and strokes without the room that an operator has."""
     return f'<mo{found.group(1) or ""} lspace="0" rspace="0">{found.group(2)}</mo>'
+
+
+def _tall(found: re.Match[str]) -> str:
+    """A root of one low letter as tall as its sign, which else sinks below the line."""
+    return f'<msqrt><mpadded height="0.75em">{found.group(1)}</mpadded></msqrt>'
 
 
 def _one_word(found: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import io
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOTS = (Path(__file__).resolve().parents[1], Path(__file__).resolve().parents[2])
@@ -57,6 +57,16 @@ def _file(name: str) -> Path | None:
 @functools.cache
 def _digest(path: Path) -> str:
     """Digest the lines that do something."""
+    return _short(line for _, line in _lines(path))
+
+
+def _short(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8]
+
+
+@functools.cache
+def _lines(path: Path) -> tuple[tuple[int, str], ...]:
+    """The lines that do something, with their numbers: no comments, docstrings, blank lines and imports."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
     silent: set[int] = set()
@@ -67,8 +77,46 @@ def _digest(path: Path) -> str:
         if token.type == tokenize.COMMENT:
             row, column = token.start
             lines[row - 1] = lines[row - 1][:column]
-    kept = [line.rstrip() for row, line in enumerate(lines, 1) if row not in silent and line.strip()]
-    return hashlib.sha256("\n".join(kept).encode()).hexdigest()[:8]
+    kept = ((row, line.rstrip()) for row, line in enumerate(lines, 1) if row not in silent)
+    return tuple((row, line) for row, line in kept if line)
+
+
+def source(file: str) -> Path | None:
+    """The path of a file of ours; None for what is not."""
+    path = Path(file)
+    ours = any(path.is_relative_to(root / name) for root in ROOTS for name in OURS)
+    return path if ours and path.is_file() else None
+
+
+@functools.cache
+def pieces(path: Path) -> dict[str, str]:
+    """Digests of every function and method of a file by its name, and under no name of all that stands outside them.
+
+    Example:
+        >>> found = pieces(Path(__file__))
+        >>> {"pieces", "digests", ""} <= set(found)
+        True
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions: dict[str, tuple[int, int]] = {}
+    classes = [(f"{node.name}.", node.body) for node in tree.body if isinstance(node, ast.ClassDef)]
+    for prefix, body in [("", tree.body), *classes]:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+                functions[prefix + node.name] = first, node.end_lineno or node.lineno
+    inside = {row for first, last in functions.values() for row in range(first, last + 1)}
+    found = {
+        name: _short(line for row, line in _lines(path) if first <= row <= last)
+        for name, (first, last) in functions.items()
+    }
+    return found | {"": _short(line for row, line in _lines(path) if row not in inside)}
+
+
+def everything() -> frozenset[str]:
+    """Digests of all pieces of all our files as they are now."""
+    files = {path for root in ROOTS for name in OURS for path in (root / name).rglob("*.py")}
+    return frozenset(digest for path in files for digest in pieces(path).values())
 
 
 def _is_text(node: ast.AST) -> bool:

@@ -214,7 +214,7 @@ def clipped(bar: Interval, *, several: bool = False) -> str:
     number = "numbers" if bar.simultaneous else "number"
     said = (
         f"In {100 * bar.level:g} of 100 such releases the same {number} {whose}, with values cut to {ends}, {inside}: "
-        "a value beyond counts as the nearer end. "
+        "a value outside is set to the nearer end. "
     )
     if bar.covers == "population":
         said += "The chance is over the sample and the noise, and approximate: it rests on the central limit theorem. "

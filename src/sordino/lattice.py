@@ -105,6 +105,8 @@ class Lattice:
 
     def real(self, k: int | Fraction) -> Fraction:
         """The number for which k steps stand."""
+        if not self.origin and isinstance(k, int):  # one number instead of two
+            return Fraction(self.step.numerator * k, self.step.denominator)
         return self.origin + self.step * k
 
     def reals(self, many: Iterable[int]) -> list[Fraction]:
@@ -141,8 +143,16 @@ class Lattice:
             >>> Lattice().inside(Fraction(19, 2), Fraction(1, 3), Fraction(26, 3))
             Fraction(8, 1)
         """
-        first, last = -(-(low - self.origin) // self.step), (high - self.origin) // self.step
-        return self.real(min(max(round((value - self.origin) / self.step), first), last))
+        if self.origin:
+            value, low, high = value - self.origin, low - self.origin, high - self.origin
+        above, below = self.step.numerator, self.step.denominator  # in whole numbers: many groups come here
+        first = -(-low.numerator * below // (low.denominator * above))
+        last = high.numerator * below // (high.denominator * above)
+        steps, size = value.numerator * below, value.denominator * above
+        nearest, rest = divmod(steps, size)
+        if 2 * rest > size or (2 * rest == size and nearest % 2):  # half to even
+            nearest += 1
+        return self.real(min(max(nearest, first), last))
 
     def holds(self, number: float) -> bool:
         """Whether a published number is the float of a point.

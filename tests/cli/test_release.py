@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -12,7 +11,7 @@ from sordino.catalogue import statistics
 from sordino.cli import main
 from sordino.ledger import Ledger
 from sordino.privacy import Pure
-from sordino.session.release import Release
+from tests.support.schemas import valid
 
 CANARY = 73914628.53  # one row, far from all others; its digits are too many to appear by chance
 TRACES = (
@@ -96,7 +95,7 @@ def test_without_yes_it_asks_and_no_means_no(run, monkeypatch):
 def test_json_follows_the_schema_and_a_token_costs_once(run):
     _, first, _ = run(f"{MEDIAN} --epsilon 0.5 {DATA} --yes --json --token t1")
     record = json.loads(first)
-    jsonschema.validate(record, Release.schema())
+    valid(record)
     code, again, err = run(f"{MEDIAN} --epsilon 0.5 {DATA} --yes --json --token t1")
     assert (code, again) == (0, first)
     assert "costs       nothing" in err
@@ -204,7 +203,7 @@ def test_every_statistic_is_released_from_options_made_of_its_fields_and_leaks_n
     code, out, err = run(f"{example(kind)} {price} --data people.npz --ledger {location} --yes --json")
     assert code == 0, err
     record = json.loads(out)
-    jsonschema.validate(record, Release.schema())
+    valid(record)
     told = out + err + run(f"explain 1 --ledger {location}")[1] + run(f"ledger export {location}")[1]
     # The answer itself is noise about the data; every other word must be free of the unique value.
     for answer in (record["value"], *record["public"].values(), record["interval"] or {}):

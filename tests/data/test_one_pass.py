@@ -83,6 +83,4 @@ def test_a_sample_that_misleads_costs_a_second_pass_and_no_row(monkeypatch):
     monkeypatch.setattr(one_pass, "SAMPLE", ROWS // 2)
     grid = RowLattice(0, 100_000, step=1)
     requests = (Request("x", grid, windows=(Window(LAST, 100),)),)
-    same(
-        one_pass.summarise_column(values, grid, requests), summarise_together(coded(values, grid), requests)
-    )
+    same(one_pass.summarise_column(values, grid, requests), summarise_together(coded(values, grid), requests))

@@ -2,10 +2,12 @@
 
 import json
 import re
+import runpy
 
 import pytest
 
 from docs import generated
+from docs.traced import Trace
 from reproductions import dependencies
 from tests.support.places import ROOT
 
@@ -40,7 +42,10 @@ def test_every_command_is_recorded_with_modules_that_exist():
 
 
 def forget():
-    for kept in (dependencies._file, dependencies._digest, dependencies._imported, dependencies._homes):
+    for kept in (
+        dependencies._file, dependencies._digest, dependencies._imported, dependencies._homes, dependencies._lines,
+        dependencies.pieces,
+    ):  # fmt: skip
         kept.cache_clear()
 
 
@@ -92,6 +97,32 @@ def test_a_module_that_moves_is_not_stale(copied):
     after = digests()
     assert "sordino.near_by" in after
     assert generated.changed(after, before) == []
+
+
+def test_only_functions_that_ran_make_a_traced_file_stale(copied):
+    folder, _ = copied
+    law = folder / "noise/law/sampler.py"
+    law.write_text("SIDES = 6\n\n\ndef draw():\n    return 4\n\n\ndef other():\n    return 5\n")
+    forget()
+    spoken = runpy.run_path(str(law))
+    with Trace() as trace:
+        spoken["draw"]()
+    record = f"{generated.TRACED} {' '.join(trace.digests())}"
+
+    def why():
+        forget()
+        return generated.stale(None, record)
+
+    assert len(record.split()) == 3  # the function, and what stands outside functions
+    assert why() is None
+    law.write_text(law.read_text().replace("return 5", "return 6").replace("return 4", "return 4  # by dice"))
+    law.rename(folder / "noise/moved.py")
+    assert why() is None
+    moved = folder / "noise/moved.py"
+    before = moved.read_text()
+    for old, new in (("return 4", "return 3"), ("SIDES = 6", "SIDES = 8")):
+        moved.write_text(before.replace(old, new))
+        assert why() == "1 of the 2 functions that made it have changed"
 
 
 def test_stale_files_are_named_with_their_command(capsys, monkeypatch, tmp_path):

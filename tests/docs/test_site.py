@@ -88,6 +88,8 @@ def test_a_formula_that_is_not_understood_is_refused():
     assert "ℝ" in mathml(r"\mathbb R")
     assert "<mi>LS</mi>" in mathml(r"\mathrm{LS}_j")
     assert "⌈" in mathml(r"\Bigl\lceil x\Bigr\rceil")
+    assert "<mpadded" in mathml(r"\sqrt n")
+    assert "<mpadded" not in mathml(r"\sqrt{x^2}")
 
 
 @pytest.mark.parametrize(

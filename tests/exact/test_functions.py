@@ -191,3 +191,11 @@ def test_the_tracker_itself_notices_a_sloppy_formula():
     y = x * 1.1
     assert (y - 1.1).error.upper() > 2.0**-53
     assert ((y + 1e9) - 1e9).relative() > 2.0**-30
+
+
+@pytest.mark.parametrize("functions", [ARRAYS, SCALARS], ids=["arrays", "scalars"])
+def test_far_below_zero_the_exponential_less_one_is_minus_one(functions):
+    """Where powers of two end: 708 nats and more."""
+    for x in (-700.0, -709.0, -745.2, -950.0, -1e4, -1e9, -1e300):
+        found = functions.expm1(np.array([x]))[0] if functions is ARRAYS else functions.expm1(x)
+        assert found == -1

@@ -11,7 +11,7 @@ from flint import arb
 from sordino.errors import ParameterError
 from sordino.exact import bits as module
 from sordino.exact.balls import precision, rational
-from sordino.exact.bits import Ladder
+from sordino.exact.bits import Ladder, SeededBits
 from tests.support.exact_harness import Scripted
 
 F = Fraction
@@ -151,3 +151,13 @@ def test_the_table_is_shared_and_checked():
         Ladder(F(-1), 3)
     with pytest.raises(ParameterError):
         Ladder(F(1), 0)
+
+
+@pytest.mark.parametrize("rate", [600, 709, 950, 1500, 10**5, 10**9])
+def test_steep_ladders_choose_the_lowest_level_that_has_mass(rate):
+    """Where weights end before floats do: the first level with mass outweighs all others by more than e^500."""
+    masses = np.array([[1.0, 1.0, 1.0], [1e-30, 1e-30, 1.0], [0.0, 0.25, 1.0]])
+    exact = [[10**40, 10**40, 10**40], [10**10, 10**10, 10**40], [0, 1, 4]]
+    for seed in range(5):
+        given = {"error": 2.0**-49, "spare": 2.0**-102, "exact": exact.__getitem__, "bits": SeededBits(seed)}
+        assert Ladder.of(Fraction(rate), 3).choose(masses, **given).tolist() == [0, 0, 1]

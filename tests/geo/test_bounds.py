@@ -39,6 +39,7 @@ def violation(bound, u, g, growth):
     return (np.log(bound)[:, None] - np.log(bound)[None, :] - allowed).max()
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("growth", ["exponential", "linear"])
 @pytest.mark.parametrize("scope", SCOPES)
 @pytest.mark.parametrize("name", CURVES)

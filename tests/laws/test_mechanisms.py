@@ -1,5 +1,6 @@
 """Privacy of mechanisms on the statistics' own tiny worlds: every dataset, every neighbour, exact output laws."""
 
+import dataclasses
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -206,6 +207,33 @@ def test_the_add_remove_slope_under_replace_one_is_refuted():
     laws = {rows: wrong.joint_law(rows) for rows in sets}
     worst = max(abs(math.log(laws[one][key] / laws[other][key])) for one, other in pairs for key in laws[one])
     assert worst > 2.5
+
+
+def recursive_loss(mechanism, common, gone, come):
+    laws = [mechanism.joint_law([*common, row]) for row in (gone, come)]
+    return max(abs(math.log(laws[0][key] / laws[1][key])) for key in laws[0]) / float(mechanism.price.epsilon)
+
+
+def test_a_quantile_that_is_alone_on_its_level_spends_its_price(monkeypatch):
+    """One of the worst tables for q = 0.9, and quartiles whose three nodes are at their worst at once."""
+    lattice = FiniteLattice(Fraction(0), Fraction(1), 30)
+    mechanism = RecursiveQuantiles(
+        price=Pure(1), qs=(Fraction(9, 10),), lattice=lattice, dither=0, tight=True, neighbors=REPLACE
+    )
+    common = [0] * 8 + [29]
+    assert 0.96 < recursive_loss(mechanism, common, 30, 0) <= 1
+    quartiles = dataclasses.replace(
+        mechanism, price=Pure(24), qs=(Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)),
+        lattice=FiniteLattice(Fraction(0), Fraction(1), 6),
+    )  # fmt: skip
+    assert 0.96 < recursive_loss(quartiles, [0, 0, 0, 1, 3, 3, 3, 4, 6, 6], 0, 6) <= 1
+    honest = RecursiveQuantiles.slope
+    monkeypatch.setattr(
+        RecursiveQuantiles,
+        "slope",
+        lambda self, phi, *, alone: honest(self, phi, alone=alone) * Fraction(11, 10),
+    )
+    assert recursive_loss(mechanism, common, 30, 0) > 1
 
 
 @pytest.mark.parametrize("relation", [REPLACE, ADD], ids=lambda relation: relation.value)

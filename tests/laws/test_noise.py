@@ -155,7 +155,13 @@ def test_the_exact_sampler_draws_this_law_and_not_one_30_percent_off(noise):
 # What is promised ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+OFTEN = (0.1, 1.0, 4.0)
+"""At these every family is held to its pure price in every run, at the others in the slow one."""
+
+
+@pytest.mark.parametrize(
+    "epsilon", [pytest.param(one, marks=() if one in OFTEN else pytest.mark.slow) for one in EPSILONS]
+)
 @pytest.mark.parametrize("family", promising(Pure), ids=lambda family: family.name)
 def test_pure_calibrations_keep_their_promise(family, epsilon):
     for share in (0.0, *SHARES):

@@ -33,6 +33,8 @@ REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 MECHANISMS = catalogue.mechanisms()
 USED = {"propose-test-release": 0.45}
 """What is seen at least of a price, where a test takes half of it."""
+WHOLE = {"order-interval"}
+"""Replayed case by case in every run: few of its cases, which are quick, show most of what it spends."""
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,7 @@ USED = {"propose-test-release": 0.45}
 def test_every_mechanism_keeps_its_price_on_every_path(name, pairwise):
     """Both relations, one and three rows per person, every kind of price; the replay is not vacuous."""
     worst = 0.0
-    for seen in survey(MECHANISMS[name], pairwise=pairwise):
+    for seen in survey(MECHANISMS[name], pairwise=pairwise and name not in WHOLE):
         assert seen.replay.problems == [], seen.case.label
         worst = max(worst, seen.replay.worst)
     assert worst > USED.get(name, 0.6)

@@ -279,6 +279,9 @@ def test_groups_have_bars_each_and_together():
     assert np.mean([one.high - one.low for one in both]) > np.mean([one.high - one.low for one in each])
     gap = people.release_by("g", ["a", "b", "c"], mean, sd.Pure(1), interval=Population(0.95), tight=True)
     assert gap.difference("a", "b").low < 0 < gap.difference("a", "b").high
+    assert all(one.approximate and one.cut is None for one in gap.interval)
+    assert "approximate: it rests on the central limit theorem" in " ".join(gap.explain().split())
+    assert "about 90.25 % interval for the population" in str(gap.difference("a", "b"))
 
 
 def test_means_that_were_cut_differently_have_no_difference():
@@ -297,7 +300,7 @@ def test_groups_are_explained_in_one_paragraph_and_a_histogram_is_labelled_above
     people = sd.open(table, budget=sd.Pure(50))
     release = people.release_by("g", ["a", "b"], sd.Mean("x", low=0, high=1e8), sd.Pure(2), interval=0.95)
     told = " ".join(release.explain().split())
-    assert told.count("a value beyond counts as the nearer end") == 1
+    assert told.count("a value outside is set to the nearer end") == 1
     assert f"fewer than {max(bar.beyond for bar in release.interval)} rows lie beyond" in told
     counted = people.release(sd.Histogram("x", edges=(0, 2e4, 4e4, 9e4)), sd.Pure(0.1), interval=0.95)
     (axes,) = counted.plot().axes

@@ -24,6 +24,17 @@ for name in sys.argv[1:]:
             print(f"{seen.case.label}, {seen.contribution} rows: {seen.replay.problems[0]}")
             sys.exit(1)
 """
+GROUPS = """
+import sys
+from sordino import catalogue
+from sordino.testing.group_laws import grouped_as_alone
+from sordino.testing.joint_draws import drawn_together
+for name in sys.argv[1:]:
+    for law in (grouped_as_alone, drawn_together):
+        for problem in law(catalogue.mechanisms()[name]):
+            print(problem)
+            sys.exit(1)
+"""
 
 
 def main() -> int:
@@ -66,7 +77,7 @@ def noticed(mutant: dict[str, str], copy: Path) -> str:
         return f"stale: {mutant['file']} does not contain the line any more"
     plant(path, honest.replace(mutant["old"], mutant["new"]))
     kind, *rest = mutant["law"].split()
-    command = [sys.executable, "-c", REPLAY, *rest]
+    command = [sys.executable, "-c", GROUPS if kind == "groups" else REPLAY, *rest]
     if kind == "tests":
         paths = [part for part in rest if not part.startswith("tests/") or (ROOT / part).exists()]
         command = [
@@ -92,9 +103,12 @@ def noticed(mutant: dict[str, str], copy: Path) -> str:
         plant(path, honest)
     if ran.returncode == 0:
         return "nothing was noticed"
-    words = (ran.stdout.strip() or ran.stderr.strip()).splitlines()
-    failed = [line for line in words if line.startswith("FAILED")] or words[-1:]
-    return f"killed: {failed[0][:150] if failed else ''}"
+    words = ran.stdout.strip().splitlines()
+    failed = [line for line in words if line.startswith("FAILED")] if kind == "tests" else words
+    if not failed:  # a module that cannot be imported, or a law that broke down, has noticed nothing
+        said = (ran.stderr.strip() or ran.stdout.strip()).splitlines()
+        return f"broken: {said[-1][:150] if said else ran.returncode}"
+    return f"killed: {failed[0][:150]}"
 
 
 if __name__ == "__main__":

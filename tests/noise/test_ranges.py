@@ -99,7 +99,6 @@ def test_a_price_that_floats_take_for_nothing_is_refused_and_does_not_divide():
         sd.StudentT.calibrate(sd.Concentrated(Fraction("329.899")), smoothing=Fraction("7.57241574370297"))
 
 
-
 def test_laplace_noise_with_a_global_bound_uses_delta():
     delta = Fraction(1, 10)
     found = sd.Laplace.calibrate(sd.Approx(1, delta), smoothing=0)

@@ -147,6 +147,9 @@ def test_an_error_bar_is_planned_with_its_price():
     assert "half of the error bars (for the sample, 95 times in 100) are narrower than" in str(barred)
     median = plan(MEDIAN, sd.Pure(1), rows=500, tables=2, interval=0.95, only_default=True).default
     assert median.width > median.median
+    whole = plan(MEDIAN, sd.Pure(1), rows=500, tables=2, interval=sd.Population(0.95), only_default=True)
+    assert whole.default.width > 2 * 1.9 * whole.sampling_error
+    assert "without privacy such an interval would be about" in str(whole)
 
 
 def test_progress_counts_to_the_end():

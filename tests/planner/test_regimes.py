@@ -28,29 +28,22 @@ TAILS = sd.TailCounts("x", centre=60_000.0, radii=(20_000, 80_000), **BOUNDS)
 LOG, PURE, RHO = "log-normal", sd.Pure(1), sd.Concentrated(0.125)
 REGIMES = [
     # what is asked, price, relation, rows, shape, hints, the option that a release takes
-    (MEDIAN, RHO, REPLACE, 160, "normal", {}, "quantile"),
-    (sd.Median("x", missing="drop", **BOUNDS), sd.Approx(1, 1e-6), REPLACE, 160, LOG, {}, "quantile"),
     (MEDIAN, PURE, REPLACE, 12, LOG, {}, "quantile"),
-    (MEDIAN, PURE, REPLACE, 40, LOG, ROUGH, "quantile"),
     (MEDIAN, PURE, REPLACE, 40, "uniform", {"tight": True}, "quantile"),
     (MEDIAN, PURE, REPLACE, 24, "normal", {"interval": 0.9}, "quantile + error bar"),
     (MEAN, PURE, REPLACE, 12, LOG, {}, "plain-or-cut"),
-    (MEAN, RHO, REPLACE, 500, LOG, {}, "plain-or-cut"),
     (MEAN, PURE, ADD, 160, LOG, {"tight": True}, "plain-or-cut (tight=True)"),
     (MEAN, PURE, REPLACE, 160, "heaped-pay", {"loose": True}, "auto-clip (loose=True)"),
     (MEAN, PURE, REPLACE, 160, "uniform", {"tight": True}, "laplace (global)"),
     (MEAN, RHO, REPLACE, 160, "uniform", {"tight": True}, "gaussian (global)"),
-    (MEAN, PURE, REPLACE, 160, "uniform", {"interval": 0.9, "tight": True}, "laplace (global)"),
     (MEAN, PURE, REPLACE, 160, "normal", {"symmetric": True}, "symmetric-mean"),
     (VARIANCE, RHO, REPLACE, 12, LOG, {}, "arsinh-normal"),
     (DEVIATION, PURE, REPLACE, 160, "uniform", {"tight": True}, "plain-or-cut-squares (tight=True)"),
     (DEVIATION, sd.Pure(8), ADD, 40, LOG, {"tight": True}, "inverse-sensitivity"),
-    (TRIMMED, RHO, REPLACE, 160, LOG, {}, "arsinh-normal"),
     (TRIMMED, PURE, REPLACE, 160, LOG, {"interval": 0.9}, "polyplace + error bar"),
     (QUARTERS, sd.Pure(8), REPLACE, 80, LOG, {}, "inverse-sensitivity"),
     (sd.Maximum("x", **BOUNDS), PURE, REPLACE, 400, LOG, {"loose": True}, "quantile"),
     (sd.Maximum("x", **BOUNDS), PURE, REPLACE, 160, "uniform", {"tight": True}, "extreme"),
-    (sd.Minimum("x", **BOUNDS), PURE, REPLACE, 24, LOG, {}, "extreme"),
     (sd.Minimum("x", **BOUNDS), PURE, REPLACE, 160, LOG, ROUGH, "extreme"),
     (THREE, PURE, REPLACE, 60, "uniform", {"tight": True}, "recursive-quantiles"),
     (sd.Count("x"), sd.Pure(0.1), ADD, 160, "uniform", {}, "geometric"),
@@ -63,6 +56,14 @@ REGIMES = [
     (sd.Triangles(vertices=18), sd.Concentrated(0.02), EDGE, None, "random-graph", {}, "piecewise-laplace"),
 ]
 LONG = [
+    # further regimes of an option that has one above
+    (MEDIAN, RHO, REPLACE, 160, "normal", {}, "quantile"),
+    (sd.Median("x", missing="drop", **BOUNDS), sd.Approx(1, 1e-6), REPLACE, 160, LOG, {}, "quantile"),
+    (MEDIAN, PURE, REPLACE, 40, LOG, ROUGH, "quantile"),
+    (MEAN, RHO, REPLACE, 500, LOG, {}, "plain-or-cut"),
+    (MEAN, PURE, REPLACE, 160, "uniform", {"interval": 0.9, "tight": True}, "laplace (global)"),
+    (TRIMMED, RHO, REPLACE, 160, LOG, {}, "arsinh-normal"),
+    (sd.Minimum("x", **BOUNDS), PURE, REPLACE, 24, LOG, {}, "extreme"),
     # searches with many steps: ten to forty seconds each
     (VARIANCE, PURE, REPLACE, 400, LOG, {}, "plain-or-cut-squares"),
     (DEVIATION, PURE, ADD, 400, LOG, {}, "plain-or-cut-squares"),

@@ -114,7 +114,14 @@ def apart(radii, law):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("dimension", "norm"), [(1, 2.0), (2, 1.0), (2, math.inf), (3, 2.0)])
+@pytest.mark.parametrize(
+    ("dimension", "norm"),
+    [
+        (1, 2.0),
+        (2, 1.0),
+        *(pytest.param(*more, marks=pytest.mark.slow) for more in ((2, math.inf), (3, 2.0))),
+    ],
+)
 def test_draws_follow_the_radial_law_and_not_one_of_another_slope(dimension, norm):
     mechanism = RadialLaplace(price=Pure(1), norm=norm)
     reading = reading_of(dimension, norm, seed=5, mechanism=mechanism)

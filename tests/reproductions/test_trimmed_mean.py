@@ -113,7 +113,13 @@ def test_the_order_of_the_lines_at_smoke_scale():
 
 
 @pytest.mark.parametrize(
-    "name", ["bun-2019-figure-3", "bun-2019-figure-4", "bun-2019-figure-5", "bun-2019-figure-6"]
+    "name",
+    [
+        "bun-2019-figure-3",
+        "bun-2019-figure-4",
+        "bun-2019-figure-5",
+        pytest.param("bun-2019-figure-6", marks=pytest.mark.slow),
+    ],
 )
 def test_the_other_settings_run(name):
     result = experiments()[name].run("smoke")

@@ -3,13 +3,13 @@
 import json
 from fractions import Fraction
 
-import jsonschema
 import numpy as np
 import pytest
 
 import sordino as sd
 from sordino.errors import ParameterError, SordinoError, Unsupported
 from sordino.reading.split import Split
+from tests.support.schemas import valid
 
 CANARY = "zzcanaryzz"
 PRICE = sd.Approx(2, Fraction(1, 10**6))
@@ -45,7 +45,7 @@ def test_every_statistic_has_groups_that_are_found(neighbors, asked):
     assert list(answer.groups) == ["Bern", "Linz", "Ulm"]
     assert answer.guarantee == PRICE
     assert session.remaining == sd.Approx(98, Fraction(999, 10**6))
-    jsonschema.validate(answer.to_dict(), sd.Release.schema())
+    valid(answer.to_dict())
     again = sd.Release.from_json(answer.to_json())
     assert again == answer
     assert "found" in answer.explain()

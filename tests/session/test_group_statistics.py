@@ -109,3 +109,14 @@ def test_a_group_among_others_has_the_law_of_its_rows(kind, price):
     assert two_samples(together, alone) < 5
     moved = Counter({key + 1: many for key, many in alone.items()})
     assert two_samples(together, moved) > 5  # another law is noticed
+
+
+@pytest.mark.parametrize("epsilon", [1000, 1500, 1e9])
+def test_prices_beyond_the_range_of_floats_tell_the_truth(epsilon):
+    """Slopes above 700 nats: extremes of groups, one of them empty, and a range of quantiles."""
+    people = sd.open({"g": G, "x": X}, budget=sd.Pure(1e12), neighbors="add-remove-one", rows=3000)
+    found = people.release_by("g", GROUPS, ASKED["maximum"][0], sd.Pure(epsilon)).groups
+    for key in ("a", "b"):
+        assert abs(float(found[key]) - X[key == G].max()) <= 8
+    statistic, truth, _ = ASKED["interquantile range"]
+    assert people.release(statistic, sd.Pure(epsilon)).value == truth(X)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -12,6 +11,7 @@ import sordino as sd
 from sordino.errors import ParameterError
 from sordino.reading.split import MOST, Split
 from sordino.session.release import Release
+from tests.support.schemas import valid
 
 REGIONS, SEXES = ["north", "south"], ["f", "m"]
 PEOPLE = {
@@ -51,7 +51,7 @@ def test_the_record_is_kept_and_read_back(people):
                                     sd.Pure(1000))  # fmt: skip
         again = Release.from_json(release.to_json())
         assert again.groups == release.groups
-        jsonschema.validate(release.to_dict(), Release.schema())
+        valid(release.to_dict())
         assert "by region, sex" in repr(release)
         assert "keys of region, sex came with the question" in release.explain(10_000)
         frame = release.to_frame("polars")

@@ -4,7 +4,6 @@ import json
 import traceback
 from dataclasses import fields
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -15,6 +14,7 @@ from sordino.ledger import Ledger
 from sordino.privacy import replace_one_from_add_remove
 from sordino.session.quote import prepare
 from sordino.session.release import Release
+from tests.support.schemas import valid
 
 AGES = {"age": np.array([31.0, 45.0, 28.0, 60.0, 17.0]), "region": np.array(["n", "s", "n", "s", "n"])}
 MEDIAN = sd.Median("age", low=0, high=120, step=1)
@@ -238,7 +238,7 @@ def test_no_value_raises_after_the_debit(statistic, relation):
         session = sd.open({"x": column}, budget=sd.Pure(1), neighbors=relation)
         release = session.release(statistic, sd.Pure(1))
         assert session.remaining == sd.Pure(0), name
-        jsonschema.validate(release.to_dict(), Release.schema())
+        valid(release.to_dict())
         assert Release.from_json(release.to_json()) == release
 
 

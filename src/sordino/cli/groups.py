@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,5 +126,11 @@ def _listed(file: str, named: list[str]) -> list[Any]:
 
 
 def _numbers(keys: list[str]) -> list[Any]:
-    """Whole numbers where all keys of a column are, else texts."""
-    return [int(key) for key in keys] if all(key.lstrip("-").isdigit() for key in keys) else list(keys)
+    """Whole numbers where all keys of a column are written as such, else texts: 01 is the name of a precinct.
+
+    Example:
+        >>> _numbers(["1", "20", "-3"]), _numbers(["01", "20"])
+        ([1, 20, -3], ['01', '20'])
+    """
+    whole = all(re.fullmatch(r"0|-?[1-9][0-9]*", key) for key in keys)
+    return [int(key) for key in keys] if whole else list(keys)

@@ -112,6 +112,11 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
         ),
         click.option("--where", multiple=True, metavar="COND", help="Only rows with, e.g., 'age>=18'."),
         *by_options("Answer for every group of a column, or of several: --by region,sex."),
+        click.option(
+            "--scale",
+            type=click.Choice(["own", "shared"]),
+            help="Whether every group searches its own interval, or means of all are cut to a shared one.",
+        ),
         *interval_options("Error bars that cover with this probability, e.g. 0.95."),
         click.option(
             "--mechanism", metavar="NAME", help="Instead of the default one, as `sordino plan` lists them."
@@ -145,6 +150,8 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     by = split(options)
     conditions = tuple(Condition.of(text) for text in options["where"])
     interval = interval_of(options)
+    if options["scale"] is not None:
+        hints["scale"] = options["scale"]
     asking = {"interval": interval, "by": by, **hints}
     if options["dry_run"]:
         from sordino.cli.dry_run import dry_run
@@ -254,7 +261,7 @@ def _reading(data: str, decimal: str, *, quoted: bool) -> None:
     if data.endswith(TEXT):
         like, other = ("1234,5", "1.234") if decimal == "," else ("1234.5", "1,234")
         render.note(
-            f"  reads       numbers like {like}; {other}, 12 kg and dates are none and follow --missing"
+            f"  reads       numbers like {like}; {other}, 12 kg and dates are not numbers (see --missing)"
         )
         if decimal == ".":
             render.note("              with decimal commas: --decimal ,")

@@ -16,7 +16,7 @@ from sordino.errors import ParameterError
 )
 @click.argument("location", metavar="LEDGER")
 @click.option("--out", required=True, metavar="FILE", help="The page to write, an .html file.")
-@click.option("--title", metavar="TEXT", help="What stands on top; by default what the ledger is for.")
+@click.option("--title", metavar="TEXT", help="The title of the report; by default what the ledger is for.")
 @click.option("--releases", metavar="3-9", help="Which releases are shown; by default all.")
 @click.option(
     "--for",

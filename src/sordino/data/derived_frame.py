@@ -1,8 +1,8 @@
 """Derived columns in engines: the program of `sordino.data.steps`, written as expressions of a lazy frame.
 
-What is used more than once becomes a column of the frame. Optimisers of PostgreSQL, of its bridge and of Spark would
-write such columns out again wherever they are used; a limit that no table reaches, or a list of one element, keeps each
-level apart.
+What is used more than once becomes a column of the frame. Optimisers of PostgreSQL and of its bridge would write such
+columns out again wherever they are used; a limit that no table reaches keeps each level apart. On Spark not even that
+does: there numpy runs the program on the executors (`sordino.data.spark_derived`).
 """
 
 from __future__ import annotations
@@ -148,18 +148,15 @@ def _apart(frame: Frame) -> Frame:
     """The same rows, behind what an optimiser does not look through."""
     if frame.implementation.is_ibis():
         return frame.head(BARRIER)
-    if frame.implementation.is_pyspark():
-        from pyspark.sql import functions
-
-        native: Any = nw.to_native(frame)
-        one = functions.explode(functions.array(functions.lit(0))).alias(f"{STEP}_apart")
-        rows = native.select(*(name for name in native.columns if name != f"{STEP}_apart"), one)
-        return nw.from_native(rows).lazy()
     return frame
 
 
 def with_formulas(frame: Frame, schema: Mapping[str, Any], formulas: Mapping[str, Formula]) -> Frame:
     """The frame with a column for every formula: doubles, or the places of groups; null where a row has none."""
+    if frame.implementation.is_pyspark():
+        from sordino.data.spark_derived import with_formulas_there
+
+        return nw.from_native(with_formulas_there(nw.to_native(frame), formulas)).lazy()
     run, found = FrameSteps(STEP), []
     for name, formula in formulas.items():
         term = _term(run, schema, formula, server=frame.implementation.is_ibis())

@@ -97,6 +97,7 @@ class FarGroups:
         count: Answers a request about categories for some groups at once.
         alone: Answers any request about one group.
         check: Refuses what the schema cannot answer.
+        each: Answers one request for sums of each of some groups at once, where the engine can.
     """
 
     def __init__(
@@ -107,8 +108,10 @@ class FarGroups:
         count: Callable[[Split, Cells], Iterable[Summary]],
         alone: Callable[[Split, Ask], Summary],
         check: Callable[[tuple[Ask, ...]], None],
+        each: Callable[[Split, tuple[Request, ...]], list[Summary]] | None = None,
     ) -> None:
         self._split, self._ask, self._count, self._alone, self._check = split, ask, count, alone, check
+        self._each = each
 
     def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
         """Answer some requests for every group in turn."""
@@ -121,6 +124,11 @@ class FarGroups:
     def many(self, asked: Sequence[tuple[int, Ask]]) -> list[Summary]:
         """Answer one request of each of some groups, as few queries as their different requests allow."""
         self._check(tuple(request for _, request in asked))
+        sums = [request for _, request in asked if isinstance(request, Request) and _sums_alone(request)]
+        places = [place for place, _ in asked]
+        alone = len(sums) == len(set(places)) == len(asked) and len(by_column(tuple(sums))) == 1
+        if self._each is not None and alone:
+            return self._each(self._split.some(places), tuple(sums))
         found: list[Summary] = []
         for some in _alike(asked):
             requests = tuple(dict.fromkeys(request for _, request in some))
@@ -154,6 +162,10 @@ class FarGroups:
                     Summary(request, many, parts=each) for many, each in zip(rows, inner, strict=True)
                 ]
         return list(zip(*(found[request] for request in requests), strict=True))
+
+
+def _sums_alone(request: Request) -> bool:
+    return not request.windows and not request.cuts
 
 
 def _alike(asked: Sequence[tuple[int, Ask]]) -> Iterator[list[tuple[int, Ask]]]:

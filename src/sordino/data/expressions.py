@@ -65,14 +65,29 @@ def number(name: str, dtype: Any, otherwise: float) -> Expr:
     return nw.when(present(name, dtype)).then(value).otherwise(nw.lit(float(otherwise)))
 
 
-def code(value: Expr, grid: RowLattice) -> Expr:
+def float_number(name: str, otherwise: float) -> Expr:
+    """The same for a column of floats in a server where NaN is larger than all numbers, in one comparison."""
+    value = nw.col(name).cast(nw.Float64)
+    return nw.when(value <= nw.lit(float("inf"))).then(value).otherwise(nw.lit(float(otherwise)))
+
+
+def code(value: Expr, grid: RowLattice, *, once: bool = False) -> Expr:
     """The code of a number, as a double: the expression of `sordino.lattice.RowLattice.raised`.
 
     Clip first: then nothing overflows. Differences that would underflow are set to 0, whose code they have:
     PostgreSQL raises on underflow.
+
+    Args:
+        value: The number.
+        grid: The lattice.
+        once: Name the value once: a server computes it as often as it is named.
     """
     step = float(grid.step)
-    distance = value.clip(grid.low, grid.high) - grid.low
+    if once:
+        clipped = nw.min_horizontal(nw.max_horizontal(value, nw.lit(grid.low)), nw.lit(grid.high))
+    else:
+        clipped = value.clip(grid.low, grid.high)
+    distance = clipped - grid.low if grid.low else clipped
     if step > 1:
         distance = nw.when(distance < step / 4).then(nw.lit(0.0)).otherwise(distance)
     mantissa, _ = step.hex().lstrip("0x").split("p")

@@ -22,7 +22,7 @@ from sordino.data.confined import Confined, texts
 from sordino.data.lazy import Lazy
 from sordino.data.lazy_rows import ROW
 from sordino.data.memory import Memory
-from sordino.data.parquet import declared
+from sordino.data.parquet import batches_of, declared
 from sordino.data.passes import changed
 from sordino.data.records import header, records
 from sordino.data.schema import Unlisted
@@ -138,7 +138,7 @@ def _parquet(
         relation = engine.connection.sql(f"select {columns} from read_parquet({texts(found)})")  # noqa: S608  quoted
     except (engine.error, OSError):
         raise unreadable(path) from None
-    return Lazy(
+    source = Lazy(
         relation,
         unit=unit,
         row=ROW if bounded else row,
@@ -148,6 +148,8 @@ def _parquet(
         kinds=declared(found),
         home=engine,
     )
+    source.batches = lambda column: batches_of(found, column)
+    return source
 
 
 def unreadable(path: str | os.PathLike[str]) -> DataError:

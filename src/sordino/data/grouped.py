@@ -15,6 +15,7 @@ import numpy as np
 
 from sordino.data.counted_groups import CountedGroups
 from sordino.data.cut_groups import CutGroups
+from sordino.data.grouped_sums import HALF, plain_key, sum_columns, totals, whole
 from sordino.data.kernel import key_index
 from sordino.data.passes import CODE, ROWS, changed, collected, integers
 from sordino.data.sorted_groups import SortedGroups
@@ -36,9 +37,6 @@ NEAR = 1 << 15
 
 FAR = 1 << 12
 """Keys that an engine elsewhere is sent at a time, as a list."""
-
-_HALF = 2.0**20
-"""Codes are summed in halves, so that 64 bits hold the sums of 2^32 rows."""
 
 
 def key_names(split: Split) -> list[str]:
@@ -62,10 +60,10 @@ def cut_codes(frame: Frame, split: Split, cuts: Sequence[int], top: int) -> CutG
     Codes are summed in halves: 64 bits hold the sums of 2^32 rows.
     """
     code, keys = nw.col(f"{CODE}0"), key_names(split)
-    high = (code.cast(nw.Float64) * (1 / _HALF)).floor().cast(nw.Int64)
+    high = (code.cast(nw.Float64) * (1 / HALF)).floor().cast(nw.Int64)
     columns = {f"cut{place}": (code < cut).cast(nw.Int64) for place, cut in enumerate(cuts)}
     if top:
-        columns |= {"high": high, "low": code - high * int(_HALF)}
+        columns |= {"high": high, "low": code - high * int(HALF)}
     each = [one.alias(name) for name, one in columns.items()]
     sums = (nw.col(name).sum().cast(nw.Int64) for name in columns)
     frame = frame.select(*map(nw.col, keys), *each).group_by(*keys).agg(nw.len().alias(ROWS), *sums)
@@ -117,7 +115,7 @@ def counted(frame: Frame, split: Split) -> dict[tuple[Any, ...], int]:
     known: dict[tuple[Any, ...], int] = {}
     for key, many in zip(_combinations(found, keys), integers(found[ROWS]).tolist(), strict=True):
         known[key] = known.get(key, 0) + many
-    return {one: known.get(tuple(map(_plain, one)), 0) for one in split.combinations}
+    return {one: known.get(tuple(map(plain_key, one)), 0) for one in split.combinations}
 
 
 def _stretches(frame: Frame) -> Iterator[Any]:
@@ -169,7 +167,7 @@ def summaries(
     codes = _windows(_ranked(frame, keys, windows), keys, windows) if windows else {}
     nothing = np.zeros(0, np.int64)
     for combination in split.combinations:
-        key = tuple(map(_plain, combination))
+        key = tuple(map(plain_key, combination))
         found = sums.get(key)
         rows = 0 if found is None else found[ROWS]
         runs = {}
@@ -182,14 +180,12 @@ def summaries(
             value, count = codes.get(key, {}).get(place, (nothing, nothing))
             if int(count.sum()) != last - first + 1:
                 raise changed(subject)
-            runs[window] = Run(
-                first, np.repeat(value, count), _whole(found, f"below{place}"), rows, grid.last
-            )
+            runs[window] = Run(first, np.repeat(value, count), whole(found, f"below{place}"), rows, grid.last)
         yield tuple(
             Summary(
                 request,
                 rows,
-                *_totals(found, cutting.index((request.within, request.squares)), squares=request.squares),
+                *totals(found, cutting.index((request.within, request.squares)), squares=request.squares),
                 tuple(runs[window] for window in request.windows),
                 tuple(0 if found is None else found[f"cut{cuts.index(cut)}"] for cut in request.cuts),
             )
@@ -229,28 +225,13 @@ def _sums(
     cutting: tuple[tuple[tuple[int, int] | None, bool], ...],
 ) -> dict[tuple[Any, ...], dict[str, int]]:
     """Per key: rows, the sum of all codes, of those below each window, of squares, and the counts below cuts."""
-    high = (nw.col(CODE) * (1 / _HALF)).floor()
-    low = nw.col(CODE) - high * _HALF
-    columns: dict[str, nw.Expr] = {}
-    for place, (within, squares) in enumerate(cutting):
-        code: nw.Expr = nw.col(CODE)
-        if within is not None:
-            code = code.clip(float(within[0]), float(within[1])) - float(within[0])
-        upper = (code * (1 / _HALF)).floor()
-        lower = code - upper * _HALF
-        columns |= {f"total{place}_high": upper, f"total{place}_low": lower}
-        if squares:  # codes of at most 32 bits: 12 above the cut, so every product stays below 2^40
-            columns |= {
-                f"high_high{place}": upper * upper,
-                f"high_low{place}": upper * lower,
-                f"low_low{place}": lower * lower,
-            }
+    high = (nw.col(CODE) * (1 / HALF)).floor()
+    low = nw.col(CODE) - high * HALF
+    columns = sum_columns(cuts, cutting)
     for place, window in enumerate(windows):
         below = nw.col(RANK) < _ends(window)[0]
         columns[f"below{place}_high"] = nw.when(below).then(high).otherwise(nw.lit(0.0))
         columns[f"below{place}_low"] = nw.when(below).then(low).otherwise(nw.lit(0.0))
-    for place, cut in enumerate(cuts):
-        columns[f"cut{place}"] = nw.when(nw.col(CODE) < float(cut)).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
     frame = frame.select(
         *map(nw.col, keys), *(one.cast(nw.Int64).alias(name) for name, one in columns.items())
     )
@@ -264,7 +245,7 @@ def _sums(
 
 def _combinations(found: dict[str, NDArray[Any]], keys: list[str]) -> list[tuple[Any, ...]]:
     """The keys of each row of an answer, as they are looked up."""
-    return list(zip(*(map(_plain, found[name].tolist()) for name in keys), strict=True))
+    return list(zip(*(map(plain_key, found[name].tolist()) for name in keys), strict=True))
 
 
 def _windows(
@@ -297,25 +278,3 @@ def _windows(
         }
         for start, stop in pairwise(starts)
     }
-
-
-def _plain(key: Any) -> Any:
-    """A key as it is looked up: texts, and whole numbers however an engine sends them."""
-    if isinstance(key, str):
-        return key
-    return int(key) if key == int(key) else float(key)
-
-
-def _whole(found: dict[str, int], name: str) -> int:
-    return (found[f"{name}_high"] << 20) + found[f"{name}_low"]
-
-
-def _totals(found: dict[str, int] | None, place: int, *, squares: bool) -> tuple[int, int]:
-    """A sum, and a sum of squares where asked: (h 2^20 + l)^2 = h^2 2^40 + 2 h l 2^20 + l^2."""
-    if found is None:
-        return 0, 0
-    total = _whole(found, f"total{place}")
-    if not squares:
-        return total, 0
-    high, mixed, low = (found[f"{name}{place}"] for name in ("high_high", "high_low", "low_low"))
-    return total, (high << 40) + (mixed << 21) + low

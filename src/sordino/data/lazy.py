@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from sordino.data import far_blocks, grouped
+from sordino.data import far_blocks, grouped, two_scans
 from sordino.data.combinations import cell_counts, key_weights
 from sordino.data.engine_groups import FarGroups, NearGroups
 from sordino.data.expressions import key, number, present
@@ -67,6 +67,9 @@ _COUNTED = 1 << 16
 _LISTED = 100
 """Public keys that are sent to the engine as a list; longer lists are matched here."""
 
+SPARK = "pyspark"
+"""Clusters count and sum in two scans what others sort."""
+
 _KEY, _RUN = (f"sordino_{word}" for word in ("key", "run"))
 
 
@@ -96,7 +99,9 @@ class Lazy(LazyRows):
     def check(self, *requests: Ask) -> None:
         """Refuse what the schema cannot answer, before anything is spent."""
         self._check(requests, keys=True)
-        if not self._nearby and any(isinstance(part, Blocks) for part in parts(requests)):
+        asked = parts(requests)
+        derived = any(formula_of(self._kinds, name) is not None for part in asked for name in _named(part))
+        if not self._nearby and (derived or any(isinstance(part, Blocks) for part in asked)):
             far_blocks.probe(self._frame)
 
     def _check(self, requests: tuple[Ask, ...], *, keys: bool = False) -> None:
@@ -137,8 +142,8 @@ class Lazy(LazyRows):
             self._unchanged()
             shared: dict[Request, Summary] = {}
             for (column, grid), together in by_column(requests).items():
-                codes = source._counting(drops(together[0])).select(source._code(column, grid).alias(CODE))
-                shared |= summarise_frame(codes, together, self._name)
+                summarise: Any = two_scans.summarise if self._name == SPARK else summarise_frame
+                shared |= summarise(source._codes(column, grid), together, self._name)
             answers = tuple(source._answer(request, shared) for request in requests)
             self._unchanged()
         return answers
@@ -172,8 +177,9 @@ class Lazy(LazyRows):
         coded = replace(split, levels=tuple(key_places(self._name, self._kinds, *one) for one in pairs))
         if not self._nearby:
             return FarGroups(
-                coded, ask=self._asked, count=self._counted_cells, alone=self._alone, check=self._check
-            )
+                coded, ask=self._asked, count=self._counted_cells, alone=self._alone, check=self._check,
+                each=self._sums_of_each if self._name == SPARK else None,
+            )  # fmt: skip
         return NearGroups(
             len(coded),
             scan=functools.partial(self._scanned, coded),
@@ -198,20 +204,6 @@ class Lazy(LazyRows):
         """How often each public key occurs."""
         (summary,) = self.summary(Cells(column, keys))
         return summary.counts
-
-    def _counted_elsewhere(self, part: Combinations) -> None:
-        """Refuse what an engine elsewhere cannot count without handing out rows."""
-        if (
-            part.levels is None
-            and self.unit.column is not None
-            and (part.most < self.unit.max_rows or part.without)
-        ):
-            raise Unsupported(
-                self._name, "counts the keys of a person in one pass, and all of them",
-                got={"max_keys": part.most, "max_rows": self.unit.max_rows},
-                why="Which keys of a person count is decided by a hash that this engine has not. Nothing was spent.",
-                hint=f"sd.discover(max_keys={self.unit.max_rows}, passes=1), or open a Parquet file of the columns",
-            )  # fmt: skip
 
     def _scanned(
         self, split: Split, wanted: Mapping[tuple[str, RowLattice], tuple[int, ...] | None]
@@ -266,14 +258,21 @@ class Lazy(LazyRows):
         source = self._deriving([*split.columns, *(request.column for request in requests)])
         with self.snapshot():
             for (column, grid), together in by_column(requests).items():
-                if grouped.numbered(together):
-                    frame = source._counting(drops(together[0])).filter(source._among(split))
-                    frame = frame.select(*source._keys(split), source._code(column, grid).alias(CODE))
-                    answers = list(grouped.summaries(frame, split, together, self._name))
+                if self._name == SPARK or grouped.numbered(together):
+                    frame = source._keyed(split, column, grid, together[0])
+                    how = two_scans.summaries if self._name == SPARK else grouped.summaries
+                    answers = list(how(frame, split, together, self._name))
                 else:  # ranks that doubles do not hold: group by group
                     answers = [source._narrow(one).summary(*together) for one in split.chunks(1)]
                 found |= zip(together, map(list, zip(*answers, strict=True)), strict=True)
         return zip(*(found[request] for request in requests), strict=True)
+
+    def _sums_of_each(self, split: Split, requests: tuple[Request, ...]) -> list[Summary]:
+        """Sums of each group between codes of its own, on a cluster: one scan."""
+        ((column, grid),) = by_column(requests)
+        source = self._deriving([*split.columns, column])
+        with self.snapshot():
+            return two_scans.sums_of_each(source._keyed(split, column, grid, requests[0]), split, requests)
 
     def _counted_cells(self, split: Split, request: Cells) -> Iterator[Summary]:
         """Counts of public categories in some groups, and rows of each group, in an engine elsewhere."""

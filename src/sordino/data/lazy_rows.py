@@ -15,25 +15,26 @@ import narwhals as nw
 from sordino.data import grouped
 from sordino.data.bounding import hashed
 from sordino.data.derived_frame import with_formulas
-from sordino.data.expressions import code, fulfils, key, number, present
+from sordino.data.expressions import code, float_number, fulfils, key, number, present
 from sordino.data.home import Caller, Home
-from sordino.data.passes import ROWS, collected
-from sordino.data.schema import (
-    formula_of,
-    key_places,
-)
+from sordino.data.passes import CODE, ROWS, collected
+from sordino.data.schema import drops, formula_of, key_places
+from sordino.data.streamed import StreamedCodes
 from sordino.data.table import kind_in_engine
-from sordino.errors import DataError
+from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from contextlib import AbstractContextManager
 
+    from numpy.typing import NDArray
+
     from sordino.lattice import RowLattice
-    from sordino.reading.requests import Condition
+    from sordino.reading.requests import Combinations, Condition, Request
     from sordino.reading.split import Split
 
+    Batches = Callable[[], Iterable[NDArray[Any]]]
     Frame = nw.LazyFrame[Any]
 
 ROW = "sordino_row"
@@ -80,6 +81,7 @@ class LazyRows:
         self._derived: dict[str, str] = {}
         self._split: nw.Expr | None = None
         self._counted: int | None = None
+        self.batches: Callable[[str], Batches | None] | None = None
 
     def __repr__(self) -> str:
         return f"<{self._name} with columns {', '.join(self._kinds)}>"
@@ -189,9 +191,21 @@ class LazyRows:
     def _count(self, frame: Frame) -> int:
         return int(collected(frame.select(nw.len().alias(ROWS)))[ROWS][0])
 
+    def _codes(self, column: str, grid: RowLattice) -> StreamedCodes | Frame:
+        """The codes of a column: in a stream where all rows of a file count, otherwise by the engine."""
+        if self.batches is not None and self._split is None and self.unit.column is None:
+            batches = self.batches(column)
+            if batches is not None:
+                return StreamedCodes.of(batches, grid)
+        frame = self._counting((column,) if grid.drops else ())
+        return frame.select(self._code(column, grid).alias(CODE))
+
     def _code(self, column: str, grid: RowLattice) -> nw.Expr:
         missing = grid.low if grid.drops else float(grid.missing or 0)
-        return code(number(self._at(column), self._schema[column], missing), grid)
+        server, dtype = self._frame.implementation.is_ibis(), self._schema[column]
+        if server and dtype.is_float():
+            return code(float_number(self._at(column), missing), grid, once=True)
+        return code(number(self._at(column), dtype, missing), grid, once=server)
 
     def _counting(self, dropping: tuple[str, ...]) -> Frame:
         """The rows that count: missing ones dropped, units bounded, split."""
@@ -215,6 +229,25 @@ class LazyRows:
             .with_columns(count.over(unit, order_by=[_HASH, _PLACE]).cast(nw.Int64).alias(_RUN))
             .filter(nw.col(_RUN) <= self.unit.max_rows)
         )
+
+    def _keyed(self, split: Split, column: str, grid: RowLattice, request: Request) -> Frame:
+        """Keys and codes of the rows that count in some groups."""
+        frame = self._counting(drops(request)).filter(self._among(split))
+        return frame.select(*self._keys(split), self._code(column, grid).alias(CODE))
+
+    def _counted_elsewhere(self, part: Combinations) -> None:
+        """Refuse what an engine elsewhere cannot count without handing out rows."""
+        if (
+            part.levels is None
+            and self.unit.column is not None
+            and (part.most < self.unit.max_rows or part.without)
+        ):
+            raise Unsupported(
+                self._name, "counts the keys of a person in one pass, and all of them",
+                got={"max_keys": part.most, "max_rows": self.unit.max_rows},
+                why="Which keys of a person count is decided by a hash that this engine has not. Nothing was spent.",
+                hint=f"sd.discover(max_keys={self.unit.max_rows}, passes=1), or open a Parquet file of the columns",
+            )  # fmt: skip
 
     def _matches(self, by: str, keys: tuple[str | int, ...]) -> nw.Expr:
         """Whether a row has one of the keys."""

@@ -33,6 +33,9 @@ FEW = 7
 SHARE = 16
 """Ends that hold at most one row in so many are gathered; longer ones are found by selection."""
 
+LONG = 1 << 24
+"""Streams are taken for so long: ends of up to 2^20 rows are gathered."""
+
 SAMPLE = 1 << 14
 """Rows from which the place of the ends is foreseen."""
 
@@ -122,6 +125,45 @@ class _Ends:
         return codes[: self.count] if self._lowest else codes[len(codes) - self.count :]
 
 
+class _Pool:
+    """The smallest or the largest codes of a stream: what is within a bar that rises with what was seen; private."""
+
+    __slots__ = ("_bar", "_beyond", "_count", "_held", "_lowest", "_parts")
+
+    def __init__(self, count: int, *, lowest: bool) -> None:
+        self._count, self._lowest = count, lowest
+        self._beyond: Callable[..., Any] = np.less if lowest else np.greater
+        self._bar: float | None = None
+        self._parts: list[Floats] = []
+        self._held = 0
+
+    def see(self, block: Floats) -> None:
+        """Keep what may be among them."""
+        few = block.copy() if self._bar is None else block[self._beyond(block, self._bar)]
+        self._parts.append(few)
+        self._held += len(few)
+        if self._held > 4 * self._count:
+            pool = np.concatenate(self._parts)
+            place = self._count - 1 if self._lowest else len(pool) - self._count
+            pool.partition(place)
+            self._bar = float(pool[place])
+            self._parts = [(pool[: place + 1] if self._lowest else pool[place:]).copy()]
+            self._held = self._count
+
+    def found(self) -> Codes:
+        """As many as asked for, or all there are, in order."""
+        pool = np.sort(np.concatenate([np.zeros(0), *self._parts])).astype(np.int64)
+        return pool[: self._count] if self._lowest else pool[max(len(pool) - self._count, 0) :]
+
+
+def end_pass(grid: RowLattice, requests: tuple[Request, ...]) -> _Pass | None:
+    """A pass over a stream, whose rows are not known, or None where something in the middle is asked for."""
+    plan = _Pass.of(LONG, grid, requests)
+    if plan is not None:
+        plan.pool()
+    return plan
+
+
 class _Pass:
     """What one pass adds up; private."""
 
@@ -129,7 +171,7 @@ class _Pass:
         self.grid, self.requests = grid, requests
         windows = [window for request in requests for window in request.windows]
         self._windows = tuple(dict.fromkeys(windows))
-        self._ends: dict[bool, _Ends] = {}
+        self._ends: dict[bool, _Ends | _Pool] = {}
         self._below = dict.fromkeys((cut for request in requests for cut in request.cuts), 0)
         self._within = {request.within: [0, 0] for request in requests}
         self._within.setdefault(None, [0, 0])
@@ -173,6 +215,13 @@ class _Pass:
                 self._ends[lowest] = _Ends(max(counts), len(values), sample, lowest=lowest)
         return len(sample) > 0
 
+    def pool(self) -> None:
+        """Gather the ends without knowing where they will lie."""
+        for lowest in (True, False):
+            counts = [at_end(one, LONG) for one in self._windows if (one.at.num == 0) == lowest]
+            if counts:
+                self._ends[lowest] = _Pool(max(counts), lowest=lowest)
+
     def see(self, block: Floats) -> None:
         """Add one block of codes."""
         self._rows += len(block)
@@ -181,7 +230,7 @@ class _Pass:
         for cut in self._below:
             self._below[cut] += int(np.count_nonzero(block < cut))
         for within, sums in self._within.items():
-            part = block if within is None else np.clip(block, *map(float, within)) - within[0]
+            part = block if within is None else np.clip(block, float(within[0]), float(within[1])) - within[0]
             sums[0] += total(part, self.grid.last)
             if within in self._squares:
                 sums[1] += squares(part)

@@ -1,18 +1,24 @@
 """What Parquet files declare about their columns: the types that an engine would not see, and that all files agree.
 
-Schemas alone are read here. Durations are stored as whole numbers beside a note of what they are, which an engine does
-not read; and where files of one table differ in a type, an engine casts value by value and fails on the first that does
-not fit.
+Schemas are read here, and batches of floats for questions about whole columns of them. Durations are stored as whole
+numbers beside a note of what they are, which an engine does not read; and where files of one table differ in a type,
+an engine casts value by value and fails on the first that does not fit.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sordino.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     import pyarrow as pa
+    from numpy.typing import NDArray
+
+BATCH = 1 << 16
+"""Rows that are read at a time."""
 
 
 def declared(paths: list[str]) -> dict[str, str]:
@@ -41,6 +47,27 @@ def declared(paths: list[str]) -> dict[str, str]:
             )  # fmt: skip
         first = first or types
     return {name: "durations" for name, kind in first.items() if pa.types.is_duration(kind)}
+
+
+def batches_of(paths: list[str], column: str) -> Callable[[], Iterator[NDArray[Any]]] | None:
+    """The floats of a column, batch by batch, NaN where there is none; None for columns of another type."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = parquet.read_schema(paths[0])
+    place = schema.get_field_index(column)
+    if place < 0 or not (
+        pa.types.is_float64(schema.types[place]) or pa.types.is_float32(schema.types[place])
+    ):
+        return None
+
+    def batches() -> Iterator[NDArray[Any]]:
+        for path in paths:
+            with parquet.ParquetFile(path) as file:
+                for batch in file.iter_batches(BATCH, columns=[column]):
+                    yield batch.column(0).to_numpy(zero_copy_only=False)
+
+    return batches
 
 
 def _stored(kind: pa.DataType) -> pa.DataType:

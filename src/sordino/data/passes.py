@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
+from sordino.data.streamed import StreamedCodes
 from sordino.errors import DataError
 from sordino.reading.requests import Request, Run, Summary, Window
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Codes = NDArray[np.int64]
+    Column = nw.LazyFrame[Any] | StreamedCodes
 
 CODE, BUCKET, ROWS, LOW, HIGH_SQUARES, LOW_SQUARES = (
     f"sordino_{word}" for word in ("code", "bucket", "rows", "low", "high_squares", "low_squares")
@@ -106,13 +108,17 @@ def shifts(top: int) -> tuple[int, ...]:
     return (first, 0) if first <= CODE_BITS else (first, first // 2, 0)
 
 
-def summarise_frame(
-    codes: nw.LazyFrame[Any], requests: tuple[Request, ...], subject: str
-) -> dict[Request, Summary]:
-    """Answer requests on one grid from a frame with the one column of codes (doubles that hold integers)."""
+def summarise_frame(codes: Column, requests: tuple[Request, ...], subject: str) -> dict[Request, Summary]:
+    """Answer requests on one grid from a stream, or a frame with one column of codes (doubles that hold integers)."""
     grid = requests[0].grid
+    if isinstance(codes, StreamedCodes) and (found := codes.in_one_pass(grid, requests)) is not None:
+        return found
     windows = tuple(dict.fromkeys(window for request in requests for window in request.windows))
     cuts = tuple(dict.fromkeys(cut for request in requests for cut in request.cuts))
+    plain = not windows and not cuts and not any(request.squares or request.within for request in requests)
+    if plain and not isinstance(codes, StreamedCodes):
+        rows, total = _sum(codes)
+        return {request: Summary(request, rows, total) for request in requests}
     first, squares = _by_bucket(
         codes,
         shifts(grid.last)[0],
@@ -135,19 +141,40 @@ def summarise_frame(
     }
 
 
-def _within(codes: nw.LazyFrame[Any], request: Request, rows: int, subject: str) -> tuple[int, int]:
+def _sum(codes: nw.LazyFrame[Any]) -> tuple[int, int]:
+    """Rows and the sum of their codes. A server sums whole numbers of any length; others get them in halves."""
+    rows = nw.len().alias(ROWS)
+    if codes.implementation.is_ibis():  # what stands once is computed once there
+        found = collected(codes.select(rows, nw.col(CODE).cast(nw.Int64).sum().alias(LOW)))
+        return int(found[ROWS][0]), int(found[LOW][0] or 0)
+    high = (nw.col(CODE) * 2.0**-16).floor()
+    frame = codes.with_columns(high.alias(BUCKET), (nw.col(CODE) - high * 2.0**16).alias(LOW))
+    found = collected(frame.select(rows, *(nw.col(name).cast(nw.Int64).sum() for name in (BUCKET, LOW))))
+    return int(found[ROWS][0]), (int(found[BUCKET][0] or 0) << 16) + int(found[LOW][0] or 0)
+
+
+def _within(codes: Column, request: Request, rows: int, subject: str) -> tuple[int, int]:
     """The sum of the codes cut to an interval and counted from its first code, and of their squares where asked."""
     assert request.within is not None
     low, high = map(float, request.within)
-    cut = codes.select((nw.col(CODE).clip(low, high) - low).alias(CODE))
+    cut: Column = (
+        codes.clipped(*request.within)
+        if isinstance(codes, StreamedCodes)
+        else codes.select((nw.col(CODE).clip(low, high) - low).alias(CODE))
+    )
     found, squares = _by_bucket(cut, shifts(request.width)[0], squares=request.squares)
     if int(found.rows.sum()) != rows:
         raise changed(subject)
     return found.total(len(found.bucket)), squares
 
 
-def _by_bucket(codes: nw.LazyFrame[Any], shift: int, *, squares: bool = False) -> tuple[_Buckets, int]:
+def _by_bucket(codes: Column, shift: int, *, squares: bool = False) -> tuple[_Buckets, int]:
     """Group by all but the low bits. Squares of low bits are summed in two halves: 64 bits then hold 2^43 rows."""
+    if isinstance(codes, StreamedCodes):
+        counted, second = codes.by_bucket(shift, second=squares)
+        return _Buckets(shift, *counted), second
+    if codes.implementation.is_ibis() and not squares:
+        return _by_bucket_once(codes, shift), 0
     width = 2.0**shift
     frame = codes.with_columns((nw.col(CODE) * (1 / width)).floor().alias(BUCKET))
     low = nw.col(CODE) - nw.col(BUCKET) * width
@@ -176,8 +203,23 @@ def _by_bucket(codes: nw.LazyFrame[Any], shift: int, *, squares: bool = False) -
     )
 
 
+def _by_bucket_once(codes: nw.LazyFrame[Any], shift: int) -> _Buckets:
+    """The same in a server, which computes a code as often as it is named and sums whole numbers of any length."""
+    bucket = (nw.col(CODE) * 2.0**-shift).floor() if shift else nw.col(CODE)
+    whole = [nw.col(CODE).cast(nw.Int64).alias(LOW)] if shift else []
+    frame = codes.select(bucket.cast(nw.Int64).alias(BUCKET), *whole).group_by(BUCKET)
+    found = collected(frame.agg(nw.len().alias(ROWS), *(nw.col(LOW).sum() for _ in whole)))
+    order = np.argsort(found[BUCKET])
+    place, rows = integers(found[BUCKET][order]), integers(found[ROWS][order])
+    if not shift:
+        return _Buckets(0, place, rows, np.zeros(len(place), np.int64))
+    sums = zip(found[LOW][order].tolist(), place.tolist(), rows.tolist(), strict=True)
+    low = [int(total) - (start * count << shift) for total, start, count in sums]
+    return _Buckets(shift, place, rows, np.array(low, np.int64))
+
+
 def _runs(
-    codes: nw.LazyFrame[Any],
+    codes: Column,
     first: _Buckets,
     windows: tuple[Window, ...],
     rows: int,
@@ -207,7 +249,7 @@ def _runs(
 
 
 def _inside(
-    codes: nw.LazyFrame[Any], outer: _Buckets, spans: list[tuple[int, int]], shift: int, subject: str
+    codes: Column, outer: _Buckets, spans: list[tuple[int, int]], shift: int, subject: str
 ) -> _Buckets:
     """The smaller buckets of the given spans of codes, which end where buckets of the level before do."""
     chosen: Any = None
@@ -216,7 +258,8 @@ def _inside(
         here = (nw.col(CODE) >= float(low)) & (nw.col(CODE) < float(high))
         chosen = here if chosen is None else chosen | here
         wanted |= (outer.bucket >= low >> outer.shift) & (outer.bucket < high >> outer.shift)
-    found, _ = _by_bucket(codes.filter(chosen), shift)
+    part = codes.inside(merged(spans)) if isinstance(codes, StreamedCodes) else codes.filter(chosen)
+    found, _ = _by_bucket(part, shift)
     parent = found.bucket >> (outer.shift - shift)
     place = np.minimum(np.searchsorted(outer.bucket, parent), len(outer.bucket) - 1)
     counted = np.bincount(place, found.rows, len(outer.bucket)).astype(np.int64)
@@ -227,13 +270,16 @@ def _inside(
     return found
 
 
-def _below(
-    codes: nw.LazyFrame[Any], first: _Buckets, cuts: tuple[int, ...], rows: int, subject: str
-) -> dict[int, int]:
+def _below(codes: Column, first: _Buckets, cuts: tuple[int, ...], rows: int, subject: str) -> dict[int, int]:
     """For every cut, the number of smaller codes."""
     if first.shift == 0:
         until = np.concatenate([[0], first.until()])
         return {cut: int(until[np.searchsorted(first.bucket, cut)]) for cut in cuts}
+    if isinstance(codes, StreamedCodes):
+        counted, below = codes.below(cuts)
+        if counted != rows:
+            raise changed(subject)
+        return below
     answers: dict[int, int] = {}
     for start in range(0, len(cuts), CUTS):
         some = cuts[start : start + CUTS]

@@ -117,6 +117,7 @@ def probe(frame: Any) -> None:
             frame.sparkSession.range(1).mapInPandas(loaded, "id long").collect()
     except Exception:  # noqa: BLE001  whatever Spark raises
         raise Unsupported(
-            "Spark", "the executors must have sordino, pandas and pyarrow", why="Blocks run there. Nothing was spent.",
+            "Spark", "the executors must have sordino, pandas and pyarrow",
+            why="Blocks and derived columns are computed there. Nothing was spent.",
             hint="install sordino on the cluster, or write the columns to a Parquet file and open that",
         ) from None  # fmt: skip

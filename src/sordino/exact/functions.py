@@ -145,8 +145,8 @@ class Functions(ABC):
         return p
 
     def expm1(self, x: Any) -> Any:
-        """e^x - 1 for |x| <= 700, with small relative error near zero too."""
-        k, p = self._reduced(x)
+        """e^x - 1 for x <= 700, with small relative error near zero too; below -700 the value at -700, which is -1."""
+        k, p = self._reduced(self.maximum(x, -EXP_LIMIT))
         scale = self.power_of_two(k)
         p *= scale
         scale -= 1.0

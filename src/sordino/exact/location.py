@@ -29,7 +29,7 @@ def exact_array(values: Any, subject: str) -> Any:
         return array.astype(np.float64) if array.dtype.kind == "f" else array
     listed = list(values)
     if set(map(type, listed)) == {int}:  # the usual case, without a look at each
-        if -(1 << 63) < min(listed) and max(listed) < 1 << 63:
+        if min(listed) > -(1 << 63) and max(listed) < 1 << 63:
             return np.array(listed, dtype=np.int64)
         large = np.empty(len(listed), dtype=object)
         large[:] = listed

@@ -183,7 +183,7 @@ def _no_budget(budget: BoundedRange) -> Unsupported:
     """Ranges of questions that follow one another do not add up: docs/proofs/guarantees.md."""
     return Unsupported(
         "ledger",
-        "a bounded range is no budget",
+        "a bounded range cannot be a budget",
         got={"budget": budget},
         why="It prices a single draw; ranges of questions that follow one another do not add up.",
         hint=f"budget=sd.Pure({spell(budget.epsilon)}), which counts bounded ranges as pure",

@@ -59,6 +59,7 @@ class TotalReplay:
         self._relation = relation
         self._begun = last is not None
         self._total: tuple[str, Guarantee | None] = ("", None)
+        self._body: tuple[ChainRow | None, Any] = (None, None)
         self._paid: set[int] = set()
         self._open: set[int] = set()
         self._rules, self._tally = Rules(), PaidTally()
@@ -91,6 +92,12 @@ class TotalReplay:
         except (SordinoError, ValueError, KeyError, TypeError, ArithmeticError, AttributeError):
             return "it cannot be read"
 
+    def _content(self, row: ChainRow) -> Any:
+        """The body of a row, read once."""
+        if self._body[0] is not row:
+            self._body = row, row.content
+        return self._body[1]
+
     def _step(self, row: ChainRow) -> str:
         """What is wrong with a row as the one after the last."""
         last = self.last
@@ -114,7 +121,7 @@ class TotalReplay:
             return "its count of releases does not fit the rows before it"
         spent = last.spent
         if row.kind == "spend":
-            body = row.content
+            body = self._content(row)
             cost = price_of(body["event"], self._relation, last.ceiling)
             if canonical(body["cost"]) != written(cost):
                 return "its cost does not fit what was asked"
@@ -155,7 +162,7 @@ class TotalReplay:
             return "one person alone raised the ceiling" if self._rules.datasets and alone else ""
         nothing = _nothing(row.ceiling)
         if row.kind == "spend":
-            return self._spend(row.content, nothing)
+            return self._spend(self._content(row), nothing)
         if row.kind == "limit":
             share = Share.of(row)
             if self._tally.of(share.subject, nothing) != share.spent:

@@ -68,8 +68,7 @@ class Answer:
     noise: PublicNoise | ClippedBar | PopulationBar | None = None
 
     def __repr__(self) -> str:
-        mark = "" if self.private else "NOT PRIVATE "
-        return f"<{mark}Answer {self.value}>"
+        return f"<{'' if self.private else 'NOT PRIVATE '}Answer {self.value}>"
 
     def __float__(self) -> float:
         if not isinstance(self.value, Fraction):
@@ -388,10 +387,8 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
-    if isinstance(value, enum.Enum):
-        return value.value
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
+    if value is None or isinstance(value, str | int | float | bool | enum.Enum):
+        return value.value if isinstance(value, enum.Enum) else value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         named = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
         return {"kind": type(value).__name__, **named}

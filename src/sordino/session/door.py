@@ -115,7 +115,7 @@ class Session:
 
         Args:
             path: The page, an ``.html`` file.
-            title: What stands on top; what the ledger is for otherwise.
+            title: The title of the report; by default what the ledger is for.
             releases: Which releases are shown: ``"3-9"``; all otherwise.
         """
         from sordino.session.report import report
@@ -183,6 +183,7 @@ class Session:
         token: str | None = None,
         purpose: str | None = None,
         mechanism: Mechanism | None = None,
+        scale: str = "own",
         **hints: Any,
     ) -> Release:
         """Release a statistic for every group of a column, or of combinations of several, with public keys.
@@ -202,6 +203,7 @@ class Session:
             token: As for `release`.
             purpose: As for `release`.
             mechanism: As for `release`.
+            scale: ``"shared"`` cuts values of all groups to one interval, for means and sums of many small groups.
             hints: As for `release`.
 
         Example:
@@ -214,7 +216,13 @@ class Session:
             [('n', 'f'), ('n', 'm'), ('s', 'f'), ('s', 'm')]
         """
         question = self.question(
-            statistic, price, by=Split.of(column, keys), interval=interval, mechanism=mechanism, **hints
+            statistic,
+            price,
+            by=Split.of(column, keys),
+            interval=interval,
+            mechanism=mechanism,
+            scale=scale,
+            **hints,
         )
         return self._door(question, token, purpose)
 
@@ -226,6 +234,7 @@ class Session:
         interval: Coverage | float | None = None,
         mechanism: Mechanism | None = None,
         by: Split | tuple[Any, Any] | None = None,
+        scale: str = "own",
         **hints: Any,
     ) -> Question:
         """The question of a release with its mechanisms and assumptions: looks at the schema alone, spends nothing."""
@@ -240,6 +249,7 @@ class Session:
             by=split,
             interval=interval,
             mechanism=mechanism,
+            scale=scale,
             hints=hints,
         )
         question = replace(
@@ -250,6 +260,8 @@ class Session:
         self._source.check(*question.requests)
         if question.discovery is not None:
             self._source.check(question.discovery.first)
+        if question.shared is not None:
+            self._source.check(question.shared.finding.first)
         if split is not None:
             self._source.check(
                 *(Cells(name, level) for name, level in zip(split.columns, split.levels, strict=True))
@@ -342,6 +354,9 @@ class Session:
             with self._source.snapshot():
                 if question.discovery is not None:
                     return self._discovered(question, question.discovery)
+                if question.shared is not None:
+                    found = question.shared.within(question, self._found(question.shared.finding))
+                    return found, self._answers(found)
                 return question, self._answers(question)
 
         def unanswered() -> SordinoError:
@@ -358,12 +373,7 @@ class Session:
 
     def _discovered(self, question: Question, finding: Part) -> tuple[Question, list[list[Answer]]]:
         """Find keys, then answer for each: what was found is public from here on."""
-        answer = finding.mechanism.answer(
-            finding.statistic,
-            lambda request: self._source.summary(request)[0],
-            finding.grid,
-            contribution=finding.contribution,
-        )
+        answer = self._found(finding)
         assert question.event.by is not None
         split = Split.from_record(question.event.by).found(answer.public["keys"])
         asked = replace(question, event=replace(question.event, by={**question.event.by, **split.record}))
@@ -371,11 +381,18 @@ class Session:
             return asked, by_key(answer)
         return asked, self._answers(asked) if len(split) else []
 
+    def _found(self, finding: Part) -> Answer:
+        """What is asked of all rows before groups are."""
+        return finding.mechanism.answer(
+            finding.statistic, lambda request: self._source.summary(request)[0], finding.grid,
+            contribution=finding.contribution,
+        )  # fmt: skip
+
     def _answers(self, question: Question) -> list[list[Answer]]:
         """The answers of every part, for every group (one group without a split)."""
-        source, requests = self._source, question.requests
+        source = self._source
         if question.event.by is None:
-            read = source.summary(*requests)
+            read = source.summary(*question.requests)
             return converse(question.parts, [read], [lambda request: source.summary(request)[0]])
         return answers_by_group(source, Split.from_record(question.event.by), question.parts)
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Condition,
         Summary,
     )
+    from sordino.session.shared import SharedInterval
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class Question:
         single: Whether one statistic was asked, not a list.
         discovery: What finds the keys of groups, where they are not known beforehand.
         counted: Whether that has counted the people of each key, so that nothing more is drawn.
+        shared: How the values of all groups are cut to one interval, where that was asked.
     """
 
     parts: tuple[Part, ...]
@@ -80,6 +82,7 @@ class Question:
     single: bool
     discovery: Part | None = None
     counted: bool = False
+    shared: SharedInterval | None = None
 
     @property
     def requests(self) -> tuple[Ask, ...]:
@@ -98,6 +101,7 @@ def prepare(
     by: Split | tuple[Any, Any] | None = None,
     interval: Coverage | float | None = None,
     mechanism: Mechanism | None = None,
+    scale: str = "own",
     hints: dict[str, Any] | None = None,
 ) -> Question:
     """Decide everything about a release that does not need data.
@@ -112,6 +116,7 @@ def prepare(
         by: Columns and public keys of a split.
         interval: What error bars are to cover; a bare number is the probability of one for the sample.
         mechanism: Instead of the default one.
+        scale: Whether every group searches its ``"own"`` interval, or values of all are cut to a ``"shared"`` one.
         hints: Further options of `choose`.
 
     Example:
@@ -123,6 +128,11 @@ def prepare(
         (Pure(epsilon=0.5), 'quantile')
     """
     by = by if by is None or isinstance(by, Split) else Split.of(*by)
+    if scale != "own":
+        return _shared(
+            statistics, price, scale, by, neighbors=neighbors, unit=unit, rows=rows, where=where, interval=interval,
+            mechanism=mechanism, hints=hints,
+        )  # fmt: skip
     if by is not None and by.discover is not None:
         from sordino.session.discovered import prepare_discovered
 
@@ -188,6 +198,18 @@ def prepare(
     )
     told = dict.fromkeys([*assumptions_of(parts, event, forms), *filter(None, changes)])
     return Question(tuple(parts), event, tuple(told), single)
+
+
+def _shared(statistics: Any, price: Any, scale: str, by: Split | None, **options: Any) -> Question:
+    """The question whose groups share an interval."""
+    from sordino.session.shared import SCALES, prepare_shared
+
+    if scale not in SCALES or by is None:
+        raise ParameterError(
+            "release", "scale is 'own' or 'shared', and for groups", got={"scale": scale},
+            hint='release_by("region", keys, sd.Mean("income", low=0, high=500_000), sd.Pure(1), scale="shared")',
+        )  # fmt: skip
+    return prepare_shared(statistics, price, by=by, **options)
 
 
 def _part(

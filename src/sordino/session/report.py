@@ -51,7 +51,7 @@ def report(
 
     Args:
         ledger: What was released, and what it cost.
-        title: What stands on top; the reason of the ledger otherwise.
+        title: The title of the report; the reason of the ledger by default.
         releases: Which releases are shown: ``"3-9"``, ``"1,4,7-"``; all otherwise. The account is always whole.
         pictures: Whether answers are drawn, where matplotlib is installed.
         audience: ``"boss"``, ``"auditor"`` or ``"public"``: one of `AUDIENCES`.

@@ -26,7 +26,7 @@ _REFUSED = {
     Kind.NEGATIVE: ("counts must not be negative", "A tally counts records."),
     Kind.DECIMAL_COMMA: (
         "a number has a decimal comma",
-        "12,5 is no count, and a comma between thousands stands before three digits.",
+        "12,5 is not a count; a comma between thousands is followed by three digits.",
     ),
     Kind.POINTS: (
         "a number has points between thousands",

@@ -193,6 +193,10 @@ class Statistic(metaclass=Described):
     def request(self, *, depth: int = DEPTH) -> Ask:
         """What the statistic needs of the data to answer up to this distance; public."""
 
+    def whole(self) -> Ask | None:
+        """What is enough for its value and its global bound, where that is less than `request`; public."""
+        return None
+
     @abstractmethod
     def open(self, summary: Summary) -> Opened:
         """The private numbers; `read` seals them."""

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from sordino.privacy import Neighbors
-from sordino.reading.requests import FIRST, LAST, Rank
+from sordino.reading.profile import Opened, Profile, Reach
+from sordino.reading.requests import FIRST, LAST, Rank, Request
 from sordino.reading.traits import Trait
 from sordino.statistics import Case
 from sordino.statistics.ordered import Ordered, Weights, block_add_remove_profile
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from sordino.hints import Hints
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Profile
     from sordino.reading.requests import Summary
 
 
@@ -43,6 +43,21 @@ class Mean(Ordered):
     def ranks(self) -> tuple[Rank, ...]:
         """The first and the last row."""
         return FIRST, LAST
+
+    def whole(self) -> Request | None:
+        """The sum, where the number of rows is public."""
+        public = self.neighbors is Neighbors.REPLACE_ONE
+        return Request(self.column, self.grid) if public else None
+
+    def open(self, summary: Summary) -> Opened:
+        """Value, reach and profile from the windows; without any, the value and the global bound."""
+        rows, top = summary.rows, self.grid.last
+        if summary.runs or not rows:
+            return super(Mean, self).open(summary)
+        value = Fraction(summary.total, rows)
+        reach = Reach.dense([value], [value], bottom=0, top=top)
+        bound = Profile.constant(Fraction(top, rows))
+        return Opened(value, self.units, bound, reach, rows, bottom=0, top=top)
 
     def weights(self, rows: int) -> Weights:
         """All rows alike."""

@@ -258,6 +258,8 @@ def add_remove_reach(statistic: Ordered, summary: Summary, depth: int, top: int)
         lows.append(-lowest if lowest is not None else 0)
         if l:
             highs[-1], lows[-1] = max(highs[-1], highs[-2]), min(lows[-1], lows[-2])
+        if lows[-1] == 0 and highs[-1] == top:
+            break  # both ends are reached: nothing is farther
     return Reach.dense(lows, highs, bottom=0, top=top)
 
 

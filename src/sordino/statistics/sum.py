@@ -61,6 +61,11 @@ class Sum(Numeric):
         windows = (Window(FIRST, depth + 2), Window(LAST, depth + 2))
         return Request(self.column, self.grid, windows, depth=depth)
 
+    def whole(self) -> Request | None:
+        """The sum, where the number of rows is public."""
+        public = self.neighbors is Neighbors.REPLACE_ONE
+        return Request(self.column, self.grid) if public else None
+
     def define(self, rows: Sequence[int]) -> Exact:
         """Add the rows."""
         return sum(rows) + len(rows) * self.base
@@ -69,6 +74,10 @@ class Sum(Numeric):
         """Move the rows that gain most."""
         n, depth, top, base = summary.rows, summary.request.depth, self.grid.last, self.base
         value = summary.total + n * base
+        if not summary.runs:
+            reach = Reach.dense([value], [value], bottom=n * base, top=n * (base + top))
+            bound = Profile.constant(top)
+            return Opened(value, self.units, bound, reach, n, bottom=n * base, top=n * (base + top))
         first = [int(x) for x in codes_between(summary.runs, 1, depth)]
         last = [int(x) for x in codes_between(summary.runs, n + 1 - depth, n)][::-1]
         if self.neighbors is Neighbors.REPLACE_ONE:

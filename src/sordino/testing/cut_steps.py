@@ -123,7 +123,7 @@ class WholeOrIntervalStep(Step):
         logs = np.array([math.log(count) - math.log(weighed.one) for count in weighed.counts])
         logs -= np.array(weighed.exponents, float) / weighed.unit
         total = float(np.logaddexp.reduce(logs))
-        priors = self._cell_priors
+        priors = self.cell_priors
         single = logs - np.log(priors)
         part = float(plan.share.part)
         lost = total + math.log((1 - part) / part)  # -h of the proof
@@ -135,7 +135,7 @@ class WholeOrIntervalStep(Step):
         return kept, flat, single - total + math.log(-math.expm1(kept))
 
     @cached_property
-    def _cell_priors(self) -> Floats:
+    def cell_priors(self) -> Floats:
         """The sum of the priors of every cell."""
         found = np.empty(len(self.weighed.counts))
         for level, (places, cells, rest) in self.cells.items():
@@ -216,7 +216,8 @@ class WholeOrIntervalStep(Step):
         priors = self.family.priors(level, both)
         others = 0 if self.family.anchored else self.family.all_priors(level) - int(priors.sum())
         first, last = self.family.places(level)
-        free = next((place for place in range(first, last + 1) if place not in set(both.tolist())), None)
+        named = set(both.tolist())
+        free = next((place for place in range(first, last + 1) if place not in named), None)
         if others > 0 and free is not None:
             both, priors = np.append(both, free), np.append(priors, others)
         cells, cells_there = self.cells_of(level, both), other.cells_of(level, both)

@@ -45,9 +45,9 @@ KINDS = 4
 """Kinds of choices of one mechanism that are looked at."""
 CHOICES = tuple(
     name for name in vars(ForcedDraws) if name in vars(Draws) and not name.startswith("_") and name not in
-    {"bits", "private", "words", "dither"}
+    {"bits", "private", "words", "dither", "noisy_each", "geometrics", "wholes_or_intervals"}
 )  # fmt: skip
-"""The methods of `Draws` that choose at random and cost something."""
+"""The methods of `Draws` that choose at random and cost something; those for many groups are in joint_draws.py."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def deviation(made: Made, tries: int = TRIES, seed: int = 1) -> float:
     step: Any = made.step()
     drawn = made.draw(tries, seed)
     if isinstance(step, joint_steps.CentredStep | noise_steps.RadialStep | joint_steps.CubeStep):
-        return _from_uniform(
+        return from_uniform(
             np.array([_rank(step, one, place) for place, one in enumerate(drawn)])
         ) * math.sqrt(tries)
     whole = isinstance(step, cut_steps.WholeOrIntervalStep)
@@ -149,10 +149,10 @@ def deviation(made: Made, tries: int = TRIES, seed: int = 1) -> float:
     cells = isinstance(step, noise_steps.NoiseStep | noise_steps.LineStep)
     if logs is None:  # nothing random: no noise where nothing can move the value
         return 0.0 if len(set(values)) == 1 else math.inf
-    return _gap(outcomes, logs, values, cells=cells) * math.sqrt(tries)
+    return gap(outcomes, logs, values, cells=cells) * math.sqrt(tries)
 
 
-def _gap(outcomes: Sequence[float], logs: Floats, drawn: Sequence[float], *, cells: bool) -> float:
+def gap(outcomes: Sequence[float], logs: Floats, drawn: Sequence[float], *, cells: bool) -> float:
     """The largest gap of two distribution functions; a part is named by its first outcome, a cell by one inside."""
     order = np.argsort(np.asarray(outcomes, float), kind="stable")
     values, below = np.asarray(outcomes, float)[order], np.cumsum(np.exp(logs[order]))
@@ -164,7 +164,10 @@ def _gap(outcomes: Sequence[float], logs: Floats, drawn: Sequence[float], *, cel
     return float(np.max(np.maximum(less - below, before - most), initial=0.0))
 
 
-def _from_uniform(ranks: Floats) -> float:
+def from_uniform(ranks: Floats) -> float:
+    """The largest gap between numbers from 0 to 1 and a uniform law."""
+    if not len(ranks):
+        return 0.0
     ranks, size = np.sort(ranks), len(ranks)
     steps = np.arange(size + 1) / size
     return float(max(np.max(steps[1:] - ranks), np.max(ranks - steps[:-1])))

@@ -123,6 +123,16 @@ class ForcedDraws(Draws):
         """As `Draws.geometric`."""
         return int(self._force(noise_steps.GeometricStep(price=price, value=value, scale=scale)))
 
+    def noisy_each(
+        self, values: Sequence[Fraction], *, sensitivity: Fraction, price: Guarantee, grid: Lattice
+    ) -> list[Fraction]:
+        """As `Draws.noisy_each`, one by one."""
+        return [self.noisy(one, sensitivity=sensitivity, price=price, grid=grid)[0] for one in values]
+
+    def geometrics(self, values: Sequence[int], *, scale: Fraction, price: Guarantee) -> list[int]:
+        """As `Draws.geometrics`, one by one."""
+        return [self.geometric(one, scale=scale, price=price) for one in values]
+
     def radial(self, shells: Any, *, grid: Lattice, price: Guarantee) -> list[int]:
         """As `Draws.radial`."""
         return list(self._force(noise_steps.RadialStep(price=price, shells=shells, grid=grid)))
@@ -241,6 +251,19 @@ class ForcedDraws(Draws):
         if outcome[0] == cut_steps.INTERVAL:
             return step.chosen(*outcome[1:])
         return None if whole is None else whole.grid.step * int(outcome[1])
+
+    def wholes_or_intervals(
+        self,
+        family: Family,
+        ends: Sequence[Ends],
+        wholes: Sequence[Valued] | None,
+        *,
+        prices: Mapping[str, Guarantee],
+    ) -> list[Fraction | Chosen | None]:
+        """As `Draws.wholes_or_intervals`, group by group."""
+        values: Sequence[Valued | None] = [None] * len(ends) if wholes is None else wholes
+        pairs = zip(ends, values, strict=True)
+        return [self.whole_or_interval(family, one, value, prices=prices) for one, value in pairs]
 
     def flat_topped(self, part: Valued, flat: Fraction, *, price: Guarantee) -> Fraction:
         """As `Draws.flat_topped`."""

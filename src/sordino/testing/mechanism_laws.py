@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sordino.testing.draw_laws import drawn_as_reckoned
+from sordino.testing.group_laws import grouped_as_alone
+from sordino.testing.joint_draws import drawn_together
 from sordino.testing.survey import chosen, survey
 
 if TYPE_CHECKING:
@@ -35,4 +37,6 @@ LAWS = {
     "cases within the theorem": covered,
     "the price is kept on every path (replay)": replayed,
     "real draws follow the laws of the replay": drawn_as_reckoned,
+    "many groups are answered as each alone": grouped_as_alone,
+    "draws for many groups follow the laws of single ones": drawn_together,
 }

@@ -38,7 +38,10 @@ class Side:
     def __init__(
         self, table: Mapping[str, Sequence[Any]], unit: Unit | None = None, person: int = 0, others: int = 0
     ) -> None:
-        columns = {name: np.asarray(column, None if len(column) else float) for name, column in table.items()}
+        columns = {
+            name: np.asarray(column, None if len(column) or hasattr(column, "dtype") else float)
+            for name, column in table.items()
+        }
         if person and unit is None:  # the rows after the others are one person's
             size = len(next(iter(columns.values())))
             columns[PERSON] = np.minimum(np.arange(size), others)

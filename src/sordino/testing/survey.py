@@ -19,11 +19,13 @@ from sordino.testing.replay import Replay, replay
 from sordino.testing.tables import TablePair, filled, hostile, neighbours
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sordino.mechanisms import Mechanism
     from sordino.mechanisms.parts.cases import MechanismCase
 
+WIDEST = 1000
+"""The upper bound of wide worlds."""
 PEOPLE = (1, 3)
 """Rows per person that are tried."""
 SIZES = (24, 3, 80)
@@ -34,8 +36,12 @@ FEW = 7
 """Rows of hostile tables for what is no default."""
 OTHERS = 400
 """Pairs of a mechanism that its cases share, where they are no default: at least one each."""
+QUICK = 120
+"""The same where cases are taken pairwise."""
 COMPLETE = 300
 """Paths of one pair in a tiny world that are walked at most."""
+TALKED = 60
+"""The same of mechanisms that choose several times, beside the paths of the largest and smallest losses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,32 +66,28 @@ class Seen:
         )
 
 
-def chosen(
-    kind: type[Mechanism], *, thorough: bool = False, pairwise: bool = False
-) -> Iterator[MechanismCase]:
-    """The cases of a mechanism; one for each statistic, relation, price and width unless all are wanted.
+def _key(case: MechanismCase) -> tuple[Any, ...]:
+    """What makes a case another one: statistic, relation, price, width, noise, and what was said."""
+    statistic: Any = case.world.statistic
+    noise = getattr(getattr(case.mechanism, "calibration", None), "noise", None)
+    said = () if case.mechanism.reads_once else case.hints  # what was said decides what is searched
+    price, wide = case.mechanism.guarantee.kind, getattr(statistic, "high", None) == WIDEST
+    return statistic.name, statistic.neighbors, price, wide, case.default, type(noise), said
 
-    With ``pairwise`` one for every two of these: each statistic under each relation, at each price, and so on.
-    """
+
+def chosen(kind: type[Mechanism], *, thorough: bool = False) -> Iterator[MechanismCase]:
+    """The cases of a mechanism; one for each statistic, relation, price and width unless all are wanted."""
     seen, found = set(), False
-    shown: set[tuple[int, Any, int, Any]] = set()
     for case in kind.cases():
         found = True
-        statistic: Any = case.world.statistic
-        wide = getattr(statistic, "high", None) == 1000
-        noise = getattr(getattr(case.mechanism, "calibration", None), "noise", None)
-        price = case.mechanism.guarantee.kind
-        said = () if case.mechanism.reads_once else case.hints  # what was said decides what is searched
-        key = statistic.name, statistic.neighbors, price, wide, case.default, type(noise), said
+        key = _key(case)
+        wide = key[3]
         aside = (
             wide and not case.default and len(case.hints) == 1 and case.mechanism.reads_once
         )  # an alternative: its tiny world will do
         if thorough or (key not in seen and not aside):
             seen.add(key)
-            shows = {(*one, *other) for one, other in itertools.combinations(enumerate(key), 2)}
-            if not (pairwise and shows <= shown):
-                shown |= shows
-                yield case
+            yield case
     if not found:
         raise Unsupported(
             kind.name,
@@ -93,6 +95,16 @@ def chosen(
             why="A mechanism whose promise nobody has held against its own code is not checked at all.",
             hint="def cases(cls): yield MechanismCase(mechanism, world)",
         )
+
+
+def _pairwise(cases: Iterable[MechanismCase]) -> Iterator[MechanismCase]:
+    """Those that show two things together for the first time: a statistic at a price, a relation with a hint, ..."""
+    shown: set[tuple[Any, ...]] = set()
+    for case in cases:
+        pairs = {(*one, *other) for one, other in itertools.combinations(enumerate(_key(case)), 2)}
+        if not pairs <= shown:
+            shown |= pairs
+            yield case
 
 
 def people(case: MechanismCase) -> tuple[int, ...]:
@@ -115,7 +127,7 @@ def survey(
 
     Args:
         kind: The mechanism.
-        thorough: All cases, all hostile pairs, and every pair of every tiny world; long.
+        thorough: All hostile pairs, and every pair of every tiny world, of the cases of `pairwise`; long.
         pairs: Hostile pairs per case otherwise: defaults see so many, other cases one.
         defaults: Only what a release takes by default.
         pairwise: Every statistic, relation, price and hint beside every other, not all of them together; quick.
@@ -126,14 +138,18 @@ def survey(
         >>> max(row.replay.worst for row in rows) <= 1 + 1e-7, sum((row.replay.problems for row in rows), [])
         (True, [])
     """
-    turn, cases = itertools.count(), list(chosen(kind, thorough=thorough))
-    others = max(OTHERS // max(len(cases), 1), 1)
-    for case in chosen(kind, thorough=thorough, pairwise=True) if pairwise else cases:
+    turn, cases = itertools.count(), list(chosen(kind))
+    others = max((QUICK if pairwise else OTHERS) // max(len(cases), 1), 1)
+    wanted = {id(case) for case in _pairwise(cases)} if pairwise or thorough else None
+    for case in cases:
         if defaults and not case.default:
             continue
         for contribution in people(case):
+            place = next(turn)
+            if wanted is not None and id(case) not in wanted:
+                continue
             total = Replay()
-            tables = _pairs(case, contribution, next(turn), thorough=thorough, pairs=pairs, others=others)
+            tables = _pairs(case, contribution, place, thorough=thorough, pairs=pairs, others=others)
             try:
                 for pair, complete in tables:
                     total.merge(_replayed(case, pair, complete=complete))
@@ -161,13 +177,16 @@ def _pairs(
     alone = case.mechanism.reads_once
     sizes = SIZES if alone else LONG
     size = sizes[turn % len(sizes)]
+    if Trait.KEYS in case.world.statistic.traits:
+        size = max(sizes)  # a key of many people, and one that nobody else has
     if alone and not (case.default or thorough):
         size = FEW
     found = list(hostile(case.world, size, contribution, seed=turn))
     if thorough:
         yield from ((pair, 0) for pair in found)
-        tiny = neighbours(case.world, contribution)
-        yield from ((pair, COMPLETE) for pair in itertools.islice(tiny, 400))
+        if getattr(case.world.statistic, "high", None) != WIDEST:  # a wide range is no tiny world
+            paths = COMPLETE if alone else TALKED
+            yield from ((pair, paths) for pair in neighbours(case.world, contribution))
         return
     wanted = max(pairs // 2 if alone else pairs, others) if case.default else others
     step = max(len(found) // wanted, 1)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sordino.statistics import Case
 
 Row = tuple[Any, ...]
+MIXED = 5
+"""Rows of small mixed tables, and how many of them there are."""
 WIDE = 100
 """A range at least so long can be filled in part."""
 
@@ -39,9 +41,15 @@ class TablePair:
     contribution: int = 1
 
 
-def columns(case: Case, rows: Sequence[Row]) -> dict[str, list[Any]]:
-    """Rows as columns by name."""
-    return {name: [row[place] for row in rows] for place, name in enumerate(case.columns)}
+def columns(case: Case, rows: Sequence[Row]) -> dict[str, Any]:
+    """Rows as columns by name; columns without rows still hold numbers or texts, as the others do."""
+    if rows or not case.rows:
+        return {name: [row[place] for row in rows] for place, name in enumerate(case.columns)}
+    known = {
+        name: [row[place] for row in case.rows if row[place] is not None]
+        for place, name in enumerate(case.columns)
+    }
+    return {name: np.asarray(column)[:0] for name, column in known.items()}
 
 
 def datasets(case: Case, most: int = 3) -> Iterator[tuple[Row, ...]]:
@@ -95,6 +103,8 @@ def hostile(case: Case, rows: int, contribution: int = 1, seed: int = 0) -> Iter
         [values[int(k)] for k in random.integers(0, max(len(values) // 2, 1), size)],
         *_filled(case, size),
     ]
+    if len(case.columns) > 1 and case.statistic.neighbors is Neighbors.REPLACE_ONE:
+        yield from _mixed(case, contribution, random)
     for shape in shapes:
         ends = (values[0], values[-1], middle)
         for person in dict.fromkeys(ends):
@@ -104,6 +114,16 @@ def hostile(case: Case, rows: int, contribution: int = 1, seed: int = 0) -> Iter
                 table, other = shape, [*shape, *([person] * contribution)]
             if table != other:
                 yield TablePair(columns(case, table), columns(case, other), contribution)
+
+
+def _mixed(case: Case, contribution: int, random: np.random.Generator) -> Iterator[TablePair]:
+    """Small tables of rows of several columns at random: a slope is told apart by rows that no heap holds."""
+    values, size = list(case.rows), MIXED + contribution
+    for _ in range(MIXED):
+        drawn = [values[int(k)] for k in random.integers(0, len(values), size + contribution)]
+        one, other = drawn[:size], drawn[: size - contribution] + drawn[size:]
+        if one != other:
+            yield TablePair(columns(case, one), columns(case, other), contribution)
 
 
 def _filled(case: Case, size: int) -> list[list[Row]]:

@@ -150,9 +150,8 @@ def _points(
         ("rejected", counted(rejected)),
     ]
     if found.edge_width:
-        pairs.append(
-            ("edges", f"softened over {found.edge_width:,.4g} {getattr(reference, 'unit', 'metre')}s")
-        )
+        over = f"softened over {found.edge_width:,.4g} {getattr(reference, 'unit', 'metre')}s"
+        pairs.append(("edges", f"{over}: whoever is near one counts in part, so a sharp region differs"))
     render.block(pairs)
     header = ("people", "standard error", f"{confidence:.0%} from", "to", "share")
     if names or hasattr(found.value, "shape"):

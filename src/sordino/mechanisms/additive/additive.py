@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sordino.exact.scale import ExpScale
     from sordino.hints import Hints
     from sordino.lattice import Lattice
+    from sordino.mechanisms import Asking
     from sordino.mechanisms.parts.cases import MechanismCase
     from sordino.noise import Noise
     from sordino.noise.calibration import Calibration
@@ -204,6 +205,13 @@ class Additive(Mechanism):
             return self.look
         gamma = self.calibration.smoothing
         return 0 if gamma == 0 else math.ceil(SPAN / float(gamma))
+
+    def reading(self, statistic: Statistic, ask: Asking, contribution: int) -> Reading:
+        """Noise for a global bound needs no row by itself: sums do where the statistic is one."""
+        whole = statistic.whole() if self.depth == 0 and not self.adaptive else None
+        if whole is None:
+            return Mechanism.reading(self, statistic, ask, contribution)
+        return statistic.read(ask(whole)).by(contribution)
 
     def scale(self, reading: Reading) -> Fraction | ExpScale:
         """The exact scale of the noise on this reading: as private as the data."""

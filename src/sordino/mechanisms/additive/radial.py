@@ -105,6 +105,14 @@ class RadialLaplace(Mechanism):
         return reason
 
     @property
+    def no_bar(self) -> str:
+        """Its radii are private."""
+        return (
+            "How far its noise reaches follows from the rows and is private, and no bar that is paid for was measured; "
+            "its coordinates, asked for one by one, have bars."
+        )
+
+    @property
     def slope(self) -> Fraction:
         """Nats per level of the score."""
         return self.price.slope

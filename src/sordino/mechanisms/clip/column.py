@@ -48,10 +48,11 @@ class Clipped:
     def of(cls, rows: int, total: int, squares: int | None, units: Lattice, top: int) -> Clipped:
         """Move sums of codes to real units; squares where they were asked for."""
         origin, step = units.origin, units.step
+        whole = step * total + origin * rows if origin else units.real(total)
         if squares is None:
-            return cls(rows, step * total + origin * rows, Fraction(0), units.real(0), units.real(top))
+            return cls(rows, whole, Fraction(0), origin, units.real(top))
         second = step * step * squares + 2 * origin * step * total + origin * origin * rows
-        return cls(rows, step * total + origin * rows, second, units.real(0), units.real(top))
+        return cls(rows, whole, second, origin, units.real(top))
 
     def about(self, point: Fraction) -> Fraction:
         """The sum of squared distances to a point."""

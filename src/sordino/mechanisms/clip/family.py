@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sordino.mechanisms.clip.long_codes import shifted_product, shifted_quotient
 from sordino.mechanisms.clip.plain_or_cut_plan import PLACES, STEEP_SHARE
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ ROOTS = (
 _PLACES = (8, 7, 9)
 ONE = 1 << 40  # stands for a prior of 1
 _AROUND = np.arange(-(1 << STARTS) - 1, 2)  # starts of the intervals that may hold a code
-_LARGEST = 1 << 62
 NEAR = 4  # intervals near the anchor have a prior of 2^-4, others less
 
 
@@ -131,44 +131,6 @@ class Level:
     needed: Fraction
     lead: int
     charge: int
-
-
-def _shifted_product(factors: NDArray[np.int64], times: int, shift: int) -> NDArray[np.int64]:
-    """``factors times >> shift`` exactly where the product has more than 63 bits, in two parts of `times`.
-
-    Example:
-        >>> _shifted_product(np.array([-(3**24), 5**17]), 7**14, 30).tolist()
-        [-178395051598049, 481906477637750]
-        >>> -(3**24) * 7**14 >> 30, 5**17 * 7**14 >> 30
-        (-178395051598049, 481906477637750)
-    """
-    most = max(-int(factors.min(initial=0)), int(factors.max(initial=0)))
-    if most * times < _LARGEST:
-        found: NDArray[np.int64] = (factors * times) >> shift
-        return found
-    part = min(shift, times.bit_length() // 2)
-    above, below = times >> part, times & ((1 << part) - 1)
-    if most * (max(above, below) + 1) >= _LARGEST:
-        return ((factors.astype(object) * times) >> shift).astype(np.int64)
-    return (factors * above + ((factors * below) >> part)) >> (shift - part)
-
-
-def _shifted_quotient(codes: NDArray[np.int64], shift: int, divisor: int) -> NDArray[np.int64]:
-    """``(codes << shift) // divisor`` exactly, by long division where the dividend has more than 63 bits.
-
-    Example:
-        >>> _shifted_quotient(np.array([-(2**30), 10**9]), 40, 3**20).tolist()
-        [-338590370079, 315336855201]
-        >>> -(2**30 << 40) // 3**20, (10**9 << 40) // 3**20
-        (-338590370079, 315336855201)
-    """
-    quotient, rest = divmod(codes, divisor)
-    step = 62 - divisor.bit_length()
-    while shift > 0:
-        more = min(step, shift)
-        digits, rest = divmod(rest << more, divisor)
-        quotient, shift = (quotient << more) + digits, shift - more
-    return quotient
 
 
 @lru_cache(maxsize=128)
@@ -309,8 +271,8 @@ class Family:
         """First and last codes of closed intervals: ``length`` cells of a lattice of 2^-lattice of a level's length."""
         times, shift = self.scale(level)
         shift, unit = shift + lattice, self.top * times
-        low = self.anchor - _shifted_product(-places, unit, shift)
-        return low, self.anchor + _shifted_product(places + length, unit, shift)
+        low = self.anchor - shifted_product(-places, unit, shift)
+        return low, self.anchor + shifted_product(places + length, unit, shift)
 
     def _counted(self, level: int, places: Any, lattice: int, length: int, ends: Ends) -> Any:
         """Rows outside closed intervals."""
@@ -326,7 +288,7 @@ class Family:
             times, shift = level.scale
             # Whoever holds `held` consecutive rows holds one of these.
             codes = ends.at(np.arange(held, ends.rows + 1, held)) - self.anchor
-            ceilings = _shifted_quotient(codes, shift + STARTS, self.top * times)
+            ceilings = shifted_quotient(codes, shift + STARTS, self.top * times)
             starts = np.unique(np.concatenate([starts, (ceilings[:, None] + _AROUND).ravel()]))
         found: NDArray[np.int64] = starts[(starts >= level.first) & (starts <= level.last)]
         return found

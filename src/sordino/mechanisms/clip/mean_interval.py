@@ -24,7 +24,7 @@ from sordino.mechanisms.parts.beside import BarBeside
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.public_noise import PublicNoise
-from sordino.mechanisms.tuned import ForCut
+from sordino.mechanisms.tuned import ForMeanInterval
 from sordino.privacy import Guarantee, Neighbors, Purse
 from sordino.reading.traits import Trait
 
@@ -76,7 +76,7 @@ class MeanInterval(BarBeside):
         if statistic.grid.last == 1 and statistic.neighbors is Neighbors.REPLACE_ONE:
             return  # a share has an exact interval
         purse, alone = Purse(price), replace(hints, interval=None)
-        cost = purse.take(ForCut.ANSWER)
+        cost = purse.take(ForMeanInterval.ANSWER)
         for name in statistic.suited:
             for point in kinds()[name].offers(statistic, cost, alone) if name != cls.name else ():
                 if point.name in POINTS and point.smooth_noise is None:

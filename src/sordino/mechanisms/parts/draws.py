@@ -115,7 +115,7 @@ class Draws:
         self, values: Sequence[Fraction], *, sensitivity: Fraction, price: Guarantee, grid: Lattice
     ) -> list[Fraction]:
         """Many values, each plus its own noise for one public sensitivity; the same law as `noisy`, drawn together."""
-        if type(self) is not Draws or not sensitivity:
+        if not sensitivity:
             return [self.noisy(one, sensitivity=sensitivity, price=price, grid=grid)[0] for one in values]
         from sordino.exact.sampler import draw_many
 
@@ -132,10 +132,9 @@ class Draws:
 
     def geometrics(self, values: Sequence[int], *, scale: Fraction, price: Guarantee) -> list[int]:
         """Many whole numbers, each with its own noise; the same law as `geometric`, drawn together."""
-        if type(self) is not Draws:
-            return [self.geometric(one, scale=scale, price=price) for one in values]
         from sordino.mechanisms.additive.geometric import two_sided_each
 
+        del price
         noise = two_sided_each(scale, len(values), bits=self.bits)
         return [value + more for value, more in zip(values, noise, strict=True)]
 
@@ -320,10 +319,9 @@ class Draws:
         prices: Mapping[str, Guarantee],
     ) -> list[Fraction | Chosen | None]:
         """The same for many columns, weighed and drawn together; each has the law of `whole_or_interval`."""
-        if type(self) is not Draws or len(ends) == 1:
-            values: Sequence[Valued | None] = [None] * len(ends) if wholes is None else wholes
-            pairs = zip(ends, values, strict=True)
-            return [self.whole_or_interval(family, one, value, prices=prices) for one, value in pairs]
+        if len(ends) == 1:
+            whole = None if wholes is None else wholes[0]
+            return [self.whole_or_interval(family, ends[0], whole, prices=prices)]
         from sordino.mechanisms.clip.whole_or_interval_groups import draw_outcomes
 
         return draw_outcomes(family, ends, wholes, bits=self._words)

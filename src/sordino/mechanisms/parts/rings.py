@@ -183,9 +183,7 @@ def bisect_each(firsts: Sequence[int], points: Sequence[int]) -> list[int]:
     """
     ends = [*(bisect_left(points, first) for first in firsts[1:]), len(points)]
     starts = [0, *ends[:-1]]
-    return [
-        run for run, (start, end) in enumerate(zip(starts, ends, strict=True)) for _ in range(start, end)
-    ]
+    return [run for run, (start, end) in enumerate(zip(starts, ends, strict=True)) for _ in range(start, end)]
 
 
 CELLS = 1 << 17

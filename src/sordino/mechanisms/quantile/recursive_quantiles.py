@@ -164,11 +164,41 @@ class RecursiveQuantiles(Conversing):
         near = shells(last=self.fine, centre=min(place, self.fine), core=max(self.fine >> 20, 1))
         return mixture([(Fraction(1, 3), uniform), (Fraction(2, 3), near)])
 
-    def slope(self, phi: Fraction) -> Fraction:
-        """Nats per row at a node that splits at the fraction phi; see the proof page for the factor."""
+    @property
+    def alone(self) -> frozenset[int]:
+        """The places of quantiles that are the only ones of their level: no row can leave one node for another there.
+
+        Example:
+            >>> from sordino.lattice import FiniteLattice
+            >>> from sordino.privacy import Pure
+            >>> lattice = FiniteLattice(Fraction(0), Fraction(1), 100)
+            >>> sorted(RecursiveQuantiles(price=Pure(1), qs=(0.2, 0.4, 0.6, 0.8), lattice=lattice).alone)
+            [1, 3]
+        """
+        level, found = [(0, len(self.qs) - 1)], []
+        while level:
+            middles = [(left + right) // 2 for left, right in level]
+            found += middles if len(middles) == 1 else []
+            halves = [
+                half
+                for (left, right), middle in zip(level, middles, strict=True)
+                for half in ((left, middle - 1), (middle + 1, right))
+            ]
+            level = [(left, right) for left, right in halves if left <= right]
+        return frozenset(found)
+
+    def slope(self, phi: Fraction, *, alone: bool = False) -> Fraction:
+        """Nats per row at a node that splits at the fraction phi; see the proof page for the factor.
+
+        Args:
+            phi: The fraction.
+            alone: No other node of its level is asked.
+        """
         once = self.price.share(Fraction(1, self.levels)).bounded_range
         widest = 2 * max(phi, 1 - phi)
-        return once / (widest if self.neighbors is Neighbors.ADD_REMOVE_ONE else 2 * widest)
+        if self.neighbors is Neighbors.ADD_REMOVE_ONE:
+            return once / widest
+        return once / (2 if alone else 2 * widest)
 
     def converse(
         self, codes: Sequence[int] | NDArray[np.int64], *, contribution: int = 1, bits: Bits | None
@@ -181,7 +211,7 @@ class RecursiveQuantiles(Conversing):
             rows = rows + draws.dither(len(rows), inside)
         rows = np.sort(rows)
         answers: dict[int, int] = {}
-        measure = self.measure()
+        measure, alone = self.measure(), self.alone
         pending = [(0, len(self.qs) - 1, 0, self.fine, Fraction(0), Fraction(1), rows)]
         while pending:
             left, right, first, last, bottom, top, node = pending.pop()
@@ -190,7 +220,8 @@ class RecursiveQuantiles(Conversing):
             middle = (left + right) // 2
             q = Fraction(self.qs[middle])
             phi = (q - bottom) / (top - bottom) if top > bottom else Fraction(1, 2)
-            point = self._release(node, first, last, phi, measure, contribution, draws)
+            single = middle in alone
+            point = self._release(node, first, last, phi, measure, contribution, draws, alone=single)
             answers[middle] = point
             split = int(np.searchsorted(node, point, side="right"))
             pending.append((left, middle - 1, first, point, bottom, q, node[:split]))
@@ -206,8 +237,10 @@ class RecursiveQuantiles(Conversing):
         measure: Measure,
         contribution: int,
         draws: Draws,
+        *,
+        alone: bool,
     ) -> int:
-        slope = self.slope(phi) / contribution
+        slope = self.slope(phi, alone=alone) / contribution
         runs, levels, unit = node_runs(node, first=first, last=last, phi=phi, slope=slope)
         return draws.scored(
             runs, levels, measure, unit=unit, price=self.price.share(Fraction(1, self.levels))
@@ -230,10 +263,11 @@ class RecursiveQuantiles(Conversing):
         """The exact joint law without dither, by enumerating every answer: for laws on tiny lattices only."""
         if self.dither:
             raise Unsupported(self.name, "enumerates undithered lattices only", hint="dither=0")
-        measure = self.measure()
+        measure, alone = self.measure(), self.alone
 
-        def node_law(node: Any, first: int, last: int, phi: Fraction) -> dict[int, float]:
-            runs, levels, unit = node_runs(node, first=first, last=last, phi=phi, slope=self.slope(phi))
+        def node_law(node: Any, first: int, last: int, phi: Fraction, *, single: bool) -> dict[int, float]:
+            slope = self.slope(phi, alone=single)
+            runs, levels, unit = node_runs(node, first=first, last=last, phi=phi, slope=slope)
             weights = {
                 point: measure.mass(point, point) * math.exp(-level / unit)
                 for (start, end), level in zip(runs, levels, strict=True)
@@ -251,7 +285,7 @@ class RecursiveQuantiles(Conversing):
             q = Fraction(self.qs[middle])
             phi = (q - bottom) / (top - bottom) if top > bottom else Fraction(1, 2)
             found: dict[tuple[int, ...], float] = {}
-            for point, chance in node_law(node, first, last, phi).items():
+            for point, chance in node_law(node, first, last, phi, single=middle in alone).items():
                 split = int(np.searchsorted(node, point, side="right"))
                 below = explore(left, middle - 1, first, point, bottom, q, node[:split])
                 above = explore(middle + 1, right, min(point + 1, last), last, q, top, node[split:])

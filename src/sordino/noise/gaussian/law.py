@@ -107,7 +107,9 @@ class Gaussian(Noise):
 
         def leaves_room(at: Fraction) -> bool:
             quick = _worst_delta(0.0, float(at), float(epsilon)) < float(delta)
-            return quick and upper(evaluate(lambda: _worst_delta_ball(Fraction(0), at, epsilon), digits)) < delta
+            return (
+                quick and upper(evaluate(lambda: _worst_delta_ball(Fraction(0), at, epsilon), digits)) < delta
+            )
 
         if smoothing is None:
             smoothing = Fraction(f"{float(epsilon) / (8 * np.log(2 / float(delta))):.3g}")
