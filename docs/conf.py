@@ -16,6 +16,7 @@ extensions = [
     "mathml",
     "made_pages",
     "search_context",
+    "checked_pages",
 ]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
@@ -27,6 +28,10 @@ html_theme = "furo"
 html_title = "Sordino"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_use_index = (
+    False  # nothing links to it; the search finds every name, the index of theorems every theorem
+)
+html_domain_indices = False
 html_math_renderer = "mathml"
 exclude_patterns = ["_build", "extensions", "**.ipynb_checkpoints"]
 autodoc_typehints = "description"

@@ -78,7 +78,7 @@ def price(sigma: float, smoothing: float, shift: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Numeric:
+class LeastNoise:
     """The best shape found and the standard deviation per unit of smooth sensitivity."""
 
     sigma: float
@@ -86,7 +86,7 @@ class Numeric:
 
 
 @lru_cache(maxsize=1024)
-def least_noise(rho: float, smoothing: float) -> Numeric | None:
+def least_noise(rho: float, smoothing: float) -> LeastNoise | None:
     """Find the least standard deviation whose numerical price is rho; None where dilation costs everything.
 
     A shape below smoothing/sqrt(2 rho) cannot pay for the dilation at large orders, so the search starts there.
@@ -96,11 +96,11 @@ def least_noise(rho: float, smoothing: float) -> Numeric | None:
         1.19
     """
     least = max(smoothing / math.sqrt(2 * rho), 1e-3)
-    best: Numeric | None = None
+    best: LeastNoise | None = None
     for factor in (1.0, 1.05, 1.15, 1.3):
         sigma = least * factor
         shift = _largest_shift(sigma, smoothing, rho)
-        tried = None if shift is None else Numeric(sigma, math.sqrt(2) * math.exp(sigma * sigma) / shift)
+        tried = None if shift is None else LeastNoise(sigma, math.sqrt(2) * math.exp(sigma * sigma) / shift)
         if best is not None and (tried is None or tried.std >= best.std):
             break  # past the best shape
         best = tried

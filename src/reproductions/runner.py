@@ -29,7 +29,7 @@ PICTURES = ("svg", "png")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class FinishedRun:
     """A finished run and where it lies.
 
     Attributes:
@@ -53,7 +53,7 @@ def run(
     data: Path | None = None,
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
-) -> Kept:
+) -> FinishedRun:
     """Run an experiment into a folder, going on where an earlier run stopped.
 
     Args:
@@ -83,7 +83,7 @@ def run(
     seconds = time.perf_counter() - clock
     result = Result(experiment, scale, tuple(parts), tuple(kept))
     files = _files(result, out, started=started, seconds=seconds, resumed=len(parts) - len(todo))
-    return Kept(result, files, seconds, len(parts) - len(todo))
+    return FinishedRun(result, files, seconds, len(parts) - len(todo))
 
 
 def _computed(

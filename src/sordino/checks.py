@@ -198,6 +198,8 @@ EXAMPLES = {
     "y": '"income"',
     "budget": "sd.Pure(3)", "ledger": '"people.ledger"', "unit": 'sd.Unit("person_id", max_rows=3)', "rows": "1000",
     "neighbors": '"add-remove-one"', "step": "1", "missing": "0", "reason": '"tables of 2026"', "interval": "0.95",
+    "value": "4.5", "bound": "0.8", "grid": "2**-20", "session": "people", "calibration": "noise", "smoothing": "0.1",
+    "statistics": '[sd.Count("age"), sd.Median("income", low=0, high=500_000)]', "error": "100", "domain": "(0, 1, 5)",
     "left": '"left"', "right": '"right"', "parts": '[sd.Mean("income", low=0, high=500_000)]',
 }  # fmt: skip
 """What stands for a parameter in an example."""
@@ -209,6 +211,8 @@ WHY = {
     "price": _PRICE,
     "epsilon": _PRICE,
     "rho": _PRICE,
+    "grid": "The step of the answer is public: it is never taken from the value or the bound.",
+    "session": "The price is debited before the noise is drawn, so a session with a ledger must pay.",
 }
 WHY["high"] = WHY["low"]
 
@@ -244,12 +248,15 @@ def wrong_call(
         pass
     else:
         return None
-    parameters = signature.parameters
+    parameters = dict(signature.parameters)
+    if next(iter(parameters), "") in ("self", "cls"):
+        parameters.pop(next(iter(parameters)))
+        given = given[1:]
     placed = [p.name for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     needed = [
         p.name
         for p in parameters.values()
-        if p.name != "self" and p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
     words = [
         EXAMPLES.get(one, "...")
@@ -263,7 +270,7 @@ def wrong_call(
         near = get_close_matches(unknown[0], parameters, n=1)
         return ParameterError(
             subject, f"has no option {unknown[0]!r}",
-            why=f"Its options are {', '.join(one for one in parameters if one != 'self')}.",
+            why=f"Its options are {', '.join(parameters)}.",
             hint=f"{near[0]}={EXAMPLES.get(near[0], '...')}" if near else call,
         )  # fmt: skip
     missing = [one for one in needed if one not in named and one not in placed[: len(given)]]
@@ -298,8 +305,8 @@ class Explained(ABCMeta):
         return inspect.Signature(parameters)
 
 
-def explained(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function whose wrong calls are to be explained, by the name with which it is called."""
+def explained(name: str, *, call: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function whose wrong calls are to be explained, by its name or with a call that can be pasted."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
@@ -309,7 +316,7 @@ def explained(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 return function(*given, **named)
             except TypeError:
-                refusal = wrong_call(function.__name__, name, signature, given, named)
+                refusal = wrong_call(function.__name__, name, signature, given, named, call=call)
                 if refusal is None:
                     raise
             raise refusal

@@ -71,6 +71,10 @@ class Coverage:
 class Sample(Coverage):
     """A bar for the rows at hand: the probability is over the noise alone.
 
+    Args:
+        level: Probability with which a bar covers, such as 0.95.
+        simultaneous: Whether that holds for all bars of the release at once, not for each by itself.
+
     Example:
         >>> Sample(0.95).each_of(7).level, round(Sample(0.95, simultaneous=True).each_of(7).level, 6)
         (0.95, 0.992699)

@@ -128,6 +128,7 @@ def about_the_answers(release: Release) -> list[str]:
         )
     else:
         lines += intervals_in_words([bar for bar in bars if bar is not None])
+        lines += _counted([bar for bar in bars if bar is not None], [row.statistic for row in barred])
     if len(barred) < len(table):
         which = "The answers carry" if len(table) > 1 else "The answer carries"
         lines.append(
@@ -151,6 +152,7 @@ def intervals_in_words(bars: Sequence[Interval]) -> list[str]:
             bar.covers,
             bar.simultaneous,
             bar.paid,
+            bar.approximate,
             bar.cut is None,
             bar.beyond is None,
             bar.hidden is None,
@@ -182,6 +184,8 @@ def covered(bar: Interval, *, several: bool = False) -> str:
     if bar.covers == "population":
         what = "the same number of the population from which the rows were drawn independently"
         over = "The chance is over the sample and the noise; a sample that was not drawn so is not covered."
+        if bar.approximate:
+            over = over.replace(";", ", and approximate: it rests on the central limit theorem;")
     else:
         what = "the same number of these rows without noise"
         over = (
@@ -236,6 +240,18 @@ def clipped(bar: Interval, *, several: bool = False) -> str:
         f"{said}, and within the declared bounds they can pull the number by at most {' or '.join(pulls) or 0}. With "
         "tight=True nothing is cut, and the interval covers the number within the bounds."
     )
+
+
+def _counted(bars: Sequence[Interval], statistics: Sequence[str]) -> list[str]:
+    """What a count of the population is: its share of as many rows, or its members under a stated design."""
+    meant = [bar for bar in bars if bar.covers == "population"]
+    if not meant or not any(map(_counts, statistics)):
+        return []
+    inclusion = meant[0].inclusion
+    if inclusion is None:
+        return ["A count of the population is its share there times the number of rows of the table."]
+    design = f"each of whom is in the data with a probability of {inclusion:g}, independently of the others"
+    return [f"A count of the population is the number of its members, {design}."]
 
 
 def wider(added: float) -> str:

@@ -277,6 +277,19 @@ class RowLattice(FiniteLattice):
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
+    @classmethod
+    def point(cls) -> RowLattice:
+        """One code for whatever number a row has, where rows are counted and nothing else is asked of them.
+
+        Example:
+            >>> RowLattice.point().codes(np.array([3.0, np.nan, -7.0])).tolist()
+            [0, 0]
+        """
+        one = cls(0, 1, bits=0, missing="drop")
+        object.__setattr__(one, "high", 0.0)
+        object.__setattr__(one, "last", 0)
+        return one
+
     @property
     def drops(self) -> bool:
         """Whether rows without a number are dropped, which makes the number of rows private."""
@@ -328,7 +341,8 @@ class RowLattice(FiniteLattice):
         """
         step = float(self.step)
         steps: NDArray[np.float64] = np.clip(values, self.low, self.high, out=out)
-        steps -= self.low
+        if self.low:
+            steps -= self.low
         inverse = 1.0 / step
         if inverse * step == 1.0 and math.frexp(step)[0] == 0.5:
             steps *= inverse

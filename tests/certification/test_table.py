@@ -73,4 +73,7 @@ def test_hits_start_at_their_node_and_points_between_start_well(family):
         # between nodes a calibration costs no more than the safe node above it
         node = lookup(family, rho, smoothing)
         assert std(family, found.shape, found.shift) <= std(family, node.shape, node.shift) * 1.002
-    assert starting_point(family, 1e-7, 1e-4) is None
+    low = starting_point(family, 1e-6, 2e-4 * math.sqrt(2))
+    node = starting_point(family, 1e-4, 2e-3 * math.sqrt(2))
+    assert low == pytest.approx((node[0], node[1] / 10), rel=1e-9)  # small prices scale
+    assert starting_point(family, 20, 0.1) is None

@@ -260,6 +260,13 @@ PASTED = {
     "a release without a price": (lambda: people().release(MEDIAN), "price must be given"),
     "groups without a price": (lambda: people().release_by("region", ["n"], MEDIAN), "price must be given"),
     "a quote without a price": (lambda: people().quote(MEDIAN), "price must be given"),
+    "a plan without a price": (lambda: sd.plan(MEDIAN), "price must be given"),
+    "a split without a budget": (lambda: sd.plan_budget([MEDIAN]), "budget must be given"),
+    "a smoothing by place": (lambda: sd.Laplace.calibrate(sd.Pure(1), 0.1), "takes 1 argument by place"),
+    "a calibration to an epsilon": (lambda: sd.Laplace.calibrate(epsilon=1), "has no option 'epsilon'"),
+    "noise that nobody pays": (
+        lambda: sd.Laplace.calibrate(sd.Pure(1), smoothing=0).release(4.5, 1), "grid and session must be given"),
+    "half a check of a bound": (lambda: sd.check_bound(len), "bound and domain must be given"),
     "a number as a price": (lambda: people().release(MEDIAN, 0.5), "the second argument is a price"),
     "a name as a statistic": (lambda: people().release("median", sd.Pure(1)), "the first argument is a statistic"),
     "no data": (sd.open, "data must be given"),

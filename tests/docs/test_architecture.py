@@ -1,5 +1,6 @@
 """The architecture page describes the tree that is there, and the layers that are enforced."""
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -39,3 +40,25 @@ def test_every_room_is_on_a_line_and_every_line_has_a_room():
     assert lined == {re.sub(r"\.py$|/$", "", room).split("/")[-1] for room in rooms()}
     drawn = set(re.findall(r"\b\w+\b", PAGE.split("```")[1]))
     assert lined <= drawn
+
+
+def test_a_class_name_stands_for_one_class():
+    homes = {}
+    for path in PACKAGE.parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(path.relative_to(PACKAGE.parent).as_posix())
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
+def test_no_file_grows_past_400_lines():
+    long = {
+        path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in PACKAGE.parent.rglob("*.py")
+    }
+    assert {name: lines for name, lines in long.items() if lines > 400} == {}
+
+
+def test_no_example_leaves_a_file_in_the_repository():
+    assert [
+        path.name for path in ROOT.iterdir() if path.suffix in {".json", ".csv", ".parquet", ".sqlite"}
+    ] == []

@@ -405,19 +405,21 @@ def test_a_copy_of_a_ledger_in_use_is_whole(filled, tmp_path, ask):
 
 
 def test_on_postgres_an_analyst_with_few_rights_can_spend_but_not_change(postgres_server, ask):
-    """The grants that the how-to names are enough, and no more than appending comes of them."""
+    """The grants that the refusal names are enough, and no more than appending comes of them."""
     import psycopg
 
     location = f"{postgres_server}&ledger=granted_{os.getpid()}"
     with Ledger.create(location, Pure(1), reason="grants") as owner:
-        schema, role = owner._store.schema, f"analyst_{os.getpid()}"
+        role = f"analyst_{os.getpid()}"
+        theirs = location.replace("tester@", f"{role}@")
         with psycopg.connect(postgres_server, autocommit=True) as connection:
             connection.execute(f"CREATE ROLE {role} LOGIN")
-            connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
-            connection.execute(f"GRANT SELECT, INSERT ON {schema}.entries TO {role}")
-            connection.execute(f"GRANT SELECT, UPDATE ON {schema}.head TO {role}")
-            connection.execute(f"GRANT SELECT ON {schema}.version TO {role}")
-        with Ledger(location.replace("tester@", f"{role}@")) as analyst:
+            with pytest.raises(LedgerError, match="cannot be written") as refused:
+                Ledger(theirs).spend(ask(Pure(0.5)))
+            connection.execute(refused.value.hint)
+        with pytest.raises(LedgerError, match="GRANT CREATE ON DATABASE"):
+            Ledger.create(theirs.replace("granted", "another"), Pure(1), reason="grants")
+        with Ledger(theirs) as analyst:
             analyst.spend(ask(Pure(0.5)))
             with pytest.raises(LedgerError, match="cannot be written"), analyst._store.write() as page:
                 page._connection.execute("UPDATE entries SET body = '{}'")

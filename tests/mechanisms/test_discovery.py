@@ -11,6 +11,7 @@ import pytest
 from sordino.errors import ParameterError, Unsupported
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms.discovery.discovery import Discovery
+from sordino.mechanisms.discovery.joint_delta import largest_delta, one_pass
 from sordino.mechanisms.discovery.mixed_cut import WORD, MixedCut
 from sordino.mechanisms.discovery.threshold import (
     WeightThreshold,
@@ -117,12 +118,13 @@ def people_with_keys(lists):
 @pytest.mark.parametrize(
     "price", [Approx(1, Fraction(1, 1000)), ApproxConcentrated(Fraction(1, 2), Fraction(1, 1000))]
 )
-@pytest.mark.parametrize("most", [2, 3])
+@pytest.mark.parametrize(("most", "passes"), [(2, 2), (3, 2), (3, 1)])
 @pytest.mark.parametrize("counted", [False, True])
 @pytest.mark.parametrize("relation", [Neighbors.ADD_REMOVE_ONE, Neighbors.REPLACE_ONE])
-def test_people_with_several_keys_by_replay(price, most, counted, relation):
+def test_people_with_several_keys_by_replay(price, most, passes, counted, relation):
     """A person with keys of their own, shared ones and both; passes that depend on what was found."""
-    mechanism, unit = Discovery(price=price, counted=counted), Unit("who", max_rows=most)
+    mechanism = Discovery(price=price, counted=counted, passes=passes)
+    unit = Unit("who", max_rows=most)
     statistic = Keys(("x",), max_keys=most, neighbors=relation)
     crowd = [["a", "b"]] * 3 + [["b", "c"]] * 2 + [["a"]]
     alone, shared, none = ["d", "e", "f"][:most], ["a", "b", "c"][:most], ["b"]
@@ -165,6 +167,54 @@ def test_two_passes_pay_for_what_was_conditioned_on():
     assert one.rho + two.rho < 1 / (2 * plain**2)
     assert first.sigma > second.sigma
     assert abs(float(one.rho / (one.rho + two.rho)) - 0.1) < 1e-9
+
+
+def shown_sets(law, amounts):
+    """The chance of every set of keys that may be shown."""
+    chances = [law.chance(amount) for amount in amounts]
+    return np.array([
+        math.prod(p if key in some else 1 - p for key, p in enumerate(chances))
+        for size in range(len(amounts) + 1)
+        for some in itertools.combinations(range(len(amounts)), size)
+    ])  # fmt: skip
+
+
+def largest_stick(law, epsilon, most, *, replaced):
+    """By brute force over small worlds: a person's keys are shared with crowds of several sizes, or nobody's."""
+    unit, found = weights(most), 0.0
+    crowds = [0, *(round(law.above + k * float(law.sigma)) for k in (-1, 0, 1, 2))]
+    for t in range(1, most + 1):
+        for rest in itertools.combinations_with_replacement(crowds, t):
+            here = [one + unit[t - 1] for one in rest]
+            pairs = [(here, list(rest))]
+            if replaced:  # by somebody with one key, among these or elsewhere
+                pairs = [
+                    (here, [rest[0] + unit[0], *rest[1:]]),
+                    ([*here, 0], [*rest, unit[0]]),
+                    ([*here, law.above], [*rest, law.above + unit[0]]),
+                ]
+            for one, other in pairs:
+                with_, without = shown_sets(law, one), shown_sets(law, other)
+                for a, b in ((with_, without), (without, with_)):
+                    found = max(found, float(np.maximum(a - math.exp(epsilon) * b, 0).sum()))
+    return found
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("epsilon", ["0.5", "3"])
+def test_noise_and_threshold_of_one_pass_need_not_share_delta(epsilon, replaced):
+    """Keys of one person alone take all of delta; a lower threshold is refuted, by brute force and by the bound."""
+    delta = Fraction(1, 1000)
+    law, _, _ = one_pass(Fraction(epsilon), delta, 3, replaced=replaced)
+    ((shared, _, _),) = for_approx(Fraction(epsilon), delta, 3, 1, replaced=replaced)
+    assert law.sigma < shared.sigma
+    assert law.above < shared.above
+    assert 0.95 * float(delta) < largest_stick(law, float(epsilon), 3, replaced=replaced) <= float(delta)
+    low = WeightThreshold(law.sigma, law.above - int(law.sigma / 10))
+    assert largest_stick(low, float(epsilon), 3, replaced=replaced) > float(delta)
+    assert largest_delta(low, Fraction(epsilon), 3, replaced=replaced) > delta
+    narrow = WeightThreshold(law.sigma * Fraction(9, 10), law.above)
+    assert largest_delta(narrow, Fraction(epsilon), 3, replaced=replaced) > delta
 
 
 def test_counts_of_a_concentrated_price():

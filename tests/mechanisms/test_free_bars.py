@@ -259,7 +259,12 @@ def test_a_population_needs_a_public_number_of_rows_or_a_design():
         added.release(sd.Count("age"), sd.Pure(1), interval=Population(0.9))
     found = added.release(sd.Count("age"), sd.Pure(1), interval=Population(0.9, inclusion=0.5))
     assert found.interval.covers == "population"
+    assert found.interval.inclusion == 0.5
+    assert "with a probability of 0.5" in " ".join(found.explain().split())
+    assert sd.Release.from_json(found.to_json()) == found
     fixed = sd.open(TABLE, budget=sd.Pure(10))
+    counted = fixed.release(sd.Count("age"), sd.Pure(1), interval=Population(0.9))
+    assert "share there times the number of rows" in " ".join(counted.explain().split())
     share = fixed.release(
         sd.Mean("sex", low=0, high=1, step=1), sd.Pure(1), interval=Population(0.9), tight=True
     )

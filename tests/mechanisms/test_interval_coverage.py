@@ -6,39 +6,15 @@ import numpy as np
 import pytest
 
 import sordino as sd
+from benchmarks.coverage import bench_bars
+from benchmarks.coverage.columns import ADD, COLUMNS, REPLACE
 from benchmarks.tuning import bar_widths
 from sordino.coverage import Population, Sample
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.session.quote import prepare
 
-REPLACE, ADD = sd.Neighbors.REPLACE_ONE, sd.Neighbors.ADD_REMOVE_ONE
 LEVEL = 0.95
-
-
-def edge(random, rows):
-    """Half of the rows tied with the rank on top, a gap behind them."""
-    return np.where(np.arange(rows) < (rows + 1) // 2, 40.0, 900.0 + random.random(rows))
-
-
-def heaped(random, rows):
-    """More than half of the pay in whole thousands."""
-    pay = random.lognormal(10.8, 0.9, rows)
-    return np.where(random.random(rows) < 0.6, np.round(pay, -3), pay)
-
-
-SHAPES = {
-    "normal": (-50, 1050, lambda random, rows: random.normal(1, 1, rows)),
-    "log-normal": (0, 5e6, lambda random, rows: random.lognormal(10.8, 0.9, rows)),
-    "uniform": (0, 1, lambda random, rows: random.random(rows)),
-    "pareto": (0, 1e9, lambda random, rows: 1000 * (1 + random.pareto(1.1, rows))),
-    "ages": (0, 120, lambda random, rows: np.floor(np.clip(random.normal(42, 22, rows), 0, 110))),
-    "heaped": (0, 1e7, heaped),
-    "bimodal": (0, 100, lambda random, rows: random.choice([20, 80], rows) + random.normal(0, 1, rows)),
-    "edge": (0, 1000, edge),
-    "one value": (0, 1000, lambda _random, rows: np.full(rows, 77.0)),
-}
-SETTINGS = [(201, 1, REPLACE), (1001, 1, ADD), (10_001, 0.1, REPLACE), (1001, 3, ADD)]
 
 
 def coverage(statistic, data, price, asked, draws, *, seed, truth):
@@ -93,52 +69,42 @@ def test_bars_are_about_twice_as_wide_as_the_errors_on_all_smooth_shapes():
 
 @pytest.mark.parametrize("shape", ["log-normal", "heaped", "edge"])
 def test_a_few_releases_cover(shape):
-    low, high, draw = SHAPES[shape]
+    low, high, draw = COLUMNS[shape]
     data = draw(np.random.default_rng(5), 501)
     median = sd.Median("x", low=low, high=high)
     found, _ = coverage(median, data, sd.Pure(1), Sample(0.8), 60, seed=3, truth=middle(data))
     assert found >= least(60, 0.8)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("rows", "epsilon", "neighbors"), SETTINGS, ids=str)
-def test_every_shape_is_covered(shape, rows, epsilon, neighbors):
-    low, high, draw = SHAPES[shape]
-    data = draw(np.random.default_rng([5, rows]), rows)
-    median = sd.Median("x", low=low, high=high, neighbors=neighbors)
-    found, half = coverage(median, data, sd.Pure(epsilon), Sample(LEVEL), 2000, seed=3, truth=middle(data))
-    assert found >= least(2000)
-    assert half <= (high - low) / 2
+@pytest.mark.parametrize(("rows", "epsilon", "neighbors"), [(1001, 1, REPLACE), (1001, 3, ADD)], ids=str)
+def test_bars_of_medians_cover_by_the_laws_of_what_is_drawn(rows, epsilon, neighbors):
+    """Around every answer, not on average alone; a bar that is a fifth narrower is rejected."""
+    found = bench_bars.quantile_line(
+        0.5, rows, sd.Pure(epsilon), neighbors, columns=("log-normal", "ages", "edge"), places=8
+    )
+    worst, _, planted, around = found
+    assert worst <= around <= 1 - LEVEL
+    assert planted > 0.2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", ["log-normal", "pareto", "heaped", "ages"])
-@pytest.mark.parametrize("q", [0.1, 0.9])
-def test_other_quantiles_and_concentrated_prices_are_covered(shape, q):
-    low, high, draw = SHAPES[shape]
-    data = draw(np.random.default_rng(6), 2001)
-    statistic = sd.Quantile("x", q=q, low=low, high=high)
-    truth = middle(data, sd.Quantile("x", q=q, low=0, high=1).q)
-    found, _ = coverage(statistic, data, sd.Concentrated(0.125), Sample(LEVEL), 2000, seed=4, truth=truth)
-    assert found >= least(2000)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", ["log-normal", "heaped"])
-def test_many_rows_are_covered(shape):
-    low, high, draw = SHAPES[shape]
-    data = draw(np.random.default_rng(7), 100_000)
-    median = sd.Median("x", low=low, high=high)
-    found, _ = coverage(median, data, sd.Pure(0.4), Sample(LEVEL), 2000, seed=5, truth=middle(data))
-    assert found >= least(2000)
+@pytest.mark.timeout(1800)
+def test_every_quantile_and_group_of_the_bench_covers_by_laws():
+    """Nine columns, 201 to 100,000 rows, epsilon .1 to 3, both relations, other quantiles, concentrated prices."""
+    medians = [line for line in bench_bars.quantile_rows() if line[0] == "median"]
+    for *_, worst, _, planted, around in medians:
+        assert worst <= around <= 1 - LEVEL + 1e-9
+        assert planted > 0.2
+    for *_, worst, _, planted, _ in bench_bars.group_rows():
+        assert worst <= 1 - LEVEL
+        assert planted > 0.2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["normal", "log-normal", "uniform", "ages"])
 @pytest.mark.parametrize(("rows", "epsilon"), [(401, 3), (1001, 1)])
 def test_populations_are_covered_over_fresh_samples_and_bars_for_the_sample_do_not(shape, rows, epsilon):
-    low, high, draw = SHAPES[shape]
+    low, high, draw = COLUMNS[shape]
     truth = middle(draw(np.random.default_rng(1), 2_000_001))
     covered = {"sample": 0, "population": 0}
     median = sd.Median("x", low=low, high=high)
@@ -155,7 +121,7 @@ def test_populations_are_covered_over_fresh_samples_and_bars_for_the_sample_do_n
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["normal", "log-normal", "heaped", "edge"])
 def test_groups_are_covered_each_and_together(shape):
-    low, high, draw = SHAPES[shape]
+    low, high, draw = COLUMNS[shape]
     random = np.random.default_rng(3)
     groups = np.repeat(["a", "b", "c"], 701)
     data = np.concatenate([draw(random, 701) for _ in range(3)])

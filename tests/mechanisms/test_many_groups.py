@@ -222,3 +222,31 @@ def test_counted_codes_answer_what_sorted_ones_do():
                     right.first, right.below, right.rows, right.top,
                 )  # fmt: skip
                 assert left.codes.tolist() == right.codes.tolist()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "polars"])
+def test_cuts_that_an_engine_counts_are_those_of_memory(kind, tmp_path):
+    """Missing numbers, groups without rows, rows of no group; then a question that counts do not answer."""
+    import polars as pl
+
+    rng = np.random.default_rng(6)
+    x = rng.lognormal(3, 2, 3000)
+    x[rng.random(3000) < 0.1] = np.nan
+    table = {"x": x, "g": rng.integers(0, 40, 3000)}
+    pl.DataFrame(table).write_parquet(tmp_path / "people.parquet")
+    path = tmp_path / "people.parquet"
+    engine = open_source(path if kind == "parquet" else pl.scan_parquet(path))
+    asked = [sd.Count("x").request(), sd.Histogram("x", edges=(0, 5, 10, 1e6)).request()]
+    grid = asked[1].grid
+    later = [
+        Request("x", grid, cuts=(7,)),
+        Request("x", grid, within=(9, 2**30)),
+        Request("x", grid, (Window(Rank(1, 2), 3),)),
+    ]
+    keys = (*range(30), 77)
+    here, there = (source.conversation("g", keys) for source in (open_source(table), engine))
+    for request in asked:
+        for mine, theirs in zip(here.first(request), there.first(request), strict=True):
+            assert shown(mine[0]) == shown(theirs[0])
+    for request in later:
+        assert shown(here(3, request)) == shown(there(3, request))

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import sordino as sd
+from benchmarks.coverage import bench_bars
+from benchmarks.coverage.clipped_laws import ClippedLaws
 from sordino.coverage import Population, Sample
 from sordino.mechanisms.choose import choose
 from tests.support.mean_bar_releases import covered
-from tests.support.mean_bar_worlds import law_miss
 from tests.support.mean_shapes import shapes, widened
 
 REPLACE, ADD = sd.Neighbors.REPLACE_ONE, sd.Neighbors.ADD_REMOVE_ONE
@@ -24,7 +25,9 @@ def law_misses(rows, epsilon, neighbors, kind, narrower):
             low, high = widened(kind, data)
             mean = sd.Mean("x", low=low, high=high, neighbors=neighbors)
             mechanism = choose(mean, sd.Pure(epsilon), rows=rows)
-            yield tuple(law_miss(mechanism, mean, data, 0.05, narrower=part) for part in (1.0, narrower))
+            yield tuple(
+                ClippedLaws(mechanism, mean, data, 0.05, narrower=part).miss() for part in (1.0, narrower)
+            )
 
 
 @pytest.mark.parametrize("neighbors", [REPLACE, ADD])
@@ -58,28 +61,37 @@ def test_releases_of_means_cover_as_the_laws_say(shape, rows, epsilon, neighbors
     low, high = widened("fit", data)
     mean = sd.Mean("x", low=low, high=high, neighbors=neighbors)
     found, _ = covered(mean, data, sd.Pure(epsilon), Sample(0.95), 2000, seed=11)
-    missed = law_miss(choose(mean, sd.Pure(epsilon), rows=rows), mean, data, 0.05)
+    missed = ClippedLaws(choose(mean, sd.Pure(epsilon), rows=rows), mean, data, 0.05).miss()
     assert 1 - found == pytest.approx(missed, abs=4 * math.sqrt(missed / 2000) + 0.002)
     assert found >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 2000)
 
 
+@pytest.mark.parametrize("neighbors", [REPLACE, ADD])
+def test_squares_are_covered_by_the_laws_of_what_is_drawn(neighbors):
+    """A deviation misses exactly where its variance does."""
+    for kind, planted in ((sd.Variance, 0.025), (sd.SecondMoment, 0.04)):
+        worst, _, narrower = bench_bars.clipped_line(kind, 1001, 1, neighbors, columns=("ages", "edge"))
+        assert worst <= 0.05
+        assert narrower > max(planted, 1.5 * worst)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("shape", COLUMNS)
-@pytest.mark.parametrize("kind", [sd.Variance, sd.StandardDeviation, sd.SecondMoment])
-@pytest.mark.parametrize(
-    ("rows", "epsilon", "neighbors", "wide"),
-    [(1001, 1, REPLACE, "x30"), (4001, 0.3, ADD, "x30"), (2001, 3, REPLACE, "fit")],
-)
-def test_squares_are_covered(shape, kind, rows, epsilon, neighbors, wide):
-    data = dict(shapes(rows, np.random.default_rng(5)))[shape]
-    low, high = widened(wide, data)
-    more = {"centre": low} if kind is sd.SecondMoment else {}
-    statistic = kind("x", low=low, high=high, neighbors=neighbors, **more)
-    if choose(statistic, sd.Pure(epsilon), rows=rows).name != "plain-or-cut-squares":
-        return
-    found, _ = covered(statistic, data, sd.Pure(epsilon), Sample(0.95), 2000, seed=11)
-    assert found >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 2000)
+def test_every_mean_sum_and_square_of_the_bench_covers_by_laws():
+    """Nine columns, 201 to 100,000 rows, epsilon .1 to 3, both relations."""
+    for *_, worst, _, _ in bench_bars.clipped_rows():
+        assert worst <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("neighbors", [REPLACE, ADD])
+def test_releases_of_variances_cover_as_the_laws_say(neighbors):
+    low, high, data = bench_bars.column("edge", 1001)
+    variance = sd.Variance("x", low=low, high=high, neighbors=neighbors)
+    found, _ = covered(variance, data, sd.Pure(1), Sample(0.95), 2000, seed=11)
+    missed = ClippedLaws(choose(variance, sd.Pure(1), rows=1001), variance, data, 0.05).miss()
+    assert 1 - found == pytest.approx(missed, abs=4 * math.sqrt(missed / 2000) + 0.002)
 
 
 @pytest.mark.slow

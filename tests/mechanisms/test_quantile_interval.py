@@ -402,6 +402,10 @@ def test_a_difference_of_groups_covers_and_says_which_is_higher():
     assert narrow > 20
     back = release.difference("a", "b")
     assert (back.low, back.high) == (-gap.high, -gap.low)
+    assert gap.higher == ("b" if gap.low > 0 else "a" if gap.high < 0 else None)
+    assert "81 % interval for these rows" in str(gap)
+    assert str(replace(gap, low=1.0, high=2.0)).endswith("b is higher")
+    assert str(replace(gap, low=-1.0, high=2.0)).endswith("not told")
     with pytest.raises(sd.ParameterError, match="two keys"):
         release.difference("a", "c")
     bare = people.release_by("g", ["a", "b"], sd.Median("x", low=0, high=10), sd.Pure(1))

@@ -273,3 +273,16 @@ def test_every_form_says_what_an_interval_covers_and_what_it_cost():
             " ".join(text.get_text() for text in drawn.findobj(lambda one: hasattr(one, "get_text"))).split()
         )
         assert f"intervals for the {said[0]}" in written
+
+
+def test_a_ledger_keeps_no_labels_of_many_groups_and_they_come_back():
+    table = {"x": list(range(600)), "g": [one % 150 for one in range(600)]}
+    people = sd.open(table, budget=sd.Pure(9))
+    for keys, labelled in ((range(100), True), (range(150), False)):
+        answer = people.release_by("g", keys, sd.Count("x"), sd.Pure(1))
+        kept = people.ledger.history[-1].release
+        assert ("table" in kept) is labelled
+        again = people.history[-1]
+        assert again == answer
+        assert [row["value"] for row in again.to_dict()["table"]] == list(answer.value)
+        assert set(again.to_dict()) == {*kept, "table"}

@@ -6,10 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from benchmarks.coverage.clipped_laws import weighed_rows
 from sordino.exact.bits import SeededBits
 from sordino.lattice import RowLattice
 from sordino.mechanisms.clip.column import SortedColumn
-from sordino.mechanisms.clip.family import Ends, exact_chances
+from sordino.mechanisms.clip.family import exact_chances
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART, CutPlan
 from sordino.mechanisms.clip.whole_or_interval import flatness
@@ -52,12 +53,6 @@ def neighbours(all_columns, relation, contribution=1):
                 other = tuple(sorted((*kept, *new)))
                 if other > one and other in known:
                     yield one, other
-
-
-def weighed_rows(family, rows):
-    """The exact weights of all intervals on a column."""
-    codes, reach = np.array(sorted(rows), dtype=np.int64), family.reach + 1
-    return family.weigh(Ends.of(codes[:reach], codes[max(len(codes) - reach, 0) :], len(codes)))
 
 
 def outcome_laws(

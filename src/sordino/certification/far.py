@@ -83,7 +83,7 @@ class Far:
         Where rho is below the limit of the bound, one percent above the limit has to do.
         """
         if not isinstance(self.shape, LogNormalTail):
-            return min(max(float(self.inside[0]) / rho, 1.5), largest)
+            return min(max(float(self.inside[0]) / rho, 1.5), largest) if rho > 0 else largest
         goal = max(rho, 1.01 * self.smoothing**2 / (2 * self.shape.parameter**2))
         order = 1.5
         while self.bound(order) > goal and order < largest:

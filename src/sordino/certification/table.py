@@ -70,9 +70,11 @@ def starting_point(family: str, rho: float, smoothing: float) -> tuple[float, fl
     for (price, _), node in known.items():
         if price == rho and node.smoothing == smoothing:
             return node.shape, node.shift
-    if not (PRICES[0] <= rho <= PRICES[-1] and ratio <= RATIOS[-1]):
+    if rho > PRICES[-1] or ratio > RATIOS[-1]:
         return None
     ratio = max(ratio, RATIOS[0])  # below, the shape hardly changes
+    scale = math.sqrt(rho)
+    rho = max(rho, PRICES[0])  # below, everything scales with the root of the price
     i = min(max(k for k, price in enumerate(PRICES) if price <= rho), len(PRICES) - 2)
     j = min(max(k for k, value in enumerate(RATIOS) if value <= ratio), len(RATIOS) - 2)
     u = math.log(rho / PRICES[i]) / math.log(PRICES[i + 1] / PRICES[i])
@@ -86,4 +88,4 @@ def starting_point(family: str, rho: float, smoothing: float) -> tuple[float, fl
             weight = weight_u * weight_v
             log_shape += weight * math.log(corner.shape)
             log_shift += weight * math.log(corner.shift / math.sqrt(corner.rho))
-    return math.exp(log_shape), math.exp(log_shift) * math.sqrt(rho)
+    return math.exp(log_shape), math.exp(log_shift) * scale

@@ -110,7 +110,7 @@ def main(arguments: list[str] | None = None) -> None:
     except SordinoError as error:
         from sordino.cli.hints import spoken
 
-        click.echo(spoken(error), err=True)
+        click.echo(spoken(error, words), err=True)
         sys.exit(exit_code(error))
     except BrokenPipeError:  # the reader of our output has gone: ``sordino ... | head``
         sys.stdout = None

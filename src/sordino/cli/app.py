@@ -17,7 +17,7 @@ PORT = 8765
 @click.command(name="app", epilog="Example: sordino app data/")
 @click.argument("folder", type=click.Path(file_okay=False, exists=True), default=".")
 @click.option("--port", type=int, default=None, help=f"By default {PORT}, or the next one that is free.")
-@click.option("--no-browser", is_flag=True, help="Print the link alone.")
+@click.option("--no-browser", is_flag=True, help="Print the link and open no browser.")
 def command(folder: str, port: int | None, no_browser: bool) -> None:
     """Open the page on the data and ledgers in FOLDER, for one person and on this machine alone.
 

@@ -12,7 +12,13 @@ from sordino.errors import AuditFailed, ParameterError
 @click.command(name="audit", epilog="Example: sordino audit median --epsilon 1")
 @click.argument("statistic")
 @click.option("--epsilon", type=float, required=True, help="The promise that is audited.")
-@click.option("--delta", type=float, default=0.0, show_default=True, help="An approximate promise.")
+@click.option(
+    "--delta",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="The delta of the promise that is audited; 0 for a pure one.",
+)
 @click.option(
     "--rows",
     type=int,
@@ -23,7 +29,13 @@ from sordino.errors import AuditFailed, ParameterError
 @click.option(
     "--runs", type=int, default=None, help="Releases from each table; as many as refute 20 % less noise."
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the lower bound.")
+@click.option(
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Confidence of the lower bound on epsilon.",
+)
 @click.option(
     "--neighbors",
     "relation",

@@ -9,6 +9,8 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import click
 
     from sordino.errors import SordinoError
@@ -26,19 +28,24 @@ _CALLS = (
     (r'release_by\("(\w+)", \[([^\]]*)\], \.\.\.\)', r"by=\1 by_keys=(\2)"),
     (r'sd\.([A-Z][a-z]+)\("(\w+)", ([^)]*)\)', r"sordino release \1 \2 \3"),
 )
+_OPENED = re.compile(r"sd\.open\(\.\.\., (\w+)=([^,]*)\)")
 _NEIGHBORS = re.compile(r"(?:sd\.)?Neighbors\.(\w+)")
 _OPTION = re.compile(r"(?<![?&])\(?\b(?<![?&])([a-z_]+)=(\([^()]*\)|\"[^\"]*\"|'[^']*'|<[^>]*>|[\w./-]+)\)?")
 
 
-def typed(hint: str) -> str:
-    """The same hint in options.
+def typed(hint: str, *, file: bool = False) -> str:
+    """The same hint in options; for whoever wrote a release file, how the data are opened is a line of that file.
 
     Example:
         >>> typed("rows=1000, or smoothing=0.1")
         '--rows 1000, or --smoothing 0.1'
         >>> typed('sd.open(..., row="row_id")'), typed("numbers=('income',) reads its text as numbers")
         ('--row row_id', '--numbers income reads its text as numbers')
+        >>> typed('sd.open(..., row="row_id")', file=True)
+        'in the release file: row = "row_id"'
     """
+    if file and (line := _OPENED.fullmatch(hint)):
+        return f"in the release file: {line[1]} = {line[2]}"
     if "--" in hint or hint.startswith("sordino "):
         return hint
     hint = _NEIGHBORS.sub(lambda found: found[1].lower().replace("_", "-"), hint)
@@ -56,9 +63,10 @@ def _option(found: re.Match[str]) -> str:
     return f"--{name} {value}"
 
 
-def spoken(error: SordinoError) -> str:
-    """The message of an error, with a hint that can be typed."""
-    return str(type(error)(error.subject, error.rule, got=error.got, why=error.why, hint=typed(error.hint)))
+def spoken(error: SordinoError, words: Sequence[str] = ()) -> str:
+    """The message of an error, with a hint that can be typed where the words of the command were."""
+    hint = typed(error.hint, file=words[:1] == ["run"])
+    return str(type(error)(error.subject, error.rule, got=error.got, why=error.why, hint=hint))
 
 
 def example(error: click.ClickException) -> str:

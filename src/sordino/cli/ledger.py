@@ -45,7 +45,9 @@ command.add_command(limit)
 @click.option(
     "--unit", metavar="COLUMN", help="Whose rows belong together; without it one row is one person."
 )
-@click.option("--max-rows", type=int, default=1, show_default=True, help="Rows used of each unit.")
+@click.option(
+    "--max-rows", type=int, default=1, show_default=True, help="How many rows of each unit are used at most."
+)
 @click.option(
     "--neighbors",
     type=click.Choice(NEIGHBORS),
@@ -58,7 +60,7 @@ command.add_command(limit)
     type=click.Choice(("sums", "concentrated")),
     default="sums",
     show_default=True,
-    help="How an approximate budget is counted.",
+    help="How an approximate budget adds up: epsilons and deltas, or in rho and converted once.",
 )
 @user_option
 @json_option

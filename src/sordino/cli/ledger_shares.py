@@ -14,7 +14,7 @@ from sordino.fields import guarantee
 )
 @click.argument("location", metavar="LEDGER")
 @price_options
-@click.option("--who", metavar="NAME", help="Whose questions are limited.")
+@click.option("--who", metavar="NAME", help="The user whose questions are limited.")
 @click.option("--data", metavar="NAME", help="Questions about which dataset, by its public name.")
 @click.option("--freeze", is_flag=True, help="Refuse them all for now; without it a frozen share is thawed.")
 @click.option("--reason", required=True, help="Why; it stays in the ledger.")

@@ -29,10 +29,24 @@ def _shapes() -> list[str]:
 SHAPES = _shapes()
 
 
+def _meanings(name: str) -> list[str]:
+    """What a shape parameter does in each family that has it."""
+    from sordino.catalogue import noise_families
+    from sordino.docstrings import described
+
+    found: dict[str, list[str]] = {}
+    for family in noise_families().values():
+        words = described(family).get(name)
+        if words is not None:
+            found.setdefault(words.rstrip("."), []).append(family.name)
+    return [f"{words} ({', '.join(families)})" for words, families in found.items()]
+
+
 def _shape_options(function: Any) -> Any:
     """Add one option per shape parameter that any family has."""
     for name in reversed(SHAPES):
-        function = click.option(f"--{name}", type=str, metavar="X", help=f"Shape parameter {name}.")(function)
+        said = "; ".join(_meanings(name))
+        function = click.option(f"--{name}", type=str, metavar="X", help=said)(function)
     return function
 
 

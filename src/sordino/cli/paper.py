@@ -53,7 +53,10 @@ def list_experiments(as_json: bool) -> None:
 @command.command()
 @click.argument("name")
 @click.option(
-    "--scale", type=click.Choice(["smoke", "full"]), default="smoke", help="Seconds, or as in the gallery."
+    "--scale",
+    type=click.Choice(["smoke", "full"]),
+    default="smoke",
+    help="smoke takes seconds; full makes the figures of the docs.",
 )
 @click.option(
     "--out",

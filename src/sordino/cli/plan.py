@@ -50,7 +50,9 @@ class Plans(Statistics):
                 "parameters as in log-normal:median=40000,sigma=0.8; by default one that suits the statistic.",
             ),
             click.option(
-                "--neighbors", type=click.Choice(NEIGHBORS), help="Which datasets the promise compares."
+                "--neighbors",
+                type=click.Choice(NEIGHBORS),
+                help="Neighbours: one person's data replaced, or added and removed.",
             ),
             *interval_options("Plan with error bars that cover with this probability, e.g. 0.95."),
             *by_options("Plan an answer for every group of a column, or of several."),
@@ -60,7 +62,7 @@ class Plans(Statistics):
             *hint_options(taken),
             click.option("--tables", type=int, help="Generated columns to average over."),
             click.option("--draws", type=int, help="Simulated answers where no exact law is known."),
-            click.option("--seed", type=int, default=0, help="Names the generated columns."),
+            click.option("--seed", type=int, default=0, help="Another seed generates other columns."),
             click.option(
                 "--error", metavar="X", help="Ask back: which price, and how many rows, give this rms error?"
             ),

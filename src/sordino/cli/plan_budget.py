@@ -77,10 +77,14 @@ class Asked(Statistics):
 )  # fmt: skip
 @price_options
 @click.option("--rows", type=int, help="How many rows the data have, roughly.")
-@click.option("--neighbors", type=click.Choice(NEIGHBORS), help="Which datasets the promise compares.")
+@click.option(
+    "--neighbors",
+    type=click.Choice(NEIGHBORS),
+    help="Neighbours: one person's data replaced, or added and removed.",
+)
 @click.option("--tables", type=int, help="Generated tables to average over.")
 @click.option("--draws", type=int, help="Simulated answers where no exact law is known.")
-@click.option("--seed", type=int, default=0, help="Names the generated tables.")
+@click.option("--seed", type=int, default=0, help="Another seed generates other tables.")
 @plot_option
 @json_option
 def budget(asks: tuple[str, ...], **options: Any) -> None:

@@ -81,7 +81,12 @@ def _shared(taken: set[str]) -> list[Callable[..., Any]]:
             metavar="FILE",
             help="The table: a .csv, .tsv, .parquet or .npz file, or a PostgreSQL address.",
         ),
-        click.option("--ledger", "location", metavar="LEDGER", help="The ledger that pays."),
+        click.option(
+            "--ledger",
+            "location",
+            metavar="LEDGER",
+            help="The ledger that is debited: a file, or postgresql://host/db?ledger=NAME.",
+        ),
         click.option("--unit", metavar="COLUMN", help="Whom to protect; by default as the ledger says."),
         click.option("--max-rows", type=int, help="Rows used of each unit; by default as the ledger says."),
         click.option(

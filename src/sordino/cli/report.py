@@ -26,7 +26,7 @@ from sordino.errors import ParameterError
     show_default=True,
     help="Whom it is for: answers alone; everything; or everything but people's names, with a card for registries.",
 )
-@click.option("--no-pictures", is_flag=True, help="Tables and words alone.")
+@click.option("--no-pictures", is_flag=True, help="Leave out the pictures: tables and words alone.")
 def command(
     location: str, out: str, title: str | None, releases: str | None, audience: str, no_pictures: bool
 ) -> None:

@@ -20,14 +20,20 @@ PORT = 8443
 @click.argument("folder", type=click.Path(file_okay=False, exists=True))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The public name, as browsers say it.")
 @click.option("--bind", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=int, default=PORT, show_default=True, help="Where it listens.")
-@click.option("--tls-cert", type=click.Path(dir_okay=False), help="Certificate; with --tls-key.")
-@click.option("--tls-key", type=click.Path(dir_okay=False), help="Its key.")
+@click.option("--port", type=int, default=PORT, show_default=True, help="The port to listen on.")
+@click.option(
+    "--tls-cert", type=click.Path(dir_okay=False), help="The certificate for HTTPS (PEM); with --tls-key."
+)
+@click.option("--tls-key", type=click.Path(dir_okay=False), help="The private key of the certificate (PEM).")
 @click.option(
     "--behind-tls-proxy", is_flag=True, help="A proxy in front ends TLS, and the public port is 443."
 )
 @click.option(
-    "--auth", type=click.Choice(["local", "proxy"]), default="local", show_default=True, help="Who signs in."
+    "--auth",
+    type=click.Choice(["local", "proxy"]),
+    default="local",
+    show_default=True,
+    help="local: people sign in here; proxy: a proxy in front says who they are.",
 )
 @click.option(
     "--proxy-address", help="With --auth proxy: from where the proxy comes. Its secret: SORDINO_PROXY_SECRET."

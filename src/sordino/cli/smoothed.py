@@ -38,7 +38,7 @@ def source_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say what there is and how much of it is published."""
     for option in (
         plot_option,
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON for machines."),
         click.option("--replacement", is_flag=True, help="The sample is drawn with replacement."),
         click.option("--held-back", metavar="AMOUNT", help="Records lost or held back: 300000, or 0.2%."),
         click.option(
@@ -66,7 +66,12 @@ def source_options(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-epsilon_option = click.option("--epsilon", type=float, required=True, help="The privacy parameter.")
+epsilon_option = click.option(
+    "--epsilon",
+    type=float,
+    required=True,
+    help="The factor e^EPSILON beyond which an odds ratio counts as a leak.",
+)
 delta_option = click.option(
     "--delta", type=float, help="Largest acceptable delta; one over the records if not given."
 )

@@ -16,17 +16,21 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--figure", "number", type=click.Choice(["1", "2"]), default="1", help="Which figure of the paper."
+    "--figure",
+    "number",
+    type=click.Choice(["1", "2"]),
+    default="1",
+    help="The figure of the paper to draw: 1, elections since 1920; 2, growing electorates.",
 )
 @click.option("--lost", default="0.2%", help="Share of the votes lost.")
-@click.option("--epsilon", type=float, help="Of Figure 1; ln(51/49) if not given.")
+@click.option("--epsilon", type=float, help="The epsilon of Figure 1; ln(51/49) if not given.")
 @click.option("--units", type=click.Path(dir_okay=False), help="Figure 2: a CSV with columns unit, dem, rep.")
 @click.option(
     "--certify", is_flag=True, help="Figure 2: bracket the large electorates (minutes, not seconds)."
 )
 @click.option("--samples", type=int, default=12, help="Figure 2 right: databases drawn per point.")
 @click.option("--largest", type=int, default=4096, help="Figure 2 right: largest number of records.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 @plot_option
 def elections(
     number: str,

@@ -28,7 +28,12 @@ _PLANNED = 20_000
 @click.command()
 @click.argument("path", type=click.Path(dir_okay=False), metavar="CSV")
 @click.option("--unit", multiple=True, help="A column that names the precincts; repeat for several.")
-@click.option("--category", "categories", multiple=True, help="Keep only these categories.")
+@click.option(
+    "--category",
+    "categories",
+    multiple=True,
+    help="Keep this category and leave out the others; repeat for several.",
+)
 @click.option("--other", multiple=True, help="Merge these categories into one called other.")
 @click.option("--office", help="Which contest, in a file with several.")
 @click.option("--district", help="Which district of it, in a file with several.")
@@ -46,14 +51,19 @@ _PLANNED = 20_000
 @click.option("--separator", help="What stands between columns, if not a comma: ';' or tab.")
 @click.option("--published", metavar="AMOUNT", help="Ballots counted: a number, or 99.8%.")
 @click.option("--held-back", metavar="AMOUNT", help="Ballots lost or held back: 300, or 0.2%.")
-@click.option("--epsilon", type=float, required=True, help="The privacy parameter.")
+@click.option(
+    "--epsilon",
+    type=float,
+    required=True,
+    help="The factor e^EPSILON beyond which an odds ratio counts as a leak.",
+)
 @click.option("--delta", type=float, help="Largest acceptable delta; one over all ballots if not given.")
 @click.option("--advice", is_flag=True, help="Also say what to merge, to pool or to hold back (seconds).")
 @click.option(
     "--ballots", type=click.Path(dir_okay=False), help="Write one line per ballot, to release from."
 )
 @click.option("--all", "show_all", is_flag=True, help="List every precinct, not only the worst twenty.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 @plot_option
 def precincts(
     path: str,

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from sordino.data.cut_groups import CutGroups
 from sordino.data.schema import by_column
 from sordino.reading.requests import Bundle, Cells, Request, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sordino.data.counted_groups import CountedGroups
     from sordino.data.memory_groups import MemoryGroups
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from sordino.reading.split import Split
 
     Coded = tuple[str, RowLattice]
+    Groups: TypeAlias = SortedGroups | CountedGroups | CutGroups
 
 DIFFERENT = 64
 """Different questions that one query puts to all its groups, though each group has its own; a public number."""
@@ -32,7 +34,8 @@ class NearGroups:
 
     Args:
         groups: The number of groups.
-        scan: Fetches and sorts the codes of some columns on their grids, in one scan where units allow it.
+        scan: Fetches and sorts the codes of some columns on their grids, in one scan where units allow it; of a column
+            of which cuts alone are asked it is told them, and may count instead.
         fetch: Fetches the columns of requests that are about more than codes.
         check: Refuses what the schema cannot answer.
     """
@@ -41,13 +44,13 @@ class NearGroups:
         self,
         groups: int,
         *,
-        scan: Callable[[Sequence[Coded]], Iterable[SortedGroups | CountedGroups]],
+        scan: Callable[[Mapping[Coded, tuple[int, ...] | None]], Iterable[Groups]],
         fetch: Callable[[tuple[Ask, ...]], MemoryGroups],
         check: Callable[[tuple[Ask, ...]], None],
     ) -> None:
         self._groups, self._scan, self._fetch, self._check = groups, scan, fetch, check
-        self._sorted: dict[Coded, SortedGroups | CountedGroups] = {}
-        self._last: tuple[Request, SortedGroups | CountedGroups] | None = None
+        self._sorted: dict[Coded, Groups] = {}
+        self._last: tuple[Request, Groups] | None = None
         self._others: dict[Ask, MemoryGroups] = {}
 
     def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
@@ -63,13 +66,19 @@ class NearGroups:
 
     def _read(self, requests: tuple[Ask, ...]) -> None:
         """Fetch what no earlier question has fetched."""
-        plain = [request for request in requests if isinstance(request, Request)]
-        new = [asked for asked in by_column(tuple(plain)) if asked not in self._sorted]
+        plain = by_column(tuple(request for request in requests if isinstance(request, Request)))
+        new = {asked: CutGroups.cuts(some) for asked, some in plain.items() if not self._known(asked, some)}
         if new:
             self._sorted |= zip(new, self._scan(new), strict=True)
+            self._last = None
         others = tuple(one for one in requests if not isinstance(one, Request) and one not in self._others)
         if others:
             self._others |= dict.fromkeys(others, self._fetch(others))
+
+    def _known(self, asked: Coded, some: Sequence[Request]) -> bool:
+        """Whether what was fetched of a column answers some requests."""
+        found = self._sorted.get(asked)
+        return found is not None and (not isinstance(found, CutGroups) or found.knows(some))
 
     def _summary(self, place: int, request: Ask) -> Summary:
         if isinstance(request, Request):

@@ -28,6 +28,9 @@ BLOCK = 1 << 16
 
 _RAISED_BITS = np.array(RAISED).view(np.int64)[()]
 
+LARGE = 200
+"""From so many rows a group on average, groups are told apart first and then sorted one by one."""
+
 COMPARED = 128
 """Up to so many cuts a comparison each is faster than a search in their list."""
 
@@ -69,8 +72,8 @@ def _whole_index(values: NDArray[Any], keys: tuple[str | int, ...]) -> NDArray[n
     """The place of whole numbers among whole numbers, exactly: keys beyond the type of the column are nobody's."""
     if values.dtype.kind == "b":
         values = values.view(np.int8)
-    ends = np.iinfo(values.dtype)
-    places = [place for place, key in enumerate(keys) if ends.min <= int(key) <= ends.max]
+    least, most = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max
+    places = [place for place, key in enumerate(keys) if least <= int(key) <= most]
     wanted, place = np.array([keys[place] for place in places], values.dtype), np.array(places, np.intp)
     dense = _dense_index(values, wanted, place)
     return _found(values, wanted, place) if dense is None else dense
@@ -113,6 +116,12 @@ def sorted_by_group(
     index: NDArray[Any], codes: NDArray[Any], groups: int, top: int
 ) -> tuple[NDArray[Any], list[int]]:
     """Codes in the order of group and code, and where each group starts; rows of no group (-1) are left out."""
+    if groups < 2**15 and len(codes) >= LARGE * groups:  # each group by itself lies in the cache
+        order, starts = divided(index, groups)
+        inner = codes[order].astype(np.uint32 if top < 2**32 else np.int64, copy=False)
+        for start, stop in pairwise(starts):
+            inner[start:stop].sort()
+        return inner, starts
     shift = top.bit_length()
     if groups.bit_length() + shift > 63:
         order = np.lexsort((codes, index))

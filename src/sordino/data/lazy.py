@@ -49,9 +49,10 @@ from sordino.reading.requests import (
 from sordino.reading.split import Split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sordino.data.counted_groups import CountedGroups
+    from sordino.data.cut_groups import CutGroups
     from sordino.data.memory_groups import MemoryGroups
     from sordino.data.schema import Part
     from sordino.data.sorted_groups import SortedGroups
@@ -206,11 +207,12 @@ class Lazy(LazyRows):
         return summary.counts
 
     def _scanned(
-        self, split: Split, asked: Sequence[tuple[str, RowLattice]]
-    ) -> list[SortedGroups | CountedGroups]:
+        self, split: Split, wanted: Mapping[tuple[str, RowLattice], tuple[int, ...] | None]
+    ) -> list[SortedGroups | CountedGroups | CutGroups]:
         """Keys and codes of some columns, fetched in one scan, or in one for each column that drops rows of units."""
+        asked = list(wanted)
         if self.unit.column is not None and len(asked) > 1:
-            return [found for one in asked for found in self._scanned(split, [one])]
+            return [found for one in asked for found in self._scanned(split, {one: wanted[one]})]
         source = self._deriving([*split.columns, *(column for column, _ in asked)])
         dropping = tuple(dict.fromkeys(column for column, grid in asked if grid.drops))
         codes = []
@@ -224,11 +226,13 @@ class Lazy(LazyRows):
             self._unchanged()
             frame = source._counting(dropping if len(asked) == 1 else ())
             frame = frame.filter(source._among(split, _LISTED)).select(*source._keys(split), *codes)
-            if len(asked) == 1 and asked[0][1].last * len(split) <= _COUNTED:
+            found: list[SortedGroups | CountedGroups | CutGroups]
+            cuts = wanted[asked[0]]
+            if len(asked) == 1 and (asked[0][1].last == 0 or cuts):
+                found = [grouped.cut_codes(frame, split, cuts or (), asked[0][1].last)]
+            elif len(asked) == 1 and asked[0][1].last * len(split) <= _COUNTED:
                 frame = frame.group_by(*grouped.key_names(split), f"{CODE}0").agg(nw.len().alias(ROWS))
-                found: list[SortedGroups | CountedGroups] = [
-                    grouped.counted_codes(frame, split, asked[0][1].last)
-                ]
+                found = [grouped.counted_codes(frame, split, asked[0][1].last)]
             else:
                 found = [*grouped.sorted_codes(frame, split, [grid.last for _, grid in asked])]
             self._unchanged()

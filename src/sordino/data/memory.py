@@ -16,13 +16,10 @@ import numpy as np
 from sordino.data.bounding import bounded
 from sordino.data.combinations import cell_counts, key_weights
 from sordino.data.derived import derived_column
-from sordino.data.kernel import (
-    coded,
-    key_index,
-    summarise_together,
-)
+from sordino.data.kernel import coded, key_index
 from sordino.data.memory_groups import MemoryGroups
 from sordino.data.objects import text_of
+from sordino.data.one_pass import summarise_column
 from sordino.data.schema import (
     FLOATS,
     Unlisted,
@@ -153,7 +150,7 @@ class Memory:
         for (column, grid), together in by_column(requests).items():
             # Without units the kernel itself leaves missing rows out, and no list of rows is made.
             rows = None if self.unit.column is None else self._rows_of(drops(together[0]))
-            shared |= summarise_together(coded(self._numeric(column, rows), grid), together)
+            shared |= summarise_column(self._numeric(column, rows), grid, together)
         return tuple(self._answer(request, shared, self._rows_of) for request in requests)
 
     def summaries(

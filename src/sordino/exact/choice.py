@@ -103,11 +103,13 @@ class CellWeights:
     def balls(self) -> list[Ball]:
         """Enclose every weight at the current precision."""
         made: dict[int, Ball] = {}
+        step = rational(-self.rate).exp()
         constants = [factor() for factor in self.factors]
         result = []
         for i, (count, level) in enumerate(zip(self.counts.tolist(), self.levels.tolist(), strict=True)):
-            if level not in made:
-                made[level] = rational(-self.rate * level).exp()
+            if level not in made:  # a product of enclosures encloses too, and costs less than an exponential
+                near = made.get(level - 1)
+                made[level] = rational(-self.rate * level).exp() if near is None else near * step
             ball = made[level] * count
             result.append(ball * constants[self.kinds[i]] if constants else ball)
         return result
@@ -118,7 +120,10 @@ def _integers(values: Any) -> Any:
     array = exact_array(values, "weights")
     if array.dtype.kind == "i":
         return array.astype(np.int64)
-    listed = [v.item() if isinstance(v, np.generic) else v for v in array.tolist()]
+    listed = array.tolist()
+    if set(map(type, listed)) == {int}:
+        return array
+    listed = [v.item() if isinstance(v, np.generic) else v for v in listed]
     if any(isinstance(v, bool) or not isinstance(v, int) for v in listed):
         raise ParameterError("weights", "counts and levels must be integers")
     array = np.empty(len(listed), dtype=object)

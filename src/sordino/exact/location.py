@@ -28,6 +28,12 @@ def exact_array(values: Any, subject: str) -> Any:
             raise ParameterError(subject, "long doubles are not supported", hint="x.astype(float)")
         return array.astype(np.float64) if array.dtype.kind == "f" else array
     listed = list(values)
+    if set(map(type, listed)) == {int}:  # the usual case, without a look at each
+        if -(1 << 63) < min(listed) and max(listed) < 1 << 63:
+            return np.array(listed, dtype=np.int64)
+        large = np.empty(len(listed), dtype=object)
+        large[:] = listed
+        return large
     if listed and all(isinstance(v, float) for v in listed):
         return np.array(listed, dtype=np.float64)
     array = np.empty(len(listed), dtype=object)

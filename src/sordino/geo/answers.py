@@ -47,6 +47,7 @@ class ReportAnswer:
         people: Who reported.
         confidence: Of the interval.
         edge_width: Standard deviation over which edges are softened, or None.
+        question: What was asked.
     """
 
     value: Any

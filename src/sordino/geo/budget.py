@@ -34,6 +34,8 @@ class DeviceBudget:
             for this object.
         path: A file that survives restarts and that several processes may share; without one the budget lives as long
             as the object.
+        spent: What is spent already, per unit of distance.
+        log: What it was spent on.
 
     Example:
         >>> from sordino.geo import QueryMechanism, Threshold

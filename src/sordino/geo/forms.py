@@ -86,6 +86,11 @@ class FunctionOnLine(Query):
 class FunctionOfDistance(Query):
     """Any function of the distance to a centre, up to a radius; constant beyond it.
 
+    Args:
+        centre: From where distances are counted.
+        radius: Up to where the function is given; beyond it has its last value.
+        heights: Its values at even distances from 0 to the radius, joined by straight lines.
+
     Example:
         >>> query = FunctionOfDistance.of(lambda r: 1 / (1 + r), centre=(0.0, 0.0), radius=10.0)
         >>> query.value([[3.0, 4.0]]).round(4)
@@ -201,6 +206,10 @@ class FunctionOfLinearForm(Query):
 @dataclass(frozen=True, slots=True, repr=False)
 class Logistic(Query):
     """The logistic function of <weights, x> + intercept: a published classifier asked about private points.
+
+    Args:
+        weights: The published weights, one per coordinate.
+        intercept: The published intercept.
 
     Example:
         >>> Logistic(weights=(1.0, -2.0), intercept=0.5).value([[1.5, 1.0]])

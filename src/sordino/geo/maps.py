@@ -101,6 +101,7 @@ class DensityMap:
         people: Whom the map stands for.
         confidence: Of the intervals.
         meaning: What the map is, in words.
+        groups: The reports it was made from, by mechanism.
     """
 
     density: Floats = field(repr=False)

@@ -125,6 +125,11 @@ class TwoWayThreshold(Query):
 class Disc(Region):
     """Is the point within a radius of a centre? In any dimension.
 
+    Args:
+        centre: The middle, in the unit of the points.
+        radius: How far the disc reaches.
+        width: Over what length the edge is softened: the answer falls from one to zero across it.
+
     Example:
         >>> Disc(centre=(0.0, 0.0), radius=10.0, width=4.0).value([[3.0, 4.0], [6.0, 8.0], [30.0, 40.0]])
         array([1. , 0.5, 0. ])
@@ -165,6 +170,11 @@ class Disc(Region):
 @dataclass(frozen=True, slots=True, repr=False)
 class Box(Region):
     """Is the point in a box with sides along the axes? In any dimension.
+
+    Args:
+        low: The lowest corner, one number per axis.
+        high: The highest corner.
+        width: Over what length the edge is softened: the answer falls from one to zero across it.
 
     Example:
         >>> Box(low=(0.0, 0.0), high=(10.0, 4.0), width=2.0).value([[5.0, 2.0], [10.5, 2.0], [13.0, 8.0]])

@@ -240,13 +240,14 @@ class Ledger(LedgerRules):
             last, _ = self._tail.checked(page, spending=False)
             for entry, release in answers:
                 known, last = self._record(page, last, entry, release)
-                stored.append(known.content["release"])
+                stored.append(known)
         self._tail.saw(last, spending=False)
         return stored
 
     def _record(
         self, page: Page, last: ChainRow, entry: Entry, release: Release
-    ) -> tuple[ChainRow, ChainRow]:
+    ) -> tuple[Mapping[str, Any], ChainRow]:
+        """What is kept of an answer, and the last row."""
         paid = page.find("spend", entry.token)
         if paid is None or paid.paid != entry.number:
             raise LedgerError(
@@ -255,19 +256,20 @@ class Ledger(LedgerRules):
                 got={"entry": entry.number},
             )
         if (known := self._tail.answer(page, entry.token)) is not None:
-            return known, last
+            return known.content["release"], last
+        kept = release.kept()
         row = ChainRow.after(
             last,
             "record",
             entry.token,
-            {"release": release.to_dict()},
+            {"release": kept},
             spent=last.spent,
             ceiling=last.ceiling,
             at=self._tail.sound(paid).at,
             state=last.standing,
         )
         page.append(row)
-        return row, row
+        return kept, row
 
     def _cost(self, event: Event, opening: Mapping[str, Any], ceiling: Guarantee) -> Guarantee:
         """Convert a price to the ledger's relation and kind."""

@@ -185,6 +185,17 @@ class PostgresStore:
             problem.args, problem.__cause__, problem.__context__ = ("not shown",), None, None
             raise said from None
 
+    def _grants(self, *, creating: bool) -> str:
+        """What the owner of the database has to say so that this user may write."""
+        connection = getattr(self._mine, "connection", None)
+        user = f'"{connection.info.user}"' if connection is not None else "ANALYST"
+        if creating:
+            base = f'"{connection.info.dbname}"' if connection is not None else "DATABASE"
+            return f"GRANT CREATE ON DATABASE {base} TO {user};"
+        tables = (("SELECT, INSERT", "entries"), ("SELECT, UPDATE", "head"), ("SELECT", "version"))
+        lines = [f'GRANT {verbs} ON "{self.schema}".{table} TO {user};' for verbs, table in tables]
+        return " ".join([f'GRANT USAGE ON SCHEMA "{self.schema}" TO {user};', *lines])
+
     def _in_words(self, problem: Exception, *, creating: bool) -> LedgerError:
         from psycopg import errors
 
@@ -192,9 +203,16 @@ class PostgresStore:
         again = "try again with the same token: what was paid is not paid twice"
         if creating and isinstance(problem, errors.UniqueViolation | errors.DuplicateTable):
             return taken(self.name)
-        if isinstance(problem, errors.InsufficientPrivilege | errors.ReadOnlySqlTransaction):
+        if isinstance(problem, errors.InsufficientPrivilege):
             return LedgerError(
-                subject, "the ledger cannot be written", why=why, hint="GRANT INSERT, SELECT, UPDATE"
+                subject, "the ledger cannot be written", why=why, hint=self._grants(creating=creating)
+            )
+        if isinstance(problem, errors.ReadOnlySqlTransaction):
+            return LedgerError(
+                subject,
+                "the ledger cannot be written",
+                why=why,
+                hint="the server takes no writes: is it a replica?",
             )
         if isinstance(problem, errors.DiskFull):
             return LedgerError(subject, "the disk is full", why=why, hint="make room, then " + again)

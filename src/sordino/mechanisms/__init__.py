@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from sordino.docstrings import completed
 from sordino.errors import Unsupported
 from sordino.lattice import Lattice
 from sordino.privacy import Neighbors
@@ -110,6 +111,7 @@ class Mechanism(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls.__doc__ = completed(cls)
         if cls.__dict__.get("name"):
             REGISTER.add(cls.name, cls)
         for entry in ("draw", "answer", "answers"):

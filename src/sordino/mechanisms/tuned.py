@@ -217,6 +217,36 @@ class ForCut:
     """
 
 
+class ForMeanBar:
+    """Error bars of clipped means, sums and variances: how the probability of a miss is shared; it covers anyway."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_mean_bar"
+
+    WHOLE = 0.75
+    """For the whole range: with more, its bar is narrower and those of intervals are wider."""
+    FAVOURED = 0.6
+    """Of the rest, for intervals with prior 1; the others have lower weights already."""
+    NEXT = 0.75
+    """What a level has of the level before: the long intervals come first."""
+    REMOTE = 0.01
+    """Of a level's part, for intervals that lack so many rows that hardly anybody draws them."""
+    FLAT = 0.3
+    """For noise with a flat top, where something else is off too."""
+    ABOUT = 0.2
+    """For a released mean about which squares are taken: its square alone counts."""
+
+
+class ForDiscovery:
+    """Keys that are found in the data: what each of two passes gets, and when people are counted."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_discovery"
+
+    FIRST = Fraction(1, 10)
+    """Of the price, for the first of two passes: it finds the popular keys, whose weight goes to rarer ones."""
+    GEOMETRIC = 2
+    """Up to so many keys per person truncated geometric noise finds as many keys, and counts them."""
+
+
 class ForLoose:
     """Means within bounds that the caller calls far too wide: the search for a centre and a radius."""
 

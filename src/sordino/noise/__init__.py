@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 
 from sordino import checks
+from sordino.docstrings import completed
 from sordino.errors import ParameterError, Unsupported, spell
 from sordino.noise.calibration import Calibration, check_price, check_range, epsilon_at_delta
 from sordino.privacy import KINDS, Approx, Concentrated, Guarantee, Pure
@@ -53,6 +54,7 @@ class Noise(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super(Noise, cls).__init_subclass__(**kwargs)
+        cls.__doc__ = completed(cls)
         if cls.__dict__.get("name"):
             REGISTER.add(cls.name, cls)
 
@@ -183,6 +185,7 @@ class Noise(ABC):
         return tuple(kind for kind in KINDS if hasattr(cls, "_calibrate_" + kind.kind.replace("-", "_")))
 
     @classmethod
+    @checks.explained("", call="sd.PolyPlace.calibrate(sd.Pure(1), smoothing=0.1)")
     def calibrate(
         cls, price: Guarantee, *, smoothing: Any = None, method: str | None = None, **shape: Any
     ) -> Calibration:
@@ -194,6 +197,11 @@ class Noise(ABC):
                 A default that suits the price is taken when it is not given.
             method: Which theorem to use, when a family has several; the tightest by default.
             shape: Shape parameters; the ones with the smallest variance are found when not given.
+
+        Example:
+            >>> import sordino as sd
+            >>> sd.PolyPlace.calibrate(sd.Pure(1), smoothing=0.1).noise
+            PolyPlace(alpha=10)
         """
         check_price(cls.name, price)
         route = getattr(cls, "_calibrate_" + price.kind.replace("-", "_"), None)

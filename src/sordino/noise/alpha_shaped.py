@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AlphaShaped(Noise):
-    """A law whose tail decays like ``|x|^-(alpha+1)``; the variance is finite for alpha > 2."""
+    """A law whose tail decays like ``|x|^-(alpha+1)``; the variance is finite for alpha > 2.
+
+    Args:
+        alpha: Shape, above 1: the larger, the thinner the tails.
+    """
 
     alpha: Fraction
 

@@ -60,8 +60,33 @@ class Calibration:
         """Mean absolute noise per unit of the smooth bound."""
         return float(self.scale) * self.noise.moment(1)
 
-    def release(self, value: Any, bound: Any, **options: Any) -> Any:
-        """Release your own value with this noise, scaled to your own bound; see `sordino.add_noise` for the options.
+    @checks.explained("noise.release")
+    def release(
+        self,
+        value: Any,
+        bound: Any,
+        *,
+        grid: Any,
+        session: Any,
+        label: str = "own",
+        low: float | None = None,
+        high: float | None = None,
+        token: str | None = None,
+        purpose: str | None = None,
+    ) -> Any:
+        """Release your own value with this noise, scaled to your own bound; the price is debited first.
+
+        Args:
+            value: The statistic on the private data; a float means its exact value.
+            bound: With a smoothing of 0 the global sensitivity, which is public. Else a smooth upper bound of the local
+                sensitivity, or a `Profile` of local sensitivities, whose smooth bound is then taken exactly.
+            grid: The public lattice of the answer, or its step; never taken from the value or the bound.
+            session: Whose ledger pays, for whose people: what `sordino.open` gave.
+            label: What was asked, in a word that stays in the ledger.
+            low: Public lower bound to which the answer is cut.
+            high: Public upper bound to which the answer is cut.
+            token: Asked again with it, the stored answer comes back and costs nothing.
+            purpose: What it is for, in a few words that stay in the ledger.
 
         Example:
             >>> import sordino as sd
@@ -72,7 +97,18 @@ class Calibration:
             Pure(epsilon=1)
         """
         # The one door is in the session, which knows noise; noise knows nobody. So it is found when it is used.
-        return import_module("sordino.session.own").add_noise(value, bound, self, **options)
+        return import_module("sordino.session.own").add_noise(
+            value,
+            bound,
+            self,
+            grid=grid,
+            session=session,
+            label=label,
+            low=low,
+            high=high,
+            token=token,
+            purpose=purpose,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Give a record of everything but the certificate's curve."""
@@ -120,7 +156,7 @@ def check_price(subject: str, price: Any) -> None:
             "price must be a guarantee",
             got={"price": price},
             why="A bare number does not say which promise is meant.",
-            hint="sordino.Pure(1.0)",
+            hint="sd.Pure(1)",
         )
     amount = getattr(price, "epsilon", None)
     if amount is None:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from sordino.noise import Noise
 
 
-#: Certificates within seconds.
-LEAST_RHO, MOST_RHO = Fraction(1, 10**6), Fraction(500)
+#: Certificates within seconds. Beyond the largest price one takes a second and a search a minute.
+LEAST_RHO, MOST_RHO = Fraction(1, 10**6), Fraction(10)
 
 
 def default_smoothing(rho: Fraction) -> Fraction:
@@ -38,30 +38,34 @@ def calibrate_certified(
     shape_name: str,
     shape: Fraction | None,
 ) -> Calibration:
-    """Calibrate by the certified price: the upper end of a proved bracket is at most rho."""
+    """Calibrate by the certified price: the upper end of a proved bracket is at most rho.
+
+    More than `MOST_RHO` is certified like `MOST_RHO`, which is within it: the noise is negligible by then.
+    """
     from sordino.certification import calibrate
 
-    if not LEAST_RHO <= price.rho <= MOST_RHO:
+    if price.rho < LEAST_RHO:
         raise Unsupported(
             family.name,
-            f"certified prices are found for rho from {float(LEAST_RHO):g} to {float(MOST_RHO):g}",
+            f"certified prices are found for rho from {float(LEAST_RHO):g} on",
             got={"price": price},
-            why="Beyond them a certificate would take minutes; Gaussian noise with a global bound has no such limit.",
+            why="Below a certificate would take minutes; Gaussian noise with a global bound has no such limit.",
             hint="sd.Gaussian.calibrate(price, smoothing=0)",
         )
+    rho = min(price.rho, MOST_RHO)
     if smoothing is None:
-        smoothing = default_smoothing(price.rho)
-    feasible = float(smoothing) < family.reach * float(np.sqrt(2 * float(price.rho)))
-    found = calibrate(family.name, price.rho, smoothing, shape) if feasible else None
+        smoothing = default_smoothing(rho)
+    reach = family.reach * float(np.sqrt(2 * float(rho)))
+    found = calibrate(family.name, rho, smoothing, shape) if float(smoothing) < reach else None
     if found is None:
         raise too_smooth(
             family.name,
             smoothing,
-            f"about {min(family.reach, 1.0):g} sqrt(2 rho)"
-            if shape is None
-            else f"what this {shape_name} allows",
+            f"about {reach:.3g}"
+            if smoothing >= reach
+            else f"what this {'price' if shape is None else shape_name} allows",
             price,
-            f"smoothing={float(default_smoothing(price.rho)):g}",
+            f"smoothing={float(default_smoothing(rho)):g}",
         )
     chosen, shift, certificate = found
     noise = family(**{shape_name: chosen})

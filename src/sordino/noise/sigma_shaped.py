@@ -20,7 +20,11 @@ from sordino.privacy.conversion import ball, evaluate, upper
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SigmaShaped(Noise):
-    """A law with the shape ``sigma``; certified prices where a certificate exists, the papers' closed bounds else."""
+    """A law with the shape ``sigma``; certified prices where a certificate exists, the papers' closed bounds else.
+
+    Args:
+        sigma: Shape, above 0: the larger, the heavier the tails.
+    """
 
     methods: ClassVar[tuple[str, ...]] = ("certified", "analytic")
     sigma: Fraction

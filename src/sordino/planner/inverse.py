@@ -58,6 +58,9 @@ def expected_error(
     return tried(default, trial, tables=tables, draws=draws).rms
 
 
+@checks.explained(
+    "", call='sd.needed_price(sd.Median("income", low=0, high=500_000), error=100, rows=20_000)'
+)
 def needed_price(
     statistic: Statistic,
     *,
@@ -104,6 +107,9 @@ def needed_price(
     return kind(_rounded_up(found))
 
 
+@checks.explained(
+    "", call='sd.needed_rows(sd.Median("income", low=0, high=500_000), sd.Pure(0.5), error=100)'
+)
 def needed_rows(statistic: Statistic, price: Guarantee, *, error: float, **options: Any) -> int:
     """The smallest number of rows at which the default mechanism has at most this error, to three digits.
 

@@ -41,6 +41,7 @@ REMEMBERED = 256  # plans; they are made of public things alone
 WORK = 400_000  # rows read by simulated answers, so that a table takes seconds
 
 
+@checks.explained("", call='sd.plan(sd.Median("income", low=0, high=500_000), sd.Pure(0.5), rows=20_000)')
 def plan(
     statistic: Statistic,
     price: Guarantee,

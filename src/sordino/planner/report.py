@@ -10,9 +10,10 @@ import shlex
 import textwrap
 from dataclasses import dataclass, fields
 from html import escape
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-from sordino.coverage import Coverage
+from sordino.coverage import Coverage, Population
 from sordino.layout import aligned as columns
 from sordino.layout import html_table
 from sordino.planner.code import code, hint_words, price_code, price_words, python_call, typed, typed_words
@@ -180,6 +181,17 @@ class Plan:
         free = "; privacy is nearly free" if added < FREE else ""
         return f"sampling error without privacy: {short(natural)}; privacy adds {amount} to it{free}"
 
+    def _without_privacy(self, asked: Coverage | None) -> list[str]:
+        """How wide the usual interval for the population would be without noise, and what privacy adds to it."""
+        if not isinstance(asked, Population) or self.default.width is None or not self.sampling_error:
+            return []
+        plain = 2 * NormalDist().inv_cdf((1 + asked.level) / 2) * self.sampling_error
+        more = max(self.default.width / plain - 1, 0.0)
+        amount = (
+            f"privacy adds {100 * more:.0f} %" if more < 1 else f"{1 + more:.2g} times as wide with privacy"
+        )
+        return [f"without privacy such an interval would be about {short(plain)} wide: {amount}"]
+
     @property
     def choice(self) -> str:
         """Which option a release takes, and why it is not the first where it is not."""
@@ -259,6 +271,7 @@ class Plan:
                 f"half of the error bars{whose} are narrower than {short(self.default.width)}, nine in ten "
                 f"narrower than {most}"
             )
+            notes += self._without_privacy(asked)
         if self.lower_bound is not None:
             notes.append(
                 "additive noise scaled to the same smooth bound has an rms of at least "

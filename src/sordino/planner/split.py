@@ -33,6 +33,7 @@ LEAST = 0.002
 CLOSE = 0.01  # without a sampling error, an error of one per cent of the value is taken as wanted
 
 
+@checks.explained("sd.plan_budget")
 def plan_budget(
     statistics: Sequence[Statistic],
     budget: Guarantee,

@@ -22,6 +22,10 @@ class ApproxConcentrated(Guarantee):
 
     What the discovery of keys costs when the rest is counted in rho. Both numbers add up.
 
+    Args:
+        rho: As for `Concentrated`, outside those events.
+        delta: Their probability; below 1.
+
     Example:
         >>> ApproxConcentrated(0.1, 1e-7) + Concentrated(0.4)
         ApproxConcentrated(rho=0.5, delta=1e-07)

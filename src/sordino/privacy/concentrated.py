@@ -77,7 +77,15 @@ class RenyiPromise(Guarantee):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Concentrated(RenyiPromise):
-    """Zero-concentrated differential privacy: Renyi divergences of every order a are at most rho * a."""
+    """Zero-concentrated differential privacy (zCDP): Renyi divergences of every order a are at most rho * a.
+
+    Args:
+        rho: The largest divergence per order. It suits many small releases, whose rhos add up.
+
+    Example:
+        >>> Concentrated(0.005).times(100)
+        Concentrated(rho=0.5)
+    """
 
     kind = "concentrated"
 
@@ -115,7 +123,12 @@ class Concentrated(RenyiPromise):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TruncatedConcentrated(RenyiPromise):
-    """Truncated concentrated differential privacy: the same, for orders up to omega only."""
+    """Truncated concentrated differential privacy (tCDP): as `Concentrated`, for orders up to omega only.
+
+    Args:
+        rho: The largest divergence per order.
+        omega: The largest order for which it holds; above 1.
+    """
 
     kind = "truncated-concentrated"
     omega: Fraction

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 DIGITS = 17
 PRECISION = 200
+LONGEST = 1 << 16
+"""Bits after the point beyond which a number is as good as nothing: e^-45000."""
 
 
 def ball(value: Fraction) -> Any:
@@ -51,27 +53,29 @@ def _log10(value: Fraction) -> float:
 
 def upper(value: Any, digits: int = DIGITS) -> Fraction:
     """Return a rational that is at least every point of a ball, with few digits."""
-    return round_up(_end(evaluate(value.upper)), digits)
+    return round_up(_end(evaluate(value.upper), up=True), digits)
 
 
 def lower(value: Any, digits: int = DIGITS) -> Fraction:
     """Return a rational that is at most every point of a ball, with few digits."""
-    return round_down(_end(evaluate(value.lower)), digits)
+    return round_down(_end(evaluate(value.lower), up=False), digits)
 
 
-def _end(point: Any) -> Fraction:
-    """Turn an exact ball (radius zero) into a Fraction."""
+def _end(point: Any, *, up: bool) -> Fraction:
+    """Turn an exact ball (radius zero) into a Fraction; what would take ages to write down is rounded further."""
     if not point.is_finite():
         raise ArithmeticError("a bound is not finite")
-    mantissa, exponent = point.mid().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    mantissa, exponent = (int(part) for part in point.mid().man_exp())
+    if exponent < -LONGEST:  # between -1 and 1 times 2^-LONGEST / 2, about
+        return Fraction((mantissa > 0) if up else -(mantissa < 0), 2 ** (LONGEST - mantissa.bit_length()))
+    return Fraction(mantissa) * Fraction(2) ** exponent
 
 
-def evaluate(formula: Callable[[], Any]) -> Any:
-    """Evaluate a formula of balls at a precision that leaves far more digits than are kept."""
+def evaluate(formula: Callable[[], Any], more: int = 0) -> Any:
+    """Evaluate a formula of balls at a precision that leaves far more digits than are kept, with more bits if asked."""
     from flint import ctx
 
-    with ctx.workprec(PRECISION):
+    with ctx.workprec(PRECISION + more):
         return formula()
 
 

@@ -65,6 +65,10 @@ class Unit:
 
     Without a column one row is one person.
 
+    Args:
+        column: The column that names people; None means that one row is one person.
+        max_rows: How many rows of one person are used at most; the others are left out.
+
     Example:
         >>> Unit("person_id", max_rows=3)
         Unit(column='person_id', max_rows=3)

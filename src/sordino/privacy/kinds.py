@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 class Pure(Guarantee):
     """Pure differential privacy: no answer gets more than e^epsilon times likelier or less likely.
 
+    Args:
+        epsilon: The most that one person's data may change the logarithm of any answer's probability.
+
     Example:
         >>> Pure(0.1).times(10) == Pure(1)
         True
@@ -88,7 +91,16 @@ class Pure(Guarantee):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Approx(Guarantee):
-    """Approximate differential privacy, (epsilon, delta)."""
+    """Approximate differential privacy, (epsilon, delta).
+
+    Args:
+        epsilon: As for `Pure`, but for events of total probability delta.
+        delta: By how much the probability of an event may exceed e^epsilon times the other one; below 1.
+
+    Example:
+        >>> Approx(1, 1e-6).times(2)
+        Approx(epsilon=2, delta=2e-06)
+    """
 
     kind = "approx"
     added = ("epsilon", "delta")
@@ -175,6 +187,9 @@ class BoundedRange(Guarantee):
     The price of a single draw. Ranges of questions that follow one another do not add up: given an earlier answer the
     loss of the next may lie anywhere between minus and plus its epsilon, so e1 and then e2 range over e1 + 2 e2
     (docs/proofs/guarantees.md). Composed with anything a bounded range therefore counts as pure, or as concentrated.
+
+    Args:
+        epsilon: By how much the loss of one draw may vary over all answers.
 
     Example:
         >>> BoundedRange(1) + BoundedRange(1)
@@ -265,6 +280,10 @@ class BoundedRange(Guarantee):
 @dataclass(frozen=True, slots=True, repr=False)
 class Geo(Guarantee):
     """Geo-privacy: points ``per`` apart are indistinguishable within e^epsilon, and so on in proportion.
+
+    Args:
+        epsilon: The loss for two points ``per`` apart; any number, kept exactly.
+        per: The distance, in the unit of the points (metres on the ground).
 
     Example:
         >>> Geo(1, per=200).at(50)

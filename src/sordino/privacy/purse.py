@@ -22,6 +22,9 @@ G = TypeVar("G", bound=Guarantee)
 class Purse(Generic[G]):
     """A price to be spent in parts.
 
+    Args:
+        price: What there is to spend.
+
     Example:
         >>> from sordino.privacy import Pure
         >>> purse = Purse(Pure(1))

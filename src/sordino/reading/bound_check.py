@@ -48,6 +48,7 @@ class BoundCheck:
         return f"{self.problem}\n  x  = {list(self.first or ())}\n  x' = {list(self.second or ())}"
 
 
+@checks.explained("", call="sd.check_bound(median, my_bound, (0, 1, 5, 10), smoothing=0.1)")
 def check_bound(
     f: Callable[[Sequence[Any]], Any],
     bound: Callable[[Sequence[Any]], Any],

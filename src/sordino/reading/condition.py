@@ -27,6 +27,11 @@ _QUOTED = re.compile(r"(?s)'([^']*)'|\"([^\"]*)\"")
 class Condition:
     """A filter that an event can store: ``Condition("age", ">=", 18)``; missing rows never pass.
 
+    Args:
+        column: The column that is looked at, or a formula of columns.
+        op: ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=`` or ``in``.
+        value: What rows are compared with; for ``in`` a tuple.
+
     Example:
         >>> Condition.of("region in north|south")
         Condition(column='region', op='in', value=('north', 'south'))

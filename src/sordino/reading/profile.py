@@ -6,6 +6,7 @@ No statistic, no noise and no mechanism lives here. A Reading is private: it doe
 
 from __future__ import annotations
 
+import functools
 import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
@@ -56,6 +57,7 @@ class Profile:
             raise ParameterError("profile", "bounds must not decrease, and end below the ceiling")
 
     @classmethod
+    @functools.lru_cache(maxsize=256)  # a public number
     def constant(cls, ceiling: Exact) -> Profile:
         """The profile that knows nothing but the global sensitivity."""
         return cls((0,), (ceiling,), ceiling)
@@ -265,6 +267,8 @@ class Opened:
 
     def by(self, rows: int) -> Opened:
         """The same reading for persons with up to ``rows`` rows each."""
+        if rows == 1:
+            return self
         return Opened(
             self.value,
             self.units,
@@ -302,7 +306,7 @@ class Reading:
 
     def by(self, rows: int) -> Reading:
         """The reading for persons with up to ``rows`` rows each."""
-        return Reading(self.__opened.by(rows))
+        return self if rows == 1 else Reading(self.__opened.by(rows))
 
     def __repr__(self) -> str:
         return "<sealed reading>"

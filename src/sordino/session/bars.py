@@ -139,6 +139,7 @@ class Bar:
             found = noise.limits(self.each.miss)
             added = _added(found) if found.plain > 0 else None
             bar, sample = self._interval(found.low, found.high, paid=True, added=added), noise.sample
+            bar = replace(bar, approximate=True)
         elif isinstance(self.asked, Population):  # a share: its noise is public
             assert noise.plain is not None
             exact = self._limits(value, noise.plain)
@@ -172,6 +173,7 @@ class Bar:
             simultaneous=self.asked.simultaneous,
             paid=paid,
             added=added,
+            inclusion=getattr(self.asked, "inclusion", None),
         )
 
 

@@ -6,16 +6,51 @@ together with its square; simultaneous bars keep their level.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import ParameterError
+from sordino.labels import shown
+from sordino.session.release import Interval
 
 if TYPE_CHECKING:
-    from sordino.session.release import Interval, Release
+    from sordino.session.release import Release
 
 
-def difference(release: Release, first: Any, second: Any) -> Interval:
+@dataclass(frozen=True, slots=True, repr=False)
+class Difference(Interval):
+    """By how much the first of two groups is higher than the second.
+
+    Attributes:
+        first: The key of the one group.
+        second: That of the other.
+    """
+
+    first: Any = None
+    second: Any = None
+
+    @property
+    def higher(self) -> Any:
+        """The group that is higher, so far as the interval tells; None where it does not."""
+        assert isinstance(self.low, float | int)
+        assert isinstance(self.high, float | int)
+        return self.first if self.low > 0 else self.second if self.high < 0 else None
+
+    def __str__(self) -> str:
+        whose = "the population" if self.covers == "population" else "these rows"
+        told = "which of them is higher is not told" if self.higher is None else f"{self.higher} is higher"
+        surely = f"{'about ' if self.approximate else ''}{100 * self.level:.4g}"
+        cut = "" if self.cut is None else f", values cut to {shown(self.cut[0])} to {shown(self.cut[1])}"
+        return (
+            f"{self.first} less {self.second}: {shown(self.low)} to {shown(self.high)} "
+            f"({surely} % interval for {whose}{cut}); {told}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Difference {self}>"
+
+
+def difference(release: Release, first: Any, second: Any) -> Difference:
     """How much larger the answer of one group is than that of another.
 
     Args:
@@ -29,8 +64,8 @@ def difference(release: Release, first: Any, second: Any) -> Interval:
         >>> found = people.release_by("g", ["a", "b"], sd.Median("x", low=0, high=10, step=1), sd.Pure(40),
         ...                           interval=0.95)
         >>> gap = found.difference("a", "b")
-        >>> gap.low > 0, round(gap.level, 4)
-        (True, 0.9025)
+        >>> gap
+        <Difference a less b: 4 to 4 (90.25 % interval for these rows); a is higher>
     """
     keys = list(release.groups)
     if first == second or first not in keys or second not in keys:
@@ -64,4 +99,12 @@ def difference(release: Release, first: Any, second: Any) -> Interval:
             hint="release_by(..., interval=0.95, tight=True) cuts nothing beyond the declared bounds",
         )
     level = one.level if one.simultaneous else one.level**2
-    return replace(one, low=ends[0] - ends[3], high=ends[1] - ends[2], level=level, added=None, hidden=None)
+    known = {field.name: getattr(one, field.name) for field in fields(Interval)}
+    known |= {
+        "low": ends[0] - ends[3],
+        "high": ends[1] - ends[2],
+        "level": level,
+        "added": None,
+        "hidden": None,
+    }
+    return Difference(**known, first=first, second=second)

@@ -45,6 +45,7 @@ class Session:
         unit: Whom to protect; the ledger's own unit unless its ``max_rows`` is to differ.
         neighbors: Which datasets the promise compares; the ledger's own by default.
         rows: The number of rows: public under replace-one, else a rough public guess.
+        conditions: Public conditions that rows must fulfil; `where` adds more.
         data: Which data these are (`sordino.session.provenance`).
     """
 

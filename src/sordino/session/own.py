@@ -17,7 +17,8 @@ from sordino.privacy import Neighbors
 from sordino.reading.profile import Profile
 from sordino.reading.room import inside
 from sordino.session.door import Session
-from sordino.session.release import Event, Release, real
+from sordino.session.plain import real
+from sordino.session.release import Event, Release
 
 if TYPE_CHECKING:
     from sordino.exact.scale import ExpScale
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 PERSONS = (Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE)
 
 
+@checks.explained("sd.add_noise")
 def add_noise(
     value: Any,
     bound: Any,

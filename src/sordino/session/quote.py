@@ -333,8 +333,10 @@ def converse(
     """Let every mechanism ask, for all groups: its first request has been read with all others in one pass."""
     answers = []
     for place, part in enumerate(parts):
+        same = [part.first]
         asks = [
-            FirstAnswered(part.first, read[place], again) for read, again in zip(reads, agains, strict=True)
+            FirstAnswered(part.first, read[place], again, same)
+            for read, again in zip(reads, agains, strict=True)
         ]
         answers.append(
             part.mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution)
@@ -345,11 +347,18 @@ def converse(
 class FirstAnswered:
     """What a mechanism may ask about one group: the first request has its answer already."""
 
-    __slots__ = ("_again", "_first", "_summary")
+    __slots__ = ("_again", "_first", "_same", "_summary")
 
-    def __init__(self, first: Ask, summary: Summary, again: Callable[[Ask], Summary]) -> None:
-        self._first, self._summary, self._again = first, summary, again
+    def __init__(
+        self, first: Ask, summary: Summary, again: Callable[[Ask], Summary], same: list[Ask] | None = None
+    ) -> None:
+        self._first, self._summary, self._again, self._same = first, summary, again, same or [first]
 
     def __call__(self, request: Ask) -> Summary:
         """Answer a request."""
-        return self._summary if request == self._first else self._again(request)
+        if request is self._same[0]:
+            return self._summary
+        if request == self._first:
+            self._same[0] = request  # group after group is asked with the same object
+            return self._summary
+        return self._again(request)

@@ -6,7 +6,6 @@ A release holds no scale, no standard error, no sample size and no seed. The wor
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import __version__
 from sordino.errors import ParameterError
-from sordino.lattice import Lattice
 from sordino.privacy import Guarantee, Neighbors, Unit
 from sordino.privacy.guarantee import relations_by_name
 from sordino.reading.split import Split
+from sordino.session.plain import lattice, plain, real, rich
 from sordino.session.views import Views
 
 if TYPE_CHECKING:
+    from sordino.lattice import Lattice
     from sordino.ledger import Entry
     from sordino.mechanisms import Answer
     from sordino.session.quote import Question
@@ -32,6 +32,9 @@ FORMAT = "sordino-release"
 VERSION = 3
 """Version 1 stated the grid of noise for every answer, whatever lattice it was drawn on, and none for by-products;
 version 2 had no table of labelled answers, and neighbours as Python writes them inside ``event.mechanism``."""
+
+LABELLED = 100
+"""Up to so many numbers, or groups, stand in a ledger with their labels; a public number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +109,8 @@ class Interval:
             values so cut.
         beyond: Fewer rows lie beyond that interval in at least 95 of 100 such releases; None where nothing is known.
         hidden: By how much those rows can pull the number within the declared bounds below and above.
+        approximate: Whether the level rests on the central limit theorem, and is near what is said, not at least that.
+        inclusion: For a count of the population: the stated probability with which each member is in the data.
     """
 
     low: float | tuple[float, ...]
@@ -118,6 +123,8 @@ class Interval:
     cut: tuple[float, float] | None = None
     beyond: int | None = None
     hidden: tuple[float, float] | None = None
+    approximate: bool = False
+    inclusion: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record."""
@@ -182,11 +189,7 @@ class Release(Views):
         values: list[Any] = []
         bars: list[Interval | None] = []
         public: dict[str, Any] = {}
-        names = (
-            [""]
-            if question.event.by is None
-            else list(map(_named, Split.from_record(question.event.by).keys))
-        )
+        names: list[str] = [""] if question.event.by is None else []
         for place, answers in enumerate(groups):
             shown = []
             for index, (answer, part) in enumerate(zip(answers, question.parts, strict=True)):
@@ -194,6 +197,8 @@ class Release(Views):
                 shown.append(value)
                 bars.append(None if part.bar is None else part.bar.around(answer))
                 if others:
+                    if not names:
+                        names = list(map(_named, Split.from_record(question.event.by).keys))  # type: ignore[arg-type]
                     name = "/".join(
                         part for part in (names[place], "" if question.single else str(index)) if part
                     )
@@ -236,6 +241,17 @@ class Release(Views):
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record after the schema ``release.schema.json``."""
+        return {**self._described(), "table": self.table.plain()}
+
+    def kept(self) -> dict[str, Any]:
+        """What a ledger keeps: `to_dict`, without the labels of many numbers, which whoever reads it makes again."""
+        return self._described() if len(self._numbers) > LABELLED else self.to_dict()
+
+    @property
+    def _numbers(self) -> tuple[Any, ...]:
+        return self.value if isinstance(self.value, tuple) else (self.value,)
+
+    def _described(self) -> dict[str, Any]:
         bars: Any = self.interval
         if isinstance(bars, tuple):
             bars = [None if bar is None else bar.to_dict() for bar in bars]
@@ -245,7 +261,6 @@ class Release(Views):
             "format": FORMAT,
             "version": VERSION,
             "value": plain(self.value),
-            "table": self.table.plain(),
             "interval": bars,
             "guarantee": self.guarantee.to_dict(),
             "event": self.event.to_dict(),
@@ -310,55 +325,10 @@ class Release(Views):
         return cls.from_dict(record)
 
 
-def lattice(record: Any) -> Any:
-    """Read lattices back, one or many by name; version 1 wrote the exponent of a power of two."""
-    if record is None:
-        return None
-    if isinstance(record, list):
-        return tuple(lattice(each) for each in record)
-    if "exponent" in record:
-        return Lattice(Fraction(0), Fraction(2) ** record["exponent"])
-    if set(record) == {"origin", "step"}:
-        return Lattice.from_dict(record)
-    return {name: lattice(each) for name, each in record.items()}
-
-
-def plain(value: Any) -> Any:
-    """Write a value with JSON's types; numbers that JSON does not know become words."""
-    if value is None or isinstance(value, str | bool | int):  # most entries
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain(entry) for entry in value]
-    if isinstance(value, Fraction):
-        return real(value)
-    if hasattr(value, "to_dict"):
-        return plain(value.to_dict())
-    if hasattr(value, "item"):
-        return plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"number": repr(value)}
-    return str(value)
-
-
-def rich(value: Any) -> Any:
-    """Read a released value back."""
-    if isinstance(value, list):
-        return tuple(rich(entry) for entry in value)
-    return float(value["number"]) if isinstance(value, dict) else value
-
-
-def real(number: Fraction) -> Any:
-    """The float of an exact number, or its words when it is too large for one."""
-    try:
-        return float(number)
-    except OverflowError:
-        return {"number": "inf" if number > 0 else "-inf"}
-
-
 def _published(answer: Answer) -> tuple[Any, dict[str, Any]]:
     """The value and paid by-products other than a bar, as floats."""
+    if not answer.public:
+        return _float(answer.value), {}
     ends = ("low", "high", "level", "added", "simultaneous", "free") if "level" in answer.public else ()
     rest = {name: _float(value) for name, value in answer.public.items() if name not in ends}
     value = rest.pop("key") if "key" in rest else _float(answer.value)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sordino import labels
 from sordino.errors import MissingExtra, ParameterError
 from sordino.reading.split import Split
+from sordino.session.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -190,8 +191,6 @@ class AnswerTable:
 
     def plain(self) -> list[dict[str, Any]]:
         """The same with JSON's types alone; parameters, which most rows share, are written once."""
-        from sordino.session.release import plain
-
         written: dict[int, Any] = {}
         records = []
         for row in self.rows:

@@ -11,7 +11,8 @@ from sordino.session.comparing import Comparing
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
-    from sordino.session.release import Event, Interval, Release
+    from sordino.session.difference import Difference
+    from sordino.session.release import Event, Release
     from sordino.session.table import AnswerTable
 
 
@@ -70,7 +71,7 @@ class Views(Comparing):
             return found[()]
         return {keys[0] if len(keys) == 1 else keys: value for keys, value in found.items()}
 
-    def difference(self, first: Any, second: Any) -> Interval:
+    def difference(self, first: Any, second: Any) -> Difference:
         """How much larger the answer of one group is than that of another: an interval from both error bars."""
         from sordino.session.difference import difference
 

@@ -35,6 +35,12 @@ class Electorate:
     """Records drawn independently, each from some distribution of a set; a random part is published as a tally.
 
     Made by :func:`sordino.smoothed.sampling`. The set stands for its convex hull.
+
+    Attributes:
+        records: How many records there are.
+        published: How many of them are published.
+        distributions: The chances of every type, one tuple for each distribution of the set.
+        replacement: Whether the sample is drawn with replacement.
     """
 
     records: int

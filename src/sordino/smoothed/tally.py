@@ -61,6 +61,12 @@ class Tally:
     """Counts by category, of which ``published`` records, drawn at random, are published as a tally.
 
     Made by :func:`sordino.smoothed.sampling`.
+
+    Attributes:
+        categories: The names of the types.
+        counts: How many records each type has; private until published.
+        published: How many records are published.
+        replacement: Whether the sample is drawn with replacement.
     """
 
     categories: tuple[str, ...]

@@ -28,6 +28,8 @@ def count_reach(count: int, depth: int, *, most: int | None) -> Reach:
         >>> count_reach(1, 2, most=2).high
         (1, 2)
     """
+    if not depth and most is None:
+        return Reach((0,), (count,), (count,), 1)
     lows = [max(0, count - l) for l in range(depth + 1)]
     if most is None:
         return Reach(tuple(range(depth + 1)), tuple(lows), tuple(count + l for l in range(depth + 1)), 1)
@@ -72,7 +74,7 @@ class Count(Statistic):
 
     def request(self, *, depth: int = DEPTH) -> Request:
         """The number of rows alone."""
-        return Request(self.column, RowLattice(0, 1, bits=0, missing="drop"), depth=depth)
+        return Request(self.column, RowLattice.point(), depth=depth)
 
     def define(self, rows: Sequence[Any]) -> int:
         """Count what is a number."""

@@ -59,8 +59,8 @@ class Function(Statistic):
         aggregate: ``"trimmed"``, ``"median"`` or ``"mean"``; by default as the price and the interval need.
         frame: What it gets: ``"pandas"``, ``"polars"``, ``"pyarrow"``, or ``"numpy"`` for a dict of arrays.
         isolation: ``"process"``, ``"sandbox"`` (refused where the system cannot keep it), or ``"none"``.
-        seconds: Time for one block.
-        memory: Bytes for one block.
+        seconds: How long one block may take; then it is stopped and has no value.
+        memory: How many bytes one block may use.
         workers: Blocks that run at once.
         progress: Is called with the blocks done and the blocks in all.
         neighbors: Which two datasets are neighbours.

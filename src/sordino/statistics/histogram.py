@@ -30,7 +30,7 @@ class Histogram(Statistic):
 
     Args:
         column: Name of the column.
-        edges: At least two, increasing, public.
+        edges: The public edges of the cells, increasing, at least two.
         neighbors: Which two datasets are neighbours.
 
     Example:

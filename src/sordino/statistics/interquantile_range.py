@@ -30,8 +30,8 @@ class InterquantileRange(Numeric):
     """The upper quantile minus the lower one, both by the lower rule.
 
     Args:
-        lower: The lower quantile.
-        upper: The upper quantile.
+        lower: Which quantile is subtracted, such as 0.25.
+        upper: Which quantile it is subtracted from, such as 0.75.
 
     Example:
         >>> InterquantileRange("income", lower=0.25, upper=0.75, low=0, high=500_000).define([1, 2, 4, 8])

@@ -32,7 +32,7 @@ class Means(Statistic):
     Args:
         columns: The columns.
         low: Public lower bound of each column, or one for all.
-        high: Public upper bound, likewise.
+        high: Public upper bound of each column, or one for all.
         neighbors: Which two datasets are neighbours.
 
     Example:

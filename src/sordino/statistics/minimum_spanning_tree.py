@@ -34,7 +34,7 @@ class MinimumSpanningTree(Statistic):
 
     Args:
         topology: The public edges (pairs of vertices) of a connected graph.
-        vertices: Number of vertices.
+        vertices: Number of vertices of the public graph.
         high: Public upper bound of a weight.
         left: Name of the column with one end of each edge.
         right: Name of the column with the other end.

@@ -144,7 +144,7 @@ class Quantile(Ordered):
     """The q-quantile of a column.
 
     Args:
-        q: Between 0 and 1, both allowed.
+        q: Which quantile, from 0 to 1: 0.5 is the median, 0.25 the lower quartile.
         rule: ``"lower"`` takes the row of rank ``ceil(q n)``, ``"upper"`` the row of rank ``floor(q n) + 1``,
             ``"interpolated"`` lies between two rows (numpy's default, type 7).
         shift: Public number of rows by which the rank is moved up (or, negative, down); not with interpolation.

@@ -38,8 +38,8 @@ class TheilSen(Statistic):
         x_high: Public upper bound of x.
         y_low: Public lower bound of y.
         y_high: Public upper bound of y.
-        low: Lower bound of the slope.
-        high: Upper bound of the slope.
+        low: Public lower bound of the slope; smaller slopes are clamped to it.
+        high: Public upper bound of the slope; larger slopes are clamped to it.
 
     Example:
         >>> slope = TheilSen("t", "y", x_low=0, x_high=8, y_low=0, y_high=8, low=-4, high=4)

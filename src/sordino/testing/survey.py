@@ -60,9 +60,15 @@ class Seen:
         )
 
 
-def chosen(kind: type[Mechanism], *, thorough: bool = False) -> Iterator[MechanismCase]:
-    """The cases of a mechanism; one for each statistic, relation, price and width unless all are wanted."""
+def chosen(
+    kind: type[Mechanism], *, thorough: bool = False, pairwise: bool = False
+) -> Iterator[MechanismCase]:
+    """The cases of a mechanism; one for each statistic, relation, price and width unless all are wanted.
+
+    With ``pairwise`` one for every two of these: each statistic under each relation, at each price, and so on.
+    """
     seen, found = set(), False
+    shown: set[tuple[int, Any, int, Any]] = set()
     for case in kind.cases():
         found = True
         statistic: Any = case.world.statistic
@@ -76,7 +82,10 @@ def chosen(kind: type[Mechanism], *, thorough: bool = False) -> Iterator[Mechani
         )  # an alternative: its tiny world will do
         if thorough or (key not in seen and not aside):
             seen.add(key)
-            yield case
+            shows = {(*one, *other) for one, other in itertools.combinations(enumerate(key), 2)}
+            if not (pairwise and shows <= shown):
+                shown |= shows
+                yield case
     if not found:
         raise Unsupported(
             kind.name,
@@ -95,7 +104,12 @@ def people(case: MechanismCase) -> tuple[int, ...]:
 
 
 def survey(
-    kind: type[Mechanism], *, thorough: bool = False, pairs: int = 4, defaults: bool = False
+    kind: type[Mechanism],
+    *,
+    thorough: bool = False,
+    pairs: int = 4,
+    defaults: bool = False,
+    pairwise: bool = False,
 ) -> Iterator[Seen]:
     """Replay the cases of a mechanism.
 
@@ -104,6 +118,7 @@ def survey(
         thorough: All cases, all hostile pairs, and every pair of every tiny world; long.
         pairs: Hostile pairs per case otherwise: defaults see so many, other cases one.
         defaults: Only what a release takes by default.
+        pairwise: Every statistic, relation, price and hint beside every other, not all of them together; quick.
 
     Example:
         >>> from sordino.mechanisms.selection.selection import Selection
@@ -113,7 +128,7 @@ def survey(
     """
     turn, cases = itertools.count(), list(chosen(kind, thorough=thorough))
     others = max(OTHERS // max(len(cases), 1), 1)
-    for case in cases:
+    for case in chosen(kind, thorough=thorough, pairwise=True) if pairwise else cases:
         if defaults and not case.default:
             continue
         for contribution in people(case):

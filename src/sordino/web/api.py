@@ -25,6 +25,7 @@ from sordino.explain import asked as in_words
 from sordino.explain import whom
 from sordino.ledger import account
 from sordino.ledger.entry import Stamp
+from sordino.session.release import Release
 from sordino.web import api_ledger, releasing, requests
 from sordino.web import plan as plans
 from sordino.web.api_parts import V1, body, dataset_of
@@ -33,6 +34,8 @@ from sordino.web.question import Inquiry
 from sordino.web.view import office, person
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.requests import Request
 
     from sordino.web.dataset import Dataset
@@ -179,7 +182,12 @@ def _answer(request: Request, made: Dataset, kept: dict[str, Any]) -> Response:
         raise Unanswered(
             "release", "the answer could not be drawn", hint="ask again with the same token: it costs nothing"
         )
-    return JSONResponse(dict(paid.release), 201)
+    return JSONResponse(_whole(paid.release), 201)
+
+
+def _whole(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored answer with its labels, which a ledger does not keep for many numbers."""
+    return dict(kept) if "table" in kept else Release.from_dict(kept).to_dict()
 
 
 def look(request: Request) -> Response:
@@ -196,7 +204,7 @@ def look(request: Request) -> Response:
         return JSONResponse({"state": "working"}, 202)
     paid = house.ledger_of(made).paid(name)
     if paid is not None and paid.release is not None:
-        return JSONResponse(dict(paid.release), 201)
+        return JSONResponse(_whole(paid.release), 201)
     asked = requests.kept(house, key)
     if asked is not None and asked["state"] in ENDED:
         raise not_granted(asked)

@@ -17,7 +17,12 @@ KINDS = ("noise", "project", "snap", "head", "refuse")
 
 
 @click.command(name="check-client", context_settings={"ignore_unknown_options": True})
-@click.option("--vectors", required=True, type=click.Path(dir_okay=False), help="clients/js/vectors.json")
+@click.option(
+    "--vectors",
+    required=True,
+    type=click.Path(dir_okay=False),
+    help="The test vectors: clients/js/vectors.json of the repository.",
+)
 @click.argument("program", nargs=-1, required=True)
 @json_option
 def command(vectors: str, program: tuple[str, ...], as_json: bool) -> None:

@@ -29,19 +29,32 @@ from sordino.fields import number
     "--head", "head_file", type=click.Path(dir_okay=False), help="The mechanism the devices were given."
 )
 @click.option("--epsilon", metavar="E", help="For answers to a question: the price; checked if given.")
-@click.option("--per", metavar="DISTANCE", help="With --epsilon: the distance it was for.")
+@click.option(
+    "--per", metavar="DISTANCE", help="With --epsilon: the distance that epsilon is for, such as 200m."
+)
 @click.option(
     "--delta", default="0", metavar="D", help="With --epsilon: the delta of an approximate promise."
 )
 @click.option("--noise", help="With --epsilon: the noise family, if not the default.")
 @click.option("--centre", metavar="LON,LAT", help="With --epsilon: the centre the devices were given.")
-@click.option("--radius", default="50km", show_default=True, help="With --centre.")
+@click.option(
+    "--radius",
+    default="50km",
+    show_default=True,
+    help="With --centre: half the side of the region that was told apart.",
+)
 @click.option("--regions", type=click.Path(dir_okay=False), help="GeoJSON: people in each of its polygons.")
 @click.option(
     "--edge-width", metavar="DISTANCE", help="For point reports: over what length edges are softened."
 )
 @click.option("--round", "round_", type=int, help="Only the reports of this collection round.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the interval.")
+@click.option(
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Probability with which the interval covers.",
+)
 @click.option("--out", type=click.Path(dir_okay=False), help="With many places or regions: a CSV of all.")
 @json_option
 def command(

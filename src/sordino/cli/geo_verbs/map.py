@@ -24,11 +24,23 @@ from sordino.errors import DataError, ParameterError
     "--around", metavar="PLACE", help="Middle of the map: 0,0 or -73.97deg,40.74deg; from reports by default."
 )
 @click.option("--size", metavar="DISTANCE", help="Side of the map; from the reports by default.")
-@click.option("--cells", type=int, default=200, show_default=True, help="Places along the longer side.")
+@click.option(
+    "--cells",
+    type=int,
+    default=200,
+    show_default=True,
+    help="How many places the map has along its longer side.",
+)
 @click.option("--joint", is_flag=True, help="Add intervals that hold at all places at once.")
 @click.option("--hot", metavar="DENSITY", help="Count places that surely exceed this density per square km.")
 @click.option("--round", "round_", type=int, help="Only the reports of this collection round.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option(
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Probability with which each interval covers.",
+)
 @click.option(
     "--epsilon", metavar="E", help="Without reports: demonstrate on a generated city at this price ..."
 )
@@ -37,7 +49,12 @@ from sordino.errors import DataError, ParameterError
 @click.option(
     "--points", type=click.Path(dir_okay=False), help="Public points in place of the generated city."
 )
-@click.option("--columns", default="lon,lat", show_default=True, help="With --points.")
+@click.option(
+    "--columns",
+    default="lon,lat",
+    show_default=True,
+    help="With --points: the columns that hold the two coordinates.",
+)
 @click.option("--centre", metavar="LON,LAT", help="With --points in degrees: the map's public centre.")
 @click.option("--blocks", is_flag=True, help="In the demonstration: the map by blocks of places too.")
 @json_option

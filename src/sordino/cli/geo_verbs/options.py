@@ -33,7 +33,11 @@ def price_options(function: Callable[..., None]) -> Callable[..., None]:
     for option in (
         click.option("--delta", default="0", metavar="D", help="An approximate promise, with Laplace noise."),
         click.option("--per", metavar="DISTANCE", help="... for points this far apart: 200m, 1km."),
-        click.option("--epsilon", metavar="E", help="Loss of privacy ..."),
+        click.option(
+            "--epsilon",
+            metavar="E",
+            help="Loss of privacy (epsilon) for two points as far apart as --per says.",
+        ),
     ):
         function = option(function)
     return function

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sordino.hints import Hints
     from sordino.mechanisms import Asks, Words
     from sordino.privacy import Guarantee
-    from sordino.reading.profile import Opened, Reading
+    from sordino.reading.profile import Exact, Opened, Reading
     from sordino.statistics import Statistic
 
 
@@ -138,12 +138,12 @@ class Geometric(Mechanism):
         """Whole numbers."""
         return {"value": Lattice()}
 
-    def _parts(self, opened: Opened) -> tuple[int, Fraction]:
+    def _parts(self, opened: Opened) -> tuple[int, Exact]:
         """The value in whole units, and how far one person can move it; public but for the value."""
-        sensitivity, value = Fraction(opened.profile.ceiling), opened.value
-        if isinstance(value, tuple) or opened.units.step != 1 or sensitivity.denominator != 1:
+        sensitivity, value, units = opened.profile.ceiling, opened.value, opened.units
+        if isinstance(value, tuple) or units.step != 1 or sensitivity.denominator != 1:
             raise Unsupported(self.name, "answers whole numbers", hint="Additive noise")
-        return int(opened.units.real(value)), max(sensitivity, Fraction(1))
+        return int(value if not units.origin else units.real(value)), max(sensitivity, 1)
 
     def law(self, reading: Reading) -> GeometricLaw:
         """The exact law of the answer."""

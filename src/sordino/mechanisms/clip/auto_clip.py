@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 class AutoClip(ClippingMean):
     """Mean or sum of a column whose bounds are loose.
 
-    Its other parameters are those of `ClippingMean`.
-
     Args:
         occupied: Public guess of the share of rows that differ from the usual value.
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sordino.mechanisms.clip.blurred import Blur, blurred_quantile, flat_topped_quantile
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.public_noise import PublicNoise
+from sordino.mechanisms.tuned import ForMeanBar
 
 if TYPE_CHECKING:
     from sordino.lattice import Lattice
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.noisy_mean import Settled, Summand
     from sordino.mechanisms.clip.whole_or_interval import Chosen
 
-SLACK = 0.3
-"""Of the probability of a miss, for noise with a flat top, where something else is off too."""
-ABOUT_MISS = 0.2
-"""Of the probability of a miss, for a released mean about which squares are taken: its square alone counts."""
 ROUNDS = 6  # of the search for an end that appears in its own width
 
 
@@ -169,7 +166,8 @@ class ClippedBar:
             deviation: Of the noisy number, as the sample is drawn from a population; 0 covers the rows at hand.
         """
         if self.about is not None:
-            off, moved = self.reach.half((1 - ABOUT_MISS) * miss), self.about.half(ABOUT_MISS * miss)
+            about = ForMeanBar.ABOUT * miss
+            off, moved = self.reach.half(miss - about), self.about.half(about)
             found = self.noisy - off - moved**2, self.noisy + off
         elif self.count is None or self.counting is None:
             half = Fraction(self._half(0.0, deviation, miss)) if deviation else self.reach.half(miss)
@@ -217,8 +215,8 @@ class ClippedBar:
             blur = Blur(math.hypot(deviation, counted), 0.0)
         if isinstance(reach, JointReach):
             found = (
-                flat_topped_quantile(rarity, scale, blur, (1 - SLACK) * miss)
-                for rarity in reach.rarities(SLACK * miss)
+                flat_topped_quantile(rarity, scale, blur, (1 - ForMeanBar.FLAT) * miss)
+                for rarity in reach.rarities(ForMeanBar.FLAT * miss)
             )
             return max(found) + float(self.step)
         assert isinstance(reach, PublicNoise)

@@ -14,23 +14,16 @@ from typing import TYPE_CHECKING
 
 from sordino.mechanisms.clip.family import NEAR, STARTS
 from sordino.mechanisms.clip.plain_or_cut_plan import WHOLE_PART
+from sordino.mechanisms.tuned import ForMeanBar
 
 if TYPE_CHECKING:
     from sordino.mechanisms.clip.family import Family
     from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
 
-WHOLE_MISS = 0.75
-"""Of the probability of a miss, for the whole range: with more, its bar is narrower and those of intervals wider."""
 STEEPEST_CHANCE = 1.13
 """``max Q / Z`` = 1.1294, rounded up: no interval is likelier than so many times its own weight."""
-FAVOURED = 0.6
-"""Of the rest, for intervals with prior 1; the others have lower weights already."""
-NEXT = 0.75
-"""What a level has of the level before: the long intervals come first."""
 CLUSTER = 9
 """Starts of a level whose intervals meet a given one from the right, itself included."""
-REMOTE = 0.01
-"""Of a level's part, for intervals that lack so many rows that hardly anybody draws them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +124,10 @@ def _classes(
     """The levels, each with its favoured intervals and the others, and what all the rest adds."""
     classes: list[tuple[int, bool, _Class]] = []
     for place, level in enumerate(plan.levels):
-        level_part = NEXT**place
+        level_part = ForMeanBar.NEXT**place
         lead, margin = float(plan.lead(level)), float(plan.margin)
         weight = lead - float(plan.head_start)
-        part = level_part * (1.0 if anchored else FAVOURED)
+        part = level_part * (1.0 if anchored else ForMeanBar.FAVOURED)
         heap = 0.0
         if plan.guarded:  # an interval within one part: A = 0
             heap = math.exp(weight - lead - margin) * (1 + lead + margin)
@@ -142,12 +135,14 @@ def _classes(
         if not anchored:
             prior = -NEAR * math.log(2)  # the largest of the others
             total = 7 + level / 4  # of all priors of a level, at most
-            part = level_part * (1 - FAVOURED)
+            part = level_part * (1 - ForMeanBar.FAVOURED)
             if not plan.guarded:  # anybody may be charged little: the prior of the level stands for them
                 classes.append((level, False, _Class(weight + math.log(total), 1, part, 0.0)))
                 continue
             many, remote = _clusters(
-                weight + math.log(total), lead + margin, REMOTE * (1 - NEXT) * part * miss
+                weight + math.log(total),
+                lead + margin,
+                ForMeanBar.REMOTE * (1 - ForMeanBar.NEXT) * part * miss,
             )
             classes.append((level, False, _Class(weight + prior, many, part, remote)))
     size = math.fsum(each.part for _, _, each in classes)
@@ -166,7 +161,7 @@ def _reaches(plan: CutPlan, meeting: int, anchored: bool, miss: float) -> CutTai
     found: tuple[dict[int, float], dict[int, float]] = ({}, {})
     for level, favoured, each in classes:
         found[0 if favoured else 1][level] = _reach(each, low)
-    return CutTails(-math.log(WHOLE_MISS * miss), *found)
+    return CutTails(-math.log(ForMeanBar.WHOLE * miss), *found)
 
 
 def _reach(each: _Class, total: float) -> float:
@@ -183,9 +178,9 @@ def _rare(classes: list[tuple[int, bool, _Class]], total: float, remote: float, 
         reach = _reach(each, total)
         sums += each.many * math.exp(each.weight - reach)
         below += each.many * math.exp(each.weight - reach / (1 - miss)) * (1 - miss)
-    whole = float(1 - WHOLE_PART) * WHOLE_MISS * miss
+    whole = float(1 - WHOLE_PART) * ForMeanBar.WHOLE * miss
     above = whole + STEEPEST_CHANCE * (sums + remote)
-    return above <= miss and below + remote <= (1 - WHOLE_MISS) * miss
+    return above <= miss and below + remote <= (1 - ForMeanBar.WHOLE) * miss
 
 
 def _clusters(weight: float, needed: float, allowed: float) -> tuple[int, float]:

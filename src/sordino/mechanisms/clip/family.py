@@ -31,6 +31,7 @@ ANCHORED = (0, -8, -4)  # starts, in eighths, of the intervals beside and about 
 ROOT = (181, 7)  # 181 / 2^7 is the root of two by which odd levels are longer than the next
 ONE = 1 << 40  # stands for a prior of 1
 _AROUND = np.arange(-(1 << STARTS) - 1, 2)  # starts of the intervals that may hold a code
+_LARGEST = 1 << 62
 NEAR = 4  # intervals near the anchor have a prior of 2^-4, others less
 
 
@@ -55,6 +56,8 @@ class Ends:
     def below(self, codes: Any, *, side: Any = "left") -> Any:
         """The number of rows with a smaller code (``right``: a smaller or the same one)."""
         head = self.first.searchsorted(codes, side)
+        if len(self.first) == self.rows:
+            return head
         tail = self.last.searchsorted(codes, side) + (self.rows - len(self.last))
         return np.where(head < len(self.first), head, tail)
 
@@ -120,6 +123,44 @@ class Level:
     needed: Fraction
     lead: int
     charge: int
+
+
+def _shifted_product(factors: NDArray[np.int64], times: int, shift: int) -> NDArray[np.int64]:
+    """``factors times >> shift`` exactly where the product has more than 63 bits, in two parts of `times`.
+
+    Example:
+        >>> _shifted_product(np.array([-(3**24), 5**17]), 7**14, 30).tolist()
+        [-178395051598049, 481906477637750]
+        >>> -(3**24) * 7**14 >> 30, 5**17 * 7**14 >> 30
+        (-178395051598049, 481906477637750)
+    """
+    most = max(-int(factors.min(initial=0)), int(factors.max(initial=0)))
+    if most * times < _LARGEST:
+        found: NDArray[np.int64] = (factors * times) >> shift
+        return found
+    part = min(shift, times.bit_length() // 2)
+    above, below = times >> part, times & ((1 << part) - 1)
+    if most * (max(above, below) + 1) >= _LARGEST:
+        return ((factors.astype(object) * times) >> shift).astype(np.int64)
+    return (factors * above + ((factors * below) >> part)) >> (shift - part)
+
+
+def _shifted_quotient(codes: NDArray[np.int64], shift: int, divisor: int) -> NDArray[np.int64]:
+    """``(codes << shift) // divisor`` exactly, by long division where the dividend has more than 63 bits.
+
+    Example:
+        >>> _shifted_quotient(np.array([-(2**30), 10**9]), 40, 3**20).tolist()
+        [-338590370079, 315336855201]
+        >>> -(2**30 << 40) // 3**20, (10**9 << 40) // 3**20
+        (-338590370079, 315336855201)
+    """
+    quotient, rest = divmod(codes, divisor)
+    step = 62 - divisor.bit_length()
+    while shift > 0:
+        more = min(step, shift)
+        digits, rest = divmod(rest << more, divisor)
+        quotient, shift = (quotient << more) + digits, shift - more
+    return quotient
 
 
 @lru_cache(maxsize=128)
@@ -259,11 +300,8 @@ class Family:
         """First and last codes of closed intervals: ``length`` cells of a lattice of 2^-lattice of a level's length."""
         times, shift = self.scale(level)
         shift, unit = shift + lattice, self.top * times
-        if len(places) and unit * (int(np.abs(places).max()) + length) >= 1 << 62:
-            places = places.astype(object)
-        low = self.anchor - ((-places * unit) >> shift)
-        high = self.anchor + (((places + length) * unit) >> shift)
-        return low.astype(np.int64), high.astype(np.int64)
+        low = self.anchor - _shifted_product(-places, unit, shift)
+        return low, self.anchor + _shifted_product(places + length, unit, shift)
 
     def _counted(self, level: int, places: Any, lattice: int, length: int, ends: Ends) -> Any:
         """Rows outside closed intervals."""
@@ -279,9 +317,7 @@ class Family:
             times, shift = level.scale
             # Whoever holds `held` consecutive rows holds one of these.
             codes = ends.at(np.arange(held, ends.rows + 1, held)) - self.anchor
-            if self.top.bit_length() + shift + STARTS > 60:
-                codes = codes.astype(object)
-            ceilings = ((codes << (shift + STARTS)) // (self.top * times)).astype(np.int64)
+            ceilings = _shifted_quotient(codes, shift + STARTS, self.top * times)
             starts = np.unique(np.concatenate([starts, (ceilings[:, None] + _AROUND).ravel()]))
         found: NDArray[np.int64] = starts[(starts >= level.first) & (starts <= level.last)]
         return found
@@ -295,9 +331,14 @@ class Family:
         away = np.full(len(places), np.iinfo(np.int64).max // 4)
         some = np.flatnonzero(outside < math.ceil(needed))
         if len(some):
-            parts = (places[some, None] << (PARTS - STARTS)) + np.arange((1 << PARTS) - (1 << STARTS) + 1)
-            missed = self._counted(level, parts, PARTS, 1 << (PARTS - STARTS), ends).min(axis=1)
-            away[some] = missed - outside[some]
+            # The parts of an interval: all that begin in one of its first seven eighths, and the last one. Neighbouring
+            # intervals have most of them in common, so they are counted by the eighth in which they begin.
+            eighths = np.unique((places[some, None] + np.arange(1 << STARTS)).ravel())
+            parts = (eighths[:, None] << (PARTS - STARTS)) + np.arange(1 << (PARTS - STARTS))
+            missed = self._counted(level, parts, PARTS, 1 << (PARTS - STARTS), ends)
+            fewest, at = missed.min(axis=1), np.searchsorted(eighths, places[some])
+            within = fewest[at[:, None] + np.arange((1 << STARTS) - 1)].min(axis=1)
+            away[some] = np.minimum(within, missed[at + (1 << STARTS) - 1, 0]) - outside[some]
         return outside, away
 
     @property

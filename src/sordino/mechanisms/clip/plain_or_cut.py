@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class PlainOrCut(Cutting, ClippingMean):
     """Mean or sum of a column, safe where the bounds fit and adaptive where they are far too wide.
 
-    Its parameters are those of `ClippingMean`; intervals about the centre are preferred like those at zero.
+    Intervals about the centre are preferred like those at zero.
 
     Example:
         >>> from sordino.privacy import Pure

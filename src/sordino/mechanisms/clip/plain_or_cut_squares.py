@@ -46,7 +46,7 @@ MEANS = 15  # places of the law of a released mean
 class PlainOrCutSquares(Cutting):
     """Population variance (or its root), or the mean square about a public point.
 
-    Its other parameters are those of `Clipping`; intervals about the centre are preferred like those at zero.
+    Intervals about the centre are preferred like those at zero.
 
     Args:
         loose: The bounds are far too wide: intervals need not be filled, so that a heap of equal rows may win.

@@ -15,17 +15,19 @@ from sordino import checks
 from sordino.errors import ParameterError, Unsupported, spell
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
+from sordino.mechanisms.discovery.joint_delta import one_pass
 from sordino.mechanisms.discovery.mixed_cut import MixedCut
 from sordino.mechanisms.discovery.threshold import (
-    SHARES,
     WeightThreshold,
     for_approx,
     for_concentrated,
     for_counts,
+    shares,
     weights,
 )
 from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
+from sordino.mechanisms.tuned import ForDiscovery
 from sordino.privacy import Approx, ApproxConcentrated, Neighbors
 from sordino.privacy.conversion import ball, evaluate, lower
 from sordino.reading.traits import Trait
@@ -42,9 +44,6 @@ if TYPE_CHECKING:
 
 LARGEST_DELTA = Fraction(1, 1000)
 """A delta is the chance that a key which one person alone has is shown; above this it is no protection."""
-
-GEOMETRIC = 2
-"""Up to so many keys per person truncated geometric noise finds as many keys, and counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ class Discovery(Conversing):
                 "said, not even how many there are; how long the release took may depend on it."
             ),
         ]
-        if statistic.max_keys <= GEOMETRIC or self.counted:
+        if statistic.max_keys <= ForDiscovery.GEOMETRIC or self.counted:
             said.append(
                 "Numbers of rare keys are too high on average: such a key is shown only where noise was high."
             )
@@ -153,20 +152,23 @@ class Discovery(Conversing):
         if isinstance(price, ApproxConcentrated) and self.counted:
             return (KeyDraw(for_counts(price.rho, price.delta, most, replaced=replaced), price),)
         if isinstance(price, ApproxConcentrated):
-            shares = SHARES if most > 1 and self.passes == 2 else (Fraction(1),)
-            parts = [(price.rho * share, price.delta * share) for share in shares]
+            passes = self.passes if most > 1 else 1
+            parts = [(price.rho * share, price.delta * share) for share in shares(passes)]
             return tuple(
                 KeyDraw(for_concentrated(rho, delta, most, replaced=replaced), ApproxConcentrated(rho, delta))
                 for rho, delta in parts
             )
         assert isinstance(price, Approx)
-        if most <= GEOMETRIC or self.counted:
+        if most <= ForDiscovery.GEOMETRIC or self.counted:
             moved = most * (2 if replaced else 1)
             each = price.delta
             if moved > 1:  # independent keys: 1 - (1 - delta)^(1/moved), rounded down
                 each = lower(evaluate(lambda: -((1 - ball(price.delta)).log() / moved).expm1()), 40)
             return (KeyDraw(MixedCut.of(price.epsilon / moved, each), price),)
+        single = one_pass(price.epsilon, price.delta, most, replaced=replaced) if self.passes == 1 else None
         found = for_approx(price.epsilon, price.delta, most, self.passes, replaced=replaced)
+        if single is not None:
+            found = (single,)
         return tuple(KeyDraw(law, ApproxConcentrated(paid.rho, delta)) for law, paid, delta in found)
 
     def even(self, statistic: Any, contribution: int) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sordino.mechanisms.tuned import ForDiscovery
 from sordino.privacy import Approx, Concentrated
 from sordino.privacy.conversion import ball, evaluate, lower, round_up, upper
 
@@ -25,8 +26,15 @@ if TYPE_CHECKING:
 UNIT = 1 << 20
 """Weights are whole multiples of 2^-20, so that their sums are exact and the same from every source."""
 
-SHARES = (Fraction(1, 10), Fraction(9, 10))
-"""What the two passes get. Five to fifteen per cent for the first were alike; three passes were worse."""
+
+def shares(passes: int) -> tuple[Fraction, ...]:
+    """What each pass gets of a price: the first one little, the second one the rest.
+
+    Example:
+        >>> sum(shares(1)), sum(shares(2))
+        (Fraction(1, 1), Fraction(1, 1))
+    """
+    return (Fraction(1),) if passes == 1 else (ForDiscovery.FIRST, 1 - ForDiscovery.FIRST)
 
 
 def weights(most: int) -> tuple[int, ...]:
@@ -191,9 +199,8 @@ def for_approx(
 
     rest = lower(evaluate(lambda: ball(epsilon) + (1 - ball(delta) / 2).log()), 40)
     sigma = Gaussian.calibrate(Approx(rest, delta / 2), smoothing=0).scale
-    shares = SHARES if passes == 2 else (Fraction(1),)
     found = []
-    for share in shares:
+    for share in shares(passes):
         longer = 2 if replaced else 1
         wide = upper(evaluate(lambda: ball(sigma) * (longer / ball(share)).sqrt()))  # noqa: B023
         part = share * delta / 2

@@ -121,7 +121,10 @@ class Extreme(Mechanism):
     @property
     def no_bar(self) -> str:
         """No limit beyond the answer is possible."""
-        return "A minimum or maximum has no interval: one row at the bound would have to be covered."
+        return (
+            "A minimum or maximum has no interval: one row at the bound would have to be covered. A quantile near the "
+            "end has one, such as q=0.99 or q=0.01."
+        )
 
     def refusal(self, statistic: Statistic) -> str | None:
         """The smallest or the largest row, which a row moves in one direction only, on its own lattice."""

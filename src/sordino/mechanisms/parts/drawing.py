@@ -64,7 +64,7 @@ def pick_level(levels: Sequence[int], counts: Sequence[int], *, unit: int, bits:
         >>> pick_level([900, 0, 1000], [1, 1, 1], unit=1, bits=SeededBits(1))
         1
     """
-    weights = choice.CellWeights(_integers(counts), _integers(levels), Fraction(1, unit))
+    weights = choice.CellWeights(list(counts), list(levels), Fraction(1, unit))
     return choice.choose(weights, bits=bits)
 
 

@@ -283,8 +283,7 @@ class Draws:
         Runs are first and last points; each begins where the one before has ended.
         """
         del price
-        below = [measure.below(first) for first, _ in runs]
-        below.append(measure.below(runs[-1][1] + 1))
+        below = measure.table.each_below([*(first for first, _ in runs), runs[-1][1] + 1])
         masses = [after - before for before, after in itertools.pairwise(below)]
         words = self._words
         chosen = drawing.pick_level(levels, masses, unit=unit, bits=words)

@@ -219,12 +219,23 @@ def in_whole_numbers(sizes: Sequence[Fraction]) -> list[int]:
         >>> in_whole_numbers([Fraction(1, 2), Fraction(1, 3)])
         [3, 2]
     """
-    scale = math.lcm(*(size.denominator for size in sizes))
-    if scale.bit_length() <= _LONGEST:
-        return [int(size * scale) for size in sizes]
+    scale = 1
+    for size in sizes:
+        scale = math.lcm(scale, size.denominator)
+        if scale.bit_length() > _LONGEST:
+            break
+    else:
+        return [size.numerator * (scale // size.denominator) for size in sizes]
     least = min(sizes)
     shift = _DIGITS + least.denominator.bit_length() - least.numerator.bit_length()
-    return [round(size * Fraction(2) ** shift) for size in sizes]
+    return [_nearest(size.numerator, size.denominator, shift) for size in sizes]
+
+
+def _nearest(top: int, bottom: int, shift: int) -> int:
+    """The whole number nearest to ``top / bottom * 2^shift``, the even one of two."""
+    top, bottom = (top << shift, bottom) if shift >= 0 else (top, bottom << -shift)
+    whole, rest = divmod(top, bottom)
+    return whole + (2 * rest > bottom or (2 * rest == bottom and whole % 2 == 1))
 
 
 def mixture(parts: Iterable[tuple[Fraction, Measure]]) -> Measure:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +84,14 @@ class MassTable:
         """Mass of all smaller points; ``0 <= point <= last + 1``."""
         run = bisect_right(self._firsts, point) - 1
         return self._before[run] + self._masses[run] * (point - self._firsts[run])
+
+    def each_below(self, points: Sequence[int]) -> list[int]:
+        """The same for many points in increasing order."""
+        runs = bisect_each(self._firsts, points)
+        firsts, masses, before = self._firsts, self._masses, self._before
+        return [
+            before[run] + masses[run] * (point - firsts[run]) for run, point in zip(runs, points, strict=True)
+        ]
 
     def holder(self, unit: int) -> int:
         """The point that holds a unit of the mass, counted from 0."""
@@ -164,6 +172,20 @@ class MassTable:
             )
             self._ends = np.array([*self._firsts, self.last + 1], dtype=np.int64)
         return self._ends, self._floats
+
+
+def bisect_each(firsts: Sequence[int], points: Sequence[int]) -> list[int]:
+    """For points in increasing order the last of the firsts that is not above each.
+
+    Example:
+        >>> bisect_each([0, 5, 6], [0, 4, 5, 9])
+        [0, 0, 1, 2]
+    """
+    ends = [*(bisect_left(points, first) for first in firsts[1:]), len(points)]
+    starts = [0, *ends[:-1]]
+    return [
+        run for run, (start, end) in enumerate(zip(starts, ends, strict=True)) for _ in range(start, end)
+    ]
 
 
 CELLS = 1 << 17

@@ -55,13 +55,16 @@ def node_runs(
     target, cap = phi * rows, NATS / slope
     left, right = max(math.floor(target - cap), 0), min(math.ceil(target + cap), rows)
     # Points with exactly `below` smaller rows end at the next row; the outermost cells take all that is left.
-    ends = [*codes[left:right].tolist(), last]
-    runs, levels, start, middle = [], [], first, phi.numerator * rows
-    for below, end in enumerate(ends, start=left):
-        if start <= end:
-            runs.append((start, end))
-            levels.append(min(abs(below * phi.denominator - middle) * slope.numerator, NATS * unit))
-            start = end + 1
+    ends = np.append(codes[left:right], last)
+    starts = np.append(first, np.maximum(ends[:-1] + 1, first))
+    kept = np.flatnonzero(starts <= ends)
+    runs = list(zip(starts[kept].tolist(), ends[kept].tolist(), strict=True))
+    places, middle, most = kept + left, phi.numerator * rows, NATS * unit
+    if (rows + 1) * phi.denominator * slope.numerator < 2**62 and most < 2**62:
+        away = np.abs(places * phi.denominator - middle) * slope.numerator
+        return runs, np.minimum(away, most).tolist(), unit
+    times = slope.numerator
+    levels = [min(abs(below * phi.denominator - middle) * times, most) for below in places.tolist()]
     return runs, levels, unit
 
 

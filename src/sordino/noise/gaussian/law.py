@@ -102,12 +102,19 @@ class Gaussian(Noise):
                 price,
                 "Approx(1, 1e-6)",
             )
+        # A small delta is a difference of normal tails near each other: its digits are lost and more are taken.
+        digits = 4 * (epsilon.denominator.bit_length() + delta.denominator.bit_length())
+
+        def leaves_room(at: Fraction) -> bool:
+            quick = _worst_delta(0.0, float(at), float(epsilon)) < float(delta)
+            return quick and upper(evaluate(lambda: _worst_delta_ball(Fraction(0), at, epsilon), digits)) < delta
+
         if smoothing is None:
             smoothing = Fraction(f"{float(epsilon) / (8 * np.log(2 / float(delta))):.3g}")
-            while not _worst_delta(0.0, float(smoothing), float(epsilon)) < float(delta):
+            while not leaves_room(smoothing):
                 smoothing /= 2
         low, high = 0.0, float(np.sqrt(2 * float(epsilon)))
-        if not _worst_delta(0.0, float(smoothing), float(epsilon)) < float(delta):
+        if not leaves_room(smoothing):
             raise too_smooth(
                 cls.name,
                 smoothing,
@@ -124,9 +131,12 @@ class Gaussian(Noise):
             )
             if middle in (low, high) and (low + high) / 2 in (low, high):
                 break
-        eta = Fraction(low)
-        while upper(evaluate(lambda: _worst_delta_ball(eta, smoothing, epsilon))) > delta:  # noqa: B023
-            eta *= 1 - Fraction(1, 2**40)
+        eta, step, tried = Fraction(low), Fraction(1, 2**40), 0
+        while upper(evaluate(lambda: _worst_delta_ball(eta, smoothing, epsilon), digits)) > delta:  # noqa: B023
+            eta *= 1 - step
+            tried += 1
+            if tried > 8:
+                step = min(2 * step, Fraction(1, 2))
         return Calibration(cls(), smoothing, round_up(1 / eta), price, method, "gaussian")
 
     def _price_concentrated(self, scale: Fraction, smoothing: Fraction, method: str | None) -> Concentrated:

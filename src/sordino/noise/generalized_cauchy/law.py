@@ -31,6 +31,10 @@ METHODS = ("joint", "split", "published")
 class GeneralizedCauchy(Noise):
     """Density proportional to ``(1+|x|^p)^(-theta)``, p > 1 and p*theta > 1; finite variance for p*theta > 3.
 
+    Args:
+        p: Shape of the centre, above 1: 2 is Cauchy's, larger ones are flatter.
+        theta: Shape of the tails, with p * theta above 1: the larger, the thinner.
+
     Example:
         >>> from sordino.privacy import Pure
         >>> round(GeneralizedCauchy.calibrate(Pure(1), smoothing=0.1, p=4, theta=1).std, 3)

@@ -38,6 +38,13 @@ class StaircasePolyPlace(Noise):
 
     Scale 1 keeps epsilon for every bound of the law's own smoothing, so epsilon and smoothing are part of the shape.
 
+    Args:
+        epsilon: The pure price that scale 1 keeps.
+        smoothing: By which factor, e^smoothing, the bounds change between neighbours at most.
+        plateau: Up to where the density is constant.
+        middle: Up to where it falls like 1/(1+x).
+        core: Up to where it falls like 1/x; the tail begins there.
+
     Example:
         >>> from sordino.privacy import Pure
         >>> found = StaircasePolyPlace.calibrate(Pure(4), smoothing=0.4)

@@ -29,6 +29,9 @@ METHODS = ("exact", "joint", "split", "published")
 class StudentT(Noise):
     """Density proportional to (1 + x^2/df)^(-(df+1)/2); finite variance for df > 2.
 
+    Args:
+        df: Degrees of freedom, above 1: the more, the thinner the tails.
+
     Example:
         >>> from sordino.privacy import Pure
         >>> calibration = StudentT.calibrate(Pure(1), smoothing=0.1)

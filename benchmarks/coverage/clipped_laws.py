@@ -1,0 +1,151 @@
+"""How often bars of means, sums and squares miss, by the laws of all that is drawn: interval, value, count, mean."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from sordino.lattice import Lattice
+from sordino.mechanisms.clip.clipped_bar import ABOUT_MISS, ClippedBar, JointReach
+from sordino.mechanisms.clip.column import SortedColumn
+from sordino.mechanisms.clip.family import Ends, exact_chances
+from sordino.mechanisms.clip.noisy_mean import Settled
+from sordino.mechanisms.clip.whole_or_interval import flatness
+from sordino.mechanisms.parts.drawing import noise_for
+
+MEANS = 200  # places of the law of a released mean about which squares are taken
+RARE = 1e-4  # what rarer outcomes weigh together counts as missed
+STEP = Fraction(1, 2**40)
+
+
+def flat_tail(flat, reach):
+    """Probability that noise with a flat top of so many nats is off by more than the reach."""
+    if reach >= flat:
+        return math.exp(flat - reach) / (1 + flat)
+    return 1 - reach / (1 + flat)
+
+
+def beyond(flat, distance):
+    """Probability that such noise exceeds this, which may be negative."""
+    one_side = flat_tail(flat, abs(distance)) / 2
+    return one_side if distance >= 0 else 1 - one_side
+
+
+def weighed_rows(family, rows):
+    """The exact weights of all intervals on a column."""
+    codes, reach = np.array(sorted(rows), dtype=np.int64), family.reach + 1
+    return family.weigh(Ends.of(codes[:reach], codes[max(len(codes) - reach, 0) :], len(codes)))
+
+
+class ClippedLaws:
+    """The laws of a mean, sum, variance or moment on one column, and the bars that go with its outcomes.
+
+    Exact with a public number of rows; with a private one the noise of sum and count is convolved by so many draws.
+
+    Args:
+        mechanism: What answers, at a pure price.
+        statistic: What is asked.
+        data: Rows of one column.
+        miss: How often a bar may fail.
+        narrower: Share of the half width that the bar keeps.
+        draws: For private numbers of rows.
+    """
+
+    def __init__(self, mechanism, statistic, data, miss, *, narrower=1.0, draws=20_000):
+        self.mechanism, self.grid, self.asked = mechanism, statistic.grid, miss
+        self.narrower, self.draws, self.random = narrower, draws, np.random.default_rng(3)
+        units = self.grid.endless
+        codes = np.rint((np.asarray(data) - float(units.origin)) / float(units.step))
+        self.codes = codes.clip(0, self.grid.last).astype(np.int64)
+        self.column = SortedColumn(self.codes, self.grid)
+        self.family = mechanism.family(self.grid, 1)
+        self.plan = self.family.plan
+
+    def miss(self):
+        """How often the bar misses the number of the rows as they were cut."""
+        everything = (0, self.grid.last)
+        if not self.plan.searches:
+            return self._whole(*everything, 0.0)
+        weighed = weighed_rows(self.family, self.codes)
+        part = self._summand(*everything, self.plan.whole)
+        rate = self.mechanism.rate(part.price)
+        chance, flat, cells = exact_chances(
+            weighed, joint=self.plan.joint, exponent=flatness(rate, self.plan.slope)
+        )
+        found, seen = chance * self._whole(*everything, flat), chance
+        outcomes = zip(weighed.level, weighed.places, cells, weighed.charges, strict=True)
+        for level, places, likely, charge in sorted(outcomes, key=lambda one: -one[2]):
+            if likely < RARE or places is None:
+                continue
+            some = places[:: max(len(places) // 3, 1)]
+            each = [
+                self._cut(level, *self.family.interval(level, int(place)), charge / weighed.unit)
+                for place in some
+            ]
+            found, seen = found + likely * float(np.mean(each)), seen + likely
+        return found + max(1 - seen, 0.0)
+
+    def _summand(self, low, high, price):
+        squares = bool(self.mechanism.squares)
+        return self.mechanism.summand(self.column.clipped(low, high, squares=squares), price, 1)
+
+    def _whole(self, low, high, flat):
+        """Of the outcome that nothing is cut."""
+        part = getattr(self.mechanism, "mean_part", lambda: 0)()
+        if part:
+            return self._about_a_mean(self.column.clipped(low, high, squares=True), part, flat)
+        summand = self._summand(low, high, self.plan.whole)
+        return self._missed(summand, self._reach(summand, None, (False,)), flat)
+
+    def _cut(self, level, low, high, flat):
+        """Of one interval."""
+        summand = self._summand(low, high, self.plan.cut)
+        return self._missed(
+            summand, self._reach(summand, level, self.family.priors_of(level, low, high)), flat
+        )
+
+    def _reach(self, part, level, priors):
+        if level is None and not self.plan.searches:
+            return ClippedBar.public_reach(part, Lattice.dyadic(-40))
+        scale = part.sensitivity / self.mechanism.rate(part.price)
+        return JointReach(self.family, level, priors, scale, STEP)
+
+    def _missed(self, part, reach, flat):
+        scale = part.sensitivity / self.mechanism.rate(part.price)
+        if not scale:
+            return 0.0
+        if part.counting is None:
+            return flat_tail(flat, self.narrower * float(reach.half(self.asked) / scale))
+        settled = Settled(part.origin, Fraction(0), Fraction(part.rows))
+        bar = ClippedBar.of(
+            part, settled, reach, bounds=part.ends, public={"low": part.ends[0], "high": part.ends[1]}, rows=None,
+            step=STEP, averages="mean",
+        )  # fmt: skip
+        away = abs(float(part.value) / part.rows)
+        width = self.narrower * (bar._half(away * float(bar.counting.scale), 0.0, self.asked) + away / 2)
+        edge = self.random.random(self.draws) * (1 + flat)
+        tops = np.where(edge < flat, edge, flat + self.random.exponential(size=self.draws))
+        own = tops * self.random.choice([-1, 1], self.draws)
+        count = np.rint(self.random.laplace(scale=float(bar.counting.scale), size=self.draws))
+        return float(np.mean(np.abs(float(scale) * own - away * count) > width))
+
+    def _about_a_mean(self, sums, part, flat):
+        """Squares about a released mean that is off by d: V is about s^2 + d^2, and the bar is V-w-w_m^2..V+w."""
+        mechanism = self.mechanism
+        law = mechanism._mean_law(sums, 1)
+        centre, found = sums.total / max(sums.rows, 1), []
+        moved = float(law.half(ABOUT_MISS * self.asked))
+        noise = noise_for(mechanism.price.share(part)).noise
+        for off in np.asarray(noise.ppf((np.arange(MEANS) + 0.5) / MEANS)).tolist():
+            mean = min(max(centre + law.scale * Fraction(off), sums.low), sums.high)
+            about = mechanism._about(sums, mean, self.plan.whole, 1)
+            scale = float(about.sensitivity / mechanism.rate(about.price))
+            reach = float(self._reach(about, None, (False,)).half((1 - ABOUT_MISS) * self.asked))
+            low, high = reach + moved**2, reach  # below and above V
+            middle, half = (high - low) / 2, self.narrower * (high + low) / 2
+            square = float(mean - centre) ** 2
+            found.append(
+                beyond(flat, (half - middle - square) / scale)
+                + beyond(flat, (half + middle + square) / scale)
+            )
+        return float(np.mean(found))
