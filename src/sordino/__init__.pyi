@@ -29,6 +29,7 @@ from sordino.mechanisms.discovery.discovery import Discovery
 from sordino.mechanisms.extreme.extreme import Extreme
 from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
+from sordino.mechanisms.quantile.counted import CountedFirst
 from sordino.mechanisms.quantile.order_interval import OrderInterval
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.mechanisms.quantile.quantile_interval import QuantileInterval
@@ -153,6 +154,7 @@ __all__ = [
     "Condition",
     "Count",
     "CountAbove",
+    "CountedFirst",
     "Crosstab",
     "CubeNoise",
     "DataError",
