@@ -3,9 +3,10 @@
     pip install -e ".[spark]" && SORDINO_ROWS=10000000 python -m benchmarks bench_cluster
 
 Needs a Java. Log-normal doubles in bounds thirty times too wide, a thousand groups, in Parquet. Each question is put
-once to warm up and then measured; CPU seconds are those of the executors by Spark's own account. Scans are stages that
-read the table; the rows are counted once when it is opened, from the footers of the files. Limits: a quantile in two
-scans, a default mean in three (of many groups it takes more), a median in half of approx_percentile's CPU time, a thousand medians in 30 CPU seconds.
+once to warm up and then measured; CPU seconds are those of the executors by Spark's own account. Scans are stages
+that read the table; the rows are counted once when it is opened, from the footers of the files. Limits: a quantile in
+two scans, a default mean in three (of many groups it takes more), a median in half of approx_percentile's CPU time, a
+thousand medians in 30 CPU seconds.
 """
 
 import os
