@@ -1,0 +1,65 @@
+"""A Spark cluster of two workers in processes of their own: what releases cost there, beside Spark's own quantile.
+
+    pip install -e ".[spark]" && SORDINO_ROWS=10000000 python -m benchmarks bench_cluster
+
+Needs a Java. Log-normal doubles in bounds thirty times too wide, a thousand groups, in Parquet. Each question is put
+once to warm up and then measured; CPU seconds are those of the executors by Spark's own account. Scans are stages
+that read the table; the rows are counted once when it is opened, from the footers of the files. Limits: a quantile in
+two scans, a default mean in three (of many groups it takes more), a median in half of approx_percentile's CPU time, a
+thousand medians in 30 CPU seconds.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import sordino as sd
+from benchmarks.data.cluster import Meter, cluster, session
+
+ROWS = int(os.environ.get("SORDINO_ROWS", "1_000_000"))
+GROUPS, PART = 1000, 2_500_000
+BOUNDS = {"low": 0, "high": 1_000_000}
+
+
+def written(folder):
+    """The table, in several files."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    random = np.random.default_rng(7)
+    for start in range(0, ROWS, PART):
+        rows = min(PART, ROWS - start)
+        columns = {"x": random.lognormal(10, 0.7, rows), "g": random.integers(0, GROUPS, rows)}
+        pq.write_table(pa.table(columns), Path(folder) / f"{start}.parquet", row_group_size=500_000)
+
+
+def questions(people, frame):
+    """What is asked, with the most scans that it may take."""
+    keys, price = tuple(range(GROUPS)), sd.Pure(1)
+    nine = [sd.Quantile("x", q=place / 10, **BOUNDS) for place in range(1, 10)]
+    yield "approx_percentile", lambda: frame.selectExpr("approx_percentile(x, 0.5)").collect(), 1
+    yield "median", lambda: people.release(sd.Median("x", **BOUNDS), price), 2
+    yield "nine quantiles", lambda: people.release(nine, price), 2
+    yield "default mean", lambda: people.release(sd.Mean("x", **BOUNDS), price), 3
+    yield "1000 medians", lambda: people.release_by("g", keys, sd.Median("x", **BOUNDS), price), 2
+    yield "1000 default means", lambda: people.release_by("g", keys, sd.Mean("x", **BOUNDS), price), 3
+
+
+def tables():
+    """For the runner."""
+    lines = []
+    with tempfile.TemporaryDirectory() as folder, cluster() as address, session(address) as spark:
+        written(folder)
+        frame, meter = spark.read.parquet(folder), Meter(spark)
+        people = sd.open(frame, budget=sd.Pure(1000))
+        _ = people.release(sd.Count("x"), sd.Pure(1))
+        for name, ask, limit in questions(people, frame):
+            ask()
+            meter.read()
+            ask()
+            cpu, scans, shuffled, sent = meter.read()
+            lines.append((name, cpu, scans, limit, shuffled, sent))
+    names = ("question", "executors, CPU s", "scans", "at most", "shuffled, MB", "to the driver, MB")
+    yield f"{ROWS:,} rows on two workers", names, lines
