@@ -33,11 +33,13 @@ class Made:
         command: What is typed in the repository's folder.
         modules: Where the computation begins.
         files: What is made, as patterns below the repository's folder.
+        long: Why it is not made again with every change.
     """
 
     command: str
     modules: tuple[str, ...]
     files: tuple[str, ...]
+    long: str = ""
 
     def paths(self) -> list[Path]:
         """The files that are there."""
@@ -70,10 +72,11 @@ def all_made() -> list[Made]:
         Made("python -m benchmarks geo/bench_error", ("benchmarks.geo.bench_error",), ("docs/explanation/geo.md",)),
         Made("python -m benchmarks accuracy",
              tuple(f"benchmarks.accuracy.{path.stem}" for path in sorted((ROOT / "benchmarks/accuracy").glob("*.py"))),
-             ("docs/explanation/which_mechanism.md",)),
+             ("docs/explanation/which_mechanism.md",), "simulated releases"),
         Made("python -m benchmarks.peers report",
              (*(f"benchmarks.peers.{path.stem}" for path in peers), "benchmarks.peers.adapters.ask_sordino"),
-             ("docs/measurements/peers.md", "docs/measurements/peers_*.md", "docs/measurements/peers-*.*")),
+             ("docs/measurements/peers.md", "docs/measurements/peers_*.md", "docs/measurements/peers-*.*"),
+             "every library in an environment of its own, and thousands of releases"),
         Made(f"{smoothed} elections --plot docs/explanation/smoothed-elections.svg",
              elections, ("docs/explanation/smoothed-elections.svg",)),
         Made(f"{smoothed} elections --figure 2 --plot docs/explanation/smoothed-figure-2.svg",
@@ -85,7 +88,9 @@ def all_made() -> list[Made]:
     for name, experiment in experiments().items():
         modules = tuple(sorted({experiment.compute.__module__, experiment.draw.__module__}))
         command = f"sordino paper run {name} --scale full --out docs/papers/figures"
-        found.append(Made(command, modules, (f"docs/papers/figures/{name}.svg",)))
+        found.append(
+            Made(command, modules, (f"docs/papers/figures/{name}.svg",), "a simulation at full scale")
+        )
     return found
 
 
@@ -156,7 +161,7 @@ def main(words: list[str] | None = None) -> int:
             found += 1
             print(f"stale: {', '.join(path.relative_to(ROOT).as_posix() for path in one.paths())}")
             print(f"  {why}")
-            print(f"  make it again: {one.command}")
+            print(f"  make it again{f' ({one.long})' if one.long else ''}: {one.command}")
     print(
         f"{found} of {len(every)} commands have something to make again"
         if found

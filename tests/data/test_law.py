@@ -95,7 +95,8 @@ def test_a_csv_file_reads_alike(ending, column, tmp_path):
 def test_the_law_notices_a_planted_error(monkeypatch, tmp_path):
     """Rounding half up instead of half to even is seen on the column of halves."""
 
-    def half_up(value, grid):
+    def half_up(value, grid, *, once=False):
+        assert once in (False, True)
         return ((value.clip(grid.low, grid.high) - grid.low) / float(grid.step) + 0.5).floor()
 
     def half_up_here(values, grid):

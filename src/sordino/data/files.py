@@ -2,8 +2,8 @@
 
 A CSV file is read once, as text and never sniffed: a reader that guesses types from its first rows fails on a later
 one, after the debit. How its bytes become records is in `sordino.data.records`; they are kept in memory and written
-nowhere. Parquet files are read by DuckDB in this process with bounded memory; if they change while they are open, it is
-noticed.
+nowhere. Parquet files are read by DuckDB in this process with bounded memory, columns of floats of which all rows
+count in batches by pyarrow; if they change while they are open, it is noticed.
 """
 
 from __future__ import annotations

@@ -259,7 +259,9 @@ def _operand(given: Any) -> Formula:
     if isinstance(given, Formula):
         return given
     if isinstance(given, str):
-        raise ParameterError("formula", "a text is not a number", got={"text": given}, hint=f"sd.col({given!r})")
+        raise ParameterError(
+            "formula", "a text is not a number", got={"text": given}, hint=f"sd.col({given!r})"
+        )
     return Formula("number", number=float(checks.exact("formula", number=given)) + 0.0)
 
 

@@ -16,7 +16,7 @@ from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
 from sordino.session.form import rehearse
 from sordino.testing.replay import Replay, replay
-from sordino.testing.tables import TablePair, filled, hostile, neighbours
+from sordino.testing.tables import TablePair, filled, hostile, neighbours, sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -191,6 +191,8 @@ def _pairs(
     wanted = max(pairs // 2 if alone else pairs, others) if case.default else others
     step = max(len(found) // wanted, 1)
     yield from ((found[(turn + k * step) % len(found)], 0) for k in range(min(wanted, len(found))))
+    if case.default and alone and contribution == 1:
+        yield from ((pair, 0) for pair in sparse(case.world))
     if case.default and not alone:  # what only a search finds: many rows that fill a part of a wide range
         long = list(filled(case.world, LONG[-1], contribution))
         yield from ((pair, 0) for pair in long[turn % 2 :: 2])

@@ -116,6 +116,15 @@ def hostile(case: Case, rows: int, contribution: int = 1, seed: int = 0) -> Iter
                 yield TablePair(columns(case, table), columns(case, other), contribution)
 
 
+def sparse(case: Case) -> Iterator[TablePair]:
+    """Tables of no row and of one, and one row more: where a mean or a moment moves farthest."""
+    if case.places or case.statistic.neighbors is not Neighbors.ADD_REMOVE_ONE:
+        return
+    values = list(case.rows)
+    for before, person in (([], values[-1]), (values[:1], values[-1]), (values[:1], values[0])):
+        yield TablePair(columns(case, before), columns(case, [*before, person]))
+
+
 def _mixed(case: Case, contribution: int, random: np.random.Generator) -> Iterator[TablePair]:
     """Small tables of rows of several columns at random: a slope is told apart by rows that no heap holds."""
     values, size = list(case.rows), MIXED + contribution

@@ -96,6 +96,11 @@ class CountedFirst(Conversing):
             )  # fmt: skip
 
     @property
+    def asks_again(self) -> bool:
+        """First how many rows there are, then what an answer that is planned for them needs."""
+        return True
+
+    @property
     def no_bar(self) -> str:
         """An interval has a mechanism of its own."""
         return "An interval is drawn beside an answer that is not counted first."
