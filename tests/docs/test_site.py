@@ -124,6 +124,7 @@ def built(tmp_path_factory):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_the_site_fetches_nothing_and_search_has_its_texts(built):
     for page in built.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
@@ -153,6 +154,7 @@ const pages = PAGES, out = [];
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_no_page_is_wider_than_the_screen(built):
     browser = chromium()
     names = [
@@ -162,7 +164,7 @@ def test_no_page_is_wider_than_the_screen(built):
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
                "--disable-web-security", "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=240000",
                "--dump-dom", (built / "widths.html").as_uri()]  # fmt: skip
-    shown = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240).stdout
+    shown = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900).stdout
     found = re.search(r'<pre id="done">(.*?)</pre>', shown, re.DOTALL)
     assert found, shown[:300]
     assert json.loads(html.unescape(found.group(1))) == []
