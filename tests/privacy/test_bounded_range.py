@@ -132,6 +132,6 @@ def test_conversations_are_not_priced_by_a_bounded_range(statistic, hints):
 
 
 def test_a_bounded_range_is_no_budget():
-    with pytest.raises(sd.Unsupported, match="no budget"):
+    with pytest.raises(sd.Unsupported, match="cannot be a budget"):
         sd.open(AGES, budget=sd.BoundedRange(3))
     assert BoundedRange(3).bounded_range == 3
