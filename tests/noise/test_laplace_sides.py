@@ -7,7 +7,7 @@ import pytest
 
 from sordino.noise.laplace import Laplace
 from sordino.privacy import Approx
-from sordino.testing.noise_pairs import hockey_stick
+from sordino.testing.noise_pairs import hockey_stick, worst_hockey_stick
 
 
 def sides(epsilon, u, eta):
@@ -48,3 +48,12 @@ def test_noise_is_smaller_where_only_the_narrower_side_was_in_the_way(epsilon, d
     assert hockey_stick(Laplace(), float(g), 1.03 * eta, float(price.epsilon)) > float(
         price.delta
     ) or eta == float(price.epsilon)
+
+
+def test_a_shift_beyond_epsilon_is_not_paid_for_by_the_widest_law():
+    price, g = Approx(1, Fraction("0.0476")), Fraction("0.1")
+    beyond = 1.1  # what the widest law alone would allow
+    assert hockey_stick(Laplace(), float(g), beyond, 1.0) <= float(price.delta)
+    assert hockey_stick(Laplace(), 0.0, beyond, 1.0) > 1.02 * float(price.delta)
+    eta = 1 / float(Laplace.calibrate(price, smoothing=g).scale)
+    assert worst_hockey_stick(Laplace(), float(g), eta, 1.0) <= float(price.delta)
