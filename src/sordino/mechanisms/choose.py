@@ -49,7 +49,7 @@ def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
     hints = Hints(**options)
     offered = (
         offer
-        for kind in (REGISTER.known.get(name) or kinds()[name] for name in statistic.suited)
+        for kind in (REGISTER.get(name) or kinds()[name] for name in statistic.suited)
         if hints.interval is not None or not kind.for_bars
         for offer in kind.offers(statistic, price, hints)
     )
