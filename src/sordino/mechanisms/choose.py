@@ -49,8 +49,10 @@ def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
     hints = Hints(**options)
     offered = (
         offer
-        for kind in (REGISTER.get(name) or kinds()[name] for name in statistic.suited)
-        if hints.interval is not None or not kind.for_bars
+        for kind in (
+            REGISTER.known.get(name) or REGISTER.get(name) or kinds()[name] for name in statistic.suited
+        )
+        if statistic.neighbors in kind.relations and (hints.interval is not None or not kind.for_bars)
         for offer in kind.offers(statistic, price, hints)
     )
     mechanism = next(iter(offered), None)

@@ -360,12 +360,10 @@ class Session:
 
         def unanswered() -> SordinoError:
             return Unanswered(
-                "release",
-                "the answer could not be drawn",
-                got={"token": entry.token},
+                "release", "the answer could not be drawn", got={"token": entry.token},
                 why="It was paid for and nothing was published; the cause may depend on the data and is not shown.",
                 hint="ask again with the same token: it costs nothing",
-            )
+            )  # fmt: skip
 
         # A source may say after the debit, of the schema alone, that the data changed while they were read.
         return inside(work, otherwise=unanswered, passing=(DataError,))
