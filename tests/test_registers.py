@@ -49,6 +49,36 @@ def test_a_plug_in_that_comes_first_cannot_take_it_either(base, register, name, 
     assert second.startswith(register.package + ".")
 
 
+@pytest.mark.parametrize(("base", "register", "name", "qualified"), KINDS, ids=ids)
+def test_a_variant_is_found_by_the_text_of_its_file(base, register, name, qualified):
+    """Every name leads to the one module that registers it; what is not written in any file leads nowhere."""
+    own = {
+        name: kind for name, kind in register.load().items() if kind.__module__.startswith(register.package)
+    }
+    assert {name: register._homes(name) for name in own} == {
+        name: [kind.__module__] for name, kind in own.items()
+    }
+    assert register._homes("no-such-name") == []
+    assert register.get(name).__name__ == qualified
+    assert register.get("no-such-name") is register.get("\udc80") is register.get(None) is None
+
+
+def test_a_release_imports_the_one_statistic_that_is_asked_for():
+    """Neither the other statistics, nor narwhals for a text file, nor error bars nobody wants."""
+    program = (
+        "import sys, sordino as sd\n"
+        "from sordino import catalogue\n"
+        "catalogue.statistic('median')\n"
+        "people = sd.open({'x': [1, 2, 3] * 40}, budget=sd.Pure(1), reason='a test')\n"
+        "people.release(sd.Median('x', low=0, high=10), sd.Pure(1))\n"
+        "print([name for name in ('sordino.statistics.mean', 'sordino.session.bars',\n"
+        "    'sordino.mechanisms.table.margins', 'sordino.mechanisms.quantile.quantile_interval',\n"
+        "    'narwhals', 'numpy.ma', 'importlib.metadata') if name in sys.modules])\n"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "[]"
+
+
 def test_a_class_may_be_defined_again_in_its_own_place():
     """A dataclass with slots builds its class twice; a notebook runs a cell again."""
     fruits = Register("fruit", "orchard")

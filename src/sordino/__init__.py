@@ -6,6 +6,7 @@ new file is public by being there. Type checkers read ``__init__.pyi``.
 """
 
 from importlib import import_module as _import_module
+from pkgutil import iter_modules as _iter_modules
 from typing import Any as _Any
 
 __version__ = "0.1.0"
@@ -77,11 +78,17 @@ def _near(name: str) -> str:
         "nanmedian": "median",
         "amax": "max",
     }
-    near = [numpy[name]] if name in numpy else get_close_matches(name, __dir__(), n=1)
+    # Python asks for a module before it imports it: the files of the catalogue are not read for that.
+    ours = any(module.name == name for module in _iter_modules(__path__))
+    names = [*_fundamental(), *_ROOMS] if ours else __dir__()
+    near = [numpy[name]] if name in numpy else get_close_matches(name, sorted(names), n=1)
     return f"; sordino.{near[0]} is there" if near else ""
+
+
+def _fundamental() -> list[str]:
+    return [name for names in _HOMES.values() for name in names.split()]
 
 
 def __dir__() -> list[str]:
     catalogue = _import_module(f"{__name__}.catalogue")
-    names = [name for names in _HOMES.values() for name in names.split()]
-    return sorted({*names, *_ROOMS, *catalogue.own_names(), "__version__"})
+    return sorted({*_fundamental(), *_ROOMS, *catalogue.own_names(), "__version__"})

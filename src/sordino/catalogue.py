@@ -69,7 +69,9 @@ def statistic(name: str) -> type[Statistic]:
         >>> statistic("trimmed-mean").__name__
         'TrimmedMean'
     """
-    return find("statistic", name, statistics())
+    from sordino.statistics import REGISTER
+
+    return REGISTER.get(name) or find("statistic", name, statistics())
 
 
 def mechanisms() -> dict[str, type[Mechanism]]:

@@ -219,9 +219,9 @@ def _word(value: Any) -> str:
 
 def _defaults(kind: str) -> dict[str, Any]:
     """The defaults of a statistic's fields; those of an unknown one are not known."""
-    from sordino.statistics import REGISTER, kinds
+    from sordino.statistics import REGISTER
 
-    found = REGISTER.known.get(kind) or kinds().get(kind)
+    found = REGISTER.known.get(kind) or REGISTER.get(kind)
     if found is None:
         return {}
     return {field.name: field.default for field in fields(found) if field.default is not MISSING}  # type: ignore[arg-type]

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import sys
-from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from sordino.errors import ParameterError
 
 T = TypeVar("T")
+
+PLAIN = re.compile(r"[a-z][a-z0-9-]*")
+"""How the library's own variants are called."""
 
 
 class Register(Generic[T]):
@@ -61,12 +65,29 @@ class Register(Generic[T]):
             )
         self.known[name] = variant
 
+    def get(self, name: str) -> type[T] | None:
+        """One variant by name, or None: of the folder, only the file that gives itself the name is imported.
+
+        A name that no file has may be a plug-in's, which takes the whole list.
+
+        Example:
+            >>> from sordino.statistics import REGISTER
+            >>> REGISTER.get("median").__module__, REGISTER.get("mediam")
+            ('sordino.statistics.median', None)
+        """
+        if name not in self.known and not self._imported and PLAIN.fullmatch(str(name)):
+            for module in self._homes(name):
+                importlib.import_module(module)
+        return self.known.get(name) or self.load().get(name)
+
     def load(self) -> dict[str, type[T]]:
         """Import the folder and the installed entry points of its group; all variants, sorted by name."""
         self._own_names()
         if (
             not self._plugged
         ):  # looking for installed packages takes milliseconds, and a release asks several times
+            from importlib.metadata import entry_points
+
             for plugin in entry_points(group=self.package):
                 plugin.load()
             self._plugged = True
@@ -75,6 +96,19 @@ class Register(Generic[T]):
     def _own(self, variant: type[Any]) -> bool:
         """Whether a class is the library's own."""
         return variant.__module__ == self.package or variant.__module__.startswith(self.package + ".")
+
+    def _homes(self, name: str) -> list[str]:
+        """The modules of the folder in which a class gives itself this name; their text is read, not run."""
+        given = re.compile(
+            rf'^    name(?:: ClassVar\[str\])? = "{re.escape(name)}"\r?$'.encode(), re.MULTILINE
+        )
+        package = sys.modules.get(self.package)
+        return [
+            ".".join((self.package, *path.relative_to(folder).with_suffix("").parts))
+            for folder in getattr(package, "__path__", ())
+            for path in sorted(Path(folder).rglob("*.py"))
+            if given.search(path.read_bytes())
+        ]
 
     def _own_names(self) -> None:
         """Let the library's own variants take their names; once, whatever is defined later registers by itself."""

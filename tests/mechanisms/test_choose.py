@@ -13,7 +13,7 @@ from sordino.exact.bits import SeededBits
 from sordino.hints import Hints
 from sordino.lattice import FiniteLattice
 from sordino.mechanisms import Answer, Mechanism, kinds
-from sordino.mechanisms.choose import choose, output_grid
+from sordino.mechanisms.choose import FOR_BARS, choose, output_grid
 from sordino.mechanisms.parts.measure import Measure
 from sordino.mechanisms.quantile.plan import extreme_shift
 from sordino.privacy import Approx, BoundedRange, Concentrated, Neighbors, Pure
@@ -211,3 +211,8 @@ def test_a_vector_is_read_as_far_as_its_volume_grows():
 
     assert distance(mechanism.depth) < 1.001 * distance(2 * mechanism.depth)
     assert distance(35) > 2 * distance(mechanism.depth)  # what one dimension needs is not enough
+
+
+def test_what_is_left_unimported_without_a_bar_is_for_bars():
+    own = {name: kind for name, kind in kinds().items() if kind.__module__.startswith("sordino.")}
+    assert sorted(FOR_BARS) == sorted(name for name, kind in own.items() if kind.for_bars)

@@ -13,7 +13,6 @@ import io
 import re
 import sys
 import traceback
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import click
@@ -49,6 +48,8 @@ class Verbs(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Name the verbs without importing them: our own, and those of installed plug-ins."""
+        from importlib.metadata import entry_points
+
         return sorted({*_own(), *(plugin.name for plugin in entry_points(group=__name__))})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -56,6 +57,8 @@ class Verbs(click.Group):
         if cmd_name in _own():
             command = importlib.import_module(f"{__name__}.{cmd_name}").command
         elif cmd_name in self.list_commands(ctx):
+            from importlib.metadata import entry_points
+
             (plugin,) = list(entry_points(group=__name__, name=cmd_name))[:1]
             command = plugin.load()
         else:

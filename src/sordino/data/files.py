@@ -19,11 +19,8 @@ from typing import TYPE_CHECKING
 
 from sordino import checks
 from sordino.data.confined import Confined, texts
-from sordino.data.lazy import Lazy
-from sordino.data.lazy_rows import ROW
 from sordino.data.memory import Memory
 from sordino.data.parquet import batches_of, declared
-from sordino.data.passes import changed
 from sordino.data.records import header, records
 from sordino.data.schema import Unlisted
 from sordino.data.stretch import Stretch, read_stretch
@@ -32,6 +29,7 @@ from sordino.data.text_column import TextColumn
 from sordino.errors import DataError, MissingExtra
 
 if TYPE_CHECKING:
+    from sordino.data.lazy import Lazy
     from sordino.privacy import Unit
 
 CSV, PARQUET = (".csv", ".csv.gz", ".tsv", ".tsv.gz"), (".parquet", ".pq")
@@ -103,6 +101,8 @@ def csv_table(files: list[str], *, decimal: str = ".", quoted: bool = False) -> 
             hint=f"duckdb -c \"copy (from read_csv('{files[0]}', all_varchar=true)) to 'people.parquet'\"",
         ) from None  # fmt: skip
     if _stamps(files) != stamps:
+        from sordino.data.passes import changed  # with it comes narwhals, which text files do without
+
         raise changed("open")
     places = {name: place for place, name in enumerate(names)}
     kinds = Unlisted(dict.fromkeys(names, "text"))
@@ -120,6 +120,10 @@ def _parquet(
     numbers: tuple[str, ...],
 ) -> Lazy:
     """Parquet files, asked where they are."""
+    from sordino.data.lazy import Lazy
+    from sordino.data.lazy_rows import ROW
+    from sordino.data.passes import changed
+
     try:
         import pyarrow as pa  # noqa: F401
 

@@ -16,7 +16,7 @@ import numpy as np
 from sordino.data.bounding import bounded
 from sordino.data.combinations import cell_counts, key_weights
 from sordino.data.derived import derived_column
-from sordino.data.kernel import coded, key_index
+from sordino.data.kernel import BLOCK, coded, key_index, summarise_together
 from sordino.data.memory_groups import MemoryGroups
 from sordino.data.objects import text_of
 from sordino.data.one_pass import summarise_column
@@ -150,7 +150,11 @@ class Memory:
         for (column, grid), together in by_column(requests).items():
             # Without units the kernel itself leaves missing rows out, and no list of rows is made.
             rows = None if self.unit.column is None else self._rows_of(drops(together[0]))
-            shared |= summarise_column(self._numeric(column, rows), grid, together)
+            values = self._numeric(column, rows)
+            middle = any(window.at.den != 1 for request in together for window in request.windows)
+            long = len(values) > BLOCK and not middle
+            found = summarise_column(values, grid, together) if long else None
+            shared |= found or summarise_together(coded(values, grid), together)
         return tuple(self._answer(request, shared, self._rows_of) for request in requests)
 
     def summaries(

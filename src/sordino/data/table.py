@@ -181,7 +181,9 @@ def column_of(column: Any) -> Column:
         )  # fmt: skip
     values = np.asanyarray(column)
     kind = _word(values.dtype)
-    if isinstance(values, np.ma.MaskedArray):
+    if type(values) is not np.ndarray and isinstance(
+        values, np.ma.MaskedArray
+    ):  # np.ma is imported when it is named
         absent = np.ma.getmaskarray(values)
         if kind in NUMBERS:
             return Column(kind, values.data, absent)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
     from sordino.statistics import Statistic
 
+FOR_BARS = ("mean-interval", "quantile-interval", "quantiles-interval")
+"""Our own that are offered only with an error bar: without one they are not even imported."""
+
 
 def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
     """Choose the mechanism for a statistic at a price, without looking at data.
@@ -49,8 +52,12 @@ def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
     hints = Hints(**options)
     offered = (
         offer
-        for kind in (REGISTER.known.get(name) or kinds()[name] for name in statistic.suited)
-        if hints.interval is not None or not kind.for_bars
+        for kind in (
+            REGISTER.known.get(name) or REGISTER.get(name) or kinds()[name]
+            for name in statistic.suited
+            if hints.interval is not None or name not in FOR_BARS
+        )
+        if statistic.neighbors in kind.relations and (hints.interval is not None or not kind.for_bars)
         for offer in kind.offers(statistic, price, hints)
     )
     mechanism = next(iter(offered), None)

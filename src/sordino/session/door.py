@@ -16,7 +16,6 @@ from sordino.reading.condition import Condition
 from sordino.reading.requests import Cells, Source
 from sordino.reading.room import inside, unreadable
 from sordino.reading.split import Key, Split
-from sordino.session.discovered import by_key
 from sordino.session.groups import answers_by_group
 from sordino.session.provenance import provenance
 from sordino.session.quote import Question, converse, prepare
@@ -361,12 +360,10 @@ class Session:
 
         def unanswered() -> SordinoError:
             return Unanswered(
-                "release",
-                "the answer could not be drawn",
-                got={"token": entry.token},
+                "release", "the answer could not be drawn", got={"token": entry.token},
                 why="It was paid for and nothing was published; the cause may depend on the data and is not shown.",
                 hint="ask again with the same token: it costs nothing",
-            )
+            )  # fmt: skip
 
         # A source may say after the debit, of the schema alone, that the data changed while they were read.
         return inside(work, otherwise=unanswered, passing=(DataError,))
@@ -378,6 +375,8 @@ class Session:
         split = Split.from_record(question.event.by).found(answer.public["keys"])
         asked = replace(question, event=replace(question.event, by={**question.event.by, **split.record}))
         if question.counted:
+            from sordino.session.discovered import by_key
+
             return asked, by_key(answer)
         return asked, self._answers(asked) if len(split) else []
 

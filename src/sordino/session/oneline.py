@@ -12,12 +12,11 @@ from dataclasses import fields, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack
 
-from sordino import checks, session
+from sordino import catalogue, checks, session
 from sordino.checks import WHY, wrong_call
 from sordino.docstrings import item
 from sordino.errors import ParameterError
 from sordino.privacy import Approx, Concentrated, Guarantee, Neighbors, Pure
-from sordino.statistics import Statistic, kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from sordino.coverage import Coverage
     from sordino.mechanisms import Mechanism
     from sordino.session.release import Release
+    from sordino.statistics import Statistic
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -270,7 +270,7 @@ def _bounds(name: str, options: dict[str, Any]) -> tuple[float, float]:
 
 def _once(name: str, x: Any, options: Any, **fixed: Any) -> Release:
     """Release one statistic of one column from a ledger that is thrown away."""
-    kind: type[Statistic] = kinds()[STATISTICS.get(name, name)]
+    kind: type[Statistic] = catalogue.statistic(STATISTICS.get(name, name))
     own = {field.name for field in fields(kind) if field.init} - {"neighbors"}  # type: ignore[arg-type]
     given = dict(options)
     price, neighbors = _price(name, given), given.pop("neighbors", None)

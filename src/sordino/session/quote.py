@@ -19,7 +19,6 @@ from sordino.mechanisms import Mechanism
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.privacy import Guarantee, Neighbors, Unit, compose
 from sordino.reading.split import Split
-from sordino.session.bars import SAMPLE_ONLY, Bar
 from sordino.session.form import Form, assumptions_of, form_of, large_delta, rehearse
 from sordino.session.release import Event
 from sordino.statistics import Statistic
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         Condition,
         Summary,
     )
+    from sordino.session.bars import Bar
     from sordino.session.shared import SharedInterval
 
 
@@ -166,7 +166,7 @@ def prepare(
             paid = cost if by is None else cost.per_row(form.moved)
             known = _hints(form, rows, by, hints or {}, interval=each)
             exact = None if form.private_rows or by is not None else rows
-            bar = None if coverage is None or each is None else Bar(form.statistic, coverage, each, exact)
+            bar = None if coverage is None or each is None else _bar(form.statistic, coverage, each, exact)
             contribution = 1 if by is not None else form.moved
             found.append(_part(form.statistic, paid, mechanism, known, contribution, bar))
         return found
@@ -212,6 +212,13 @@ def _shared(statistics: Any, price: Any, scale: str, by: Split | None, **options
     return prepare_shared(statistics, price, by=by, **options)
 
 
+def _bar(statistic: Statistic, asked: Coverage, each: Coverage, rows: int | None) -> Bar:
+    """A bar; what makes them is imported for those who ask."""
+    from sordino.session.bars import Bar
+
+    return Bar(statistic, asked, each, rows)
+
+
 def _part(
     statistic: Statistic,
     paid: Guarantee,
@@ -235,7 +242,7 @@ def _part(
     if bar is None and "level" in answer.public:  # a mechanism that was given brings its own
         level = answer.public["level"]
         own = Population(level) if chosen.bar_covers == "population" else Sample(level)
-        bar = Bar(statistic, own, own, None)
+        bar = _bar(statistic, own, own, None)
     reason = None if bar is None else bar.refusal(chosen, answer)
     free = bar is not None and reason is None and "level" not in answer.public
     if free and isinstance(bar.asked, Sample) and "value" in lattices:  # type: ignore[union-attr]
@@ -263,6 +270,8 @@ def _barred(parts: list[Part], *, population: bool) -> None:
     """Refuse a question none of whose parts has the bar that is asked for; otherwise the others have theirs."""
     if any(part.bar is not None for part in parts):
         return
+    from sordino.session.bars import SAMPLE_ONLY
+
     raise Unsupported(
         parts[0].statistic.name,
         "has no such error bar",

@@ -260,9 +260,10 @@ class Statistic(metaclass=Described):
         """
         fields = dict(description)
         kind = fields.pop("kind")
-        if kind not in REGISTER:
+        found = REGISTER.get(kind)
+        if found is None:
             raise ParameterError("statistic", "kind must be a known statistic", got={"kind": kind})
-        return REGISTER[kind](**{key: _rich(value) for key, value in fields.items()})
+        return found(**{key: _rich(value) for key, value in fields.items()})
 
 
 def kinds() -> dict[str, type[Statistic]]:

@@ -303,21 +303,26 @@ def decimals(*, low: Fraction, step: Fraction, last: int, decades: int = DECADES
     top = math.floor(math.log10(largest)) + 1
     bottom = max(min(math.floor(math.log10(step)), top), top - decades)
     weights: dict[int, int] = {}
+    # In whole multiples of 1 / parts every number here is an integer: thousands of fractions would take a tenth of a
+    # second.
+    parts = math.lcm(low.denominator, step.denominator, 10 ** max(1 - bottom, 0))
+    first, end, apart = int(low * parts), int(high * parts), int(step * parts)
 
-    def put(value: Fraction, weight: int) -> None:
-        if low <= value <= high:
-            index = round((value - low) / step)
+    def put(value: int, weight: int) -> None:
+        if first <= value <= end:
+            index, over = divmod(value - first, apart)
+            index += 2 * over > apart or (2 * over == apart and index % 2)  # the nearest, of two the even one
             weights[index] = weights.get(index, 0) + weight
 
-    put(Fraction(0), 180)
+    put(0, 180)
     for exponent in range(bottom, top + 1):
-        unit = Fraction(10) ** exponent
+        tenth = int(Fraction(10) ** (exponent - 1) * parts)
         for digits in range(1, 10):
-            put(digits * unit, 10)
-            put(-digits * unit, 10)
+            put(digits * 10 * tenth, 10)
+            put(-digits * 10 * tenth, 10)
         for digits in range(10, 100):
-            put(digits * unit / 10, 1)
-            put(-digits * unit / 10, 1)
+            put(digits * tenth, 1)
+            put(-digits * tenth, 1)
     if not weights:  # a range without round numbers: its ends
         weights = {0: 1, last: 1}
     return Measure.at(weights, last=last)
