@@ -19,6 +19,11 @@ LETTERS = {
 SIGNS = {r"\{": "{", r"\}": "}", r"\lceil": "⌈", r"\rceil": "⌉", r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lvert": "|",
          r"\rvert": "|", r"\lVert": "‖", r"\rVert": "‖", r"\lbrace": "{", r"\rbrace": "}"}  # fmt: skip
 
+NAMES = re.compile(
+    r"(</(?:mi|mn|mfrac|msup|msub|msqrt)>|)(?<!<msub>)(?<!<msup>)<mi>(ln|log|sin|cos|sinh|cosh|tan)</mi>"
+    r"(<(?:mi|mn|mfrac|msup|msub|msqrt)\b|)"
+)
+
 
 def mathml(latex: str, *, display: bool = False) -> str:
     """A formula as MathML; ValueError where a command is not understood.
@@ -38,6 +43,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
     made = re.sub(r'(?:<mi mathvariant="normal">\w</mi>){2,}', _one_word, made)
     made = re.sub(r"<mo( [^>]*)?>(&#x0002F;|&#x0007C;|&#x02016;|‖|\|)</mo>", _close, made)
     made = re.sub(r"<msqrt>((?:<mrow>)?<mi>\w</mi>(?:</mrow>)?)</msqrt>", _tall, made)
+    made = NAMES.sub(_apart, made)
     left = re.search(r">(\\[^<]*)<", made)
     if left:
         raise ValueError(f"{left.group(1)} in {latex}")
@@ -45,8 +51,17 @@ def mathml(latex: str, *, display: bool = False) -> str:
 
 
 def _close(found: re.Match[str]) -> str:
-    """Bars and strokes without the room that an operator has."""
-    return f'<mo{found.group(1) or ""} lspace="0" rspace="0">{found.group(2)}</mo>'
+    """Bars and strokes without the room that an operator has, and both bars of a pair equally tall."""
+    said = found.group(1) or ""
+    still = "" if "stretchy" in said else ' stretchy="false"'
+    return f'<mo{said}{still} lspace="0" rspace="0">{found.group(2)}</mo>'
+
+
+def _apart(found: re.Match[str]) -> str:
+    """The name of a function, apart from letters and numbers beside it: e ln 2, not eln2."""
+    before, name, after = found.groups()
+    room = '<mspace width="0.17em"></mspace>'
+    return f"{before}<mrow>{room if before else ''}<mi>{name}</mi>{room if after else ''}</mrow>{after}"
 
 
 def _tall(found: re.Match[str]) -> str:
