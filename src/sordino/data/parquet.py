@@ -63,7 +63,8 @@ def batches_of(paths: list[str], column: str) -> Callable[[], Iterator[NDArray[A
 
     def batches() -> Iterator[NDArray[Any]]:
         for path in paths:
-            with parquet.ParquetFile(path) as file:
+            # Without buffering ahead: it would hold the whole column before the first batch comes.
+            with parquet.ParquetFile(path, pre_buffer=False) as file:
                 for batch in file.iter_batches(BATCH, columns=[column]):
                     yield batch.column(0).to_numpy(zero_copy_only=False)
 
