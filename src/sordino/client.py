@@ -234,7 +234,14 @@ class RemoteSession:
         return Release.from_dict(found) if status == 201 else Waiting(self, name)
 
     def release_by(
-        self, column: str | Sequence[str], keys: Any, statistic: Any, price: Any, **options: Any
+        self,
+        column: str | Sequence[str],
+        keys: Any,
+        statistic: Any,
+        price: Any,
+        *,
+        scale: str = "own",
+        **options: Any,
     ) -> Release | Waiting:
         """Release a statistic for every group of a column, or of combinations of several, with public keys.
 
@@ -243,8 +250,16 @@ class RemoteSession:
             keys: As for `sordino.Session.release_by`; ``sd.discover()`` finds them in the data.
             statistic: What is asked of every group.
             price: What it may cost.
+            scale: ``"own"``: every group searches its own interval. A shared one is not asked over the line.
             options: As for `release`.
         """
+        if scale != "own":
+            raise ParameterError(
+                "release by group",
+                "a service answers every group by itself",
+                got={"scale": scale},
+                hint='scale="own"',
+            )
         return self.release(statistic, price, by=(column, keys), **options)
 
     def report(

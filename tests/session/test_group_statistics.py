@@ -24,7 +24,7 @@ EDGES = (0, 20, 40, 80, 200)
 
 ASKED = {
     "minimum": (sd.Minimum("x", low=0, high=255, step=1), np.min, 40),
-    "maximum": (sd.Maximum("x", low=0, high=255, step=1), np.max, 40),
+    "maximum": (sd.Maximum("x", low=0, high=200, step=1), np.max, 30),  # a is at 116, b at 175
     "quantiles": (
         sd.Quantiles("x", qs=(0.1, 0.5, 0.9), low=0, high=255, step=1),
         lambda x: np.quantile(x, (0.1, 0.5, 0.9), method="inverted_cdf"),
