@@ -37,6 +37,7 @@ from sordino.mechanisms.quantile.quantiles_interval import QuantilesInterval
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.selection.selection import Selection
 from sordino.mechanisms.table.high_pass import HighPass
+from sordino.mechanisms.table.levels import LevelNoise
 from sordino.mechanisms.table.margins import Margins
 from sordino.noise.arsinh_normal import ArsinhNormal
 from sordino.noise.calibration import Calibration
@@ -108,6 +109,7 @@ from sordino.statistics.count_above import CountAbove
 from sordino.statistics.crosstab import Crosstab
 from sordino.statistics.edges import Edges
 from sordino.statistics.function import Function
+from sordino.statistics.hierarchy import Hierarchy
 from sordino.statistics.histogram import Histogram
 from sordino.statistics.interquantile_range import InterquantileRange
 from sordino.statistics.keys import Keys
@@ -170,6 +172,7 @@ __all__ = [
     "Geo",
     "Geometric",
     "Guarantee",
+    "Hierarchy",
     "HighPass",
     "Histogram",
     "InterquantileRange",
@@ -181,6 +184,7 @@ __all__ = [
     "Ledger",
     "LedgerDamaged",
     "LedgerError",
+    "LevelNoise",
     "Margins",
     "Maximum",
     "MaximumDegree",
