@@ -165,7 +165,8 @@ def example(kind):
         "answer_low": "--answer-low 0", "answer_high": "--answer-high 1000", "qs": "--qs 0.25,0.75",
         "centre": "--centre 500", "radii": "--radii 100,200", "vertices": "--vertices 20",
         "x_low": "--x-low 0", "x_high": "--x-high 100", "y_low": "--y-low 0", "y_high": "--y-high 1000",
-        "topology": "--topology 0-1,1-2", "q": "--q 0.9", "levels": "--levels north,south", "leaves": "--leaves north;south",
+        "topology": "--topology 0-1,1-2", "q": "--q 0.9", "levels": "--levels north,south",
+        "leaves": "--leaves north;south",
     }  # fmt: skip
     import dataclasses
 
