@@ -21,6 +21,7 @@ from sordino.mechanisms.additive.propose_test_release import ProposeTestRelease
 from sordino.mechanisms.additive.radial import RadialLaplace
 from sordino.mechanisms.blocks.blocks import FunctionBlocks
 from sordino.mechanisms.clip.auto_clip import AutoClip
+from sordino.mechanisms.clip.box_means import BoxMeans
 from sordino.mechanisms.clip.mean_interval import MeanInterval
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
@@ -148,6 +149,7 @@ __all__ = [
     "ArsinhNormal",
     "AutoClip",
     "BoundedRange",
+    "BoxMeans",
     "BudgetExceeded",
     "BudgetPlan",
     "Calibration",
