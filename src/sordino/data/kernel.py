@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 BLOCK = 1 << 16
 """Rows per block: codes of a block stay in the cache."""
 
-_RAISED_BITS = np.array(RAISED).view(np.int64)[()]
+RAISED_BITS = int(np.array(RAISED).view(np.int64)[()])
+"""The bits of 2^52 as a double, as a whole number."""
 
 LARGE = 200
 """From so many rows a group on average, groups are told apart first and then sorted one by one."""
@@ -294,7 +295,7 @@ def coded(values: NDArray[Any], grid: RowLattice) -> NDArray[Any]:
             found[:] = raised.view(np.uint32)[::2]  # the low half of the mantissa is the code
         else:
             found = codes[filled : filled + len(block)]
-            np.subtract(found, _RAISED_BITS, out=found)  # the mantissa is the code
+            np.subtract(found, RAISED_BITS, out=found)  # the mantissa is the code
         filled += len(found)
     return codes[:filled]
 
