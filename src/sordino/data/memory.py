@@ -349,7 +349,7 @@ class Memory:
             coded(self._numeric(name, rows), grid)
             for name, grid in zip(request.columns, request.grids, strict=True)
         ]
-        table = np.array(codes, np.int64).reshape(len(codes), -1)
+        table = np.asarray(codes[0] if len(codes) == 1 else codes, np.int64).reshape(len(codes), -1)
         return Summary(request, table.shape[1], codes=table)
 
     def _links(self, request: Links, rows: Rows | None) -> Summary:
