@@ -1,4 +1,4 @@
-"""`TextColumn`: a column of a CSV file, kept as the bytes of the file and turned into texts or numbers when asked.
+"""`TextColumn`: a column of a CSV file, which is read as texts or as numbers when asked, each once.
 
 Numbers are those of `sordino.data.numbers`, to the bit; short plain ones (digits, a sign, a point) are read by numpy.
 """
@@ -13,6 +13,8 @@ from sordino.data.numbers import number
 from sordino.data.table import Column
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from sordino.data.stretch import Stretch
@@ -35,9 +37,10 @@ class TextColumn(Column):
     r"""One column of a CSV file; private.
 
     Args:
-        stretches: The records of the file.
-        place: The number of the column.
+        stretches: The records of the file, which may be read anew whenever they are gone through.
+        place: The number of the column in them.
         decimal: What separates the decimals of its numbers: a point or a comma.
+        count: How many records there are; without it they are counted.
         of: The column of which this one holds some rows.
         rows: Which rows of it.
 
@@ -48,21 +51,23 @@ class TextColumn(Column):
         (['1.5', None, ' x'], [1.5, nan, nan])
     """
 
-    __slots__ = ("_decimal", "_numbers", "_of", "_place", "_rows", "_stretches", "_texts")
+    __slots__ = ("_count", "_decimal", "_numbers", "_of", "_place", "_rows", "_stretches", "_texts")
+    _count: int | None
     _decimal: str
     _numbers: Numbers | None
     _of: TextColumn | None
     _place: int
     _rows: Any
-    _stretches: list[Stretch]
+    _stretches: Iterable[Stretch]
     _texts: NDArray[Any] | None
 
     def __init__(
         self,
-        stretches: list[Stretch],
+        stretches: Iterable[Stretch],
         place: int,
         decimal: str = ".",
         *,
+        count: int | None = None,
         of: TextColumn | None = None,
         rows: Any = None,
     ) -> None:
@@ -71,7 +76,7 @@ class TextColumn(Column):
         fixed(self, "absent", None)
         for name, value in (
             ("_stretches", stretches), ("_place", place), ("_decimal", decimal), ("_of", of), ("_rows", rows),
-            ("_texts", None), ("_numbers", None),
+            ("_texts", None), ("_numbers", None), ("_count", count),
         ):  # fmt: skip
             fixed(self, name, value)
 
@@ -89,30 +94,47 @@ class TextColumn(Column):
         found = self._numbers
         if found is None:
             if self._of is None:
-                parts = [_numbers(one, self._place, self._decimal) for one in self._stretches]
-                found = np.concatenate([np.zeros(0), *parts])
+                (found,) = numbers_of(self._stretches, (self._place,), self._decimal, len(self))
             else:
                 found = self._of.numeric()[self._rows]
             object.__setattr__(self, "_numbers", found)
         return found
 
-    def missing(self) -> NDArray[np.bool_]:
-        """Where a field is empty."""
-        if self._of is not None:
-            return self._of.missing()[self._rows]
-        parts = [one.lengths[:, self._place] == 0 for one in self._stretches]
-        return np.concatenate([np.zeros(0, bool), *parts])
+    def told(self, numbers: Numbers) -> None:
+        """Its numbers, which were read together with those of other columns."""
+        object.__setattr__(self, "_numbers", numbers)
+
+    @property
+    def read(self) -> bool:
+        """Whether its numbers were read."""
+        return self._numbers is not None
 
     def __getitem__(self, rows: Any) -> TextColumn:
         return TextColumn(self._stretches, self._place, self._decimal, of=self, rows=rows)
 
     def __len__(self) -> int:
         if self._of is not None:
-            return len(self.missing())
-        return sum(map(len, self._stretches))
+            return len(np.empty(len(self._of), bool)[self._rows])
+        if self._count is None:
+            object.__setattr__(self, "_count", sum(map(len, self._stretches)))
+        assert self._count is not None
+        return self._count
 
 
-def _texts(stretches: list[Stretch], place: int) -> NDArray[Any]:
+def numbers_of(
+    stretches: Iterable[Stretch], places: tuple[int, ...], decimal: str, rows: int
+) -> list[Numbers]:
+    """The numbers of some columns, NaN where there is none, in one pass over so many records."""
+    found, start = [np.empty(rows) for _ in places], 0
+    for stretch in stretches:
+        stop = start + len(stretch)
+        for place, numbers in zip(places, found, strict=True):
+            numbers[start:stop] = _numbers(stretch, place, decimal)
+        start = stop
+    return found
+
+
+def _texts(stretches: Iterable[Stretch], place: int) -> NDArray[Any]:
     """The texts of a column; equal ones are one object."""
     known: dict[str, str] = {}
     texts: list[str | None] = []
