@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-BLOCK = 1 << 22
-"""Bytes read at a time."""
+BLOCK = 1 << 19
+"""Bytes read at a time: what is worked out of them stays in the cache."""
 
 MARK = b"\xef\xbb\xbf"
 """The byte-order mark; at the first byte of a file it is not part of the text."""

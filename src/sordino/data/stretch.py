@@ -62,7 +62,9 @@ def read_stretch(
     """
     # A byte that is not UTF-8 becomes U+FFFD; line breaks, quotes and separators end every such sequence, so what
     # is replaced in one record does not depend on another.
-    text = raw.replace(b"\r\n", b"\n").decode("utf-8", "replace").encode()
+    text = raw.replace(b"\r\n", b"\n") if b"\r" in raw else raw
+    if not text.isascii():
+        text = text.decode("utf-8", "replace").encode()
     data = np.frombuffer(text, np.uint8)
     breaks, stops = data == LINE_BREAK, data == separator[0]
     strange: dict[int, list[bytes]] = {}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sordino.data.stretch import Stretch
 
     Numbers = NDArray[np.float64]
+    Words = NDArray[np.uint64]
 
 BLOCK = 1 << 14
 """Rows that are read as numbers at a time: their working arrays stay in the cache."""
@@ -29,8 +30,15 @@ DIGITS = 15
 
 POWERS = np.array([float(10**power) for power in range(DIGITS + 1)])
 
-LONGEST = DIGITS + 2
-"""Bytes of a plain number: its digits, a sign and a point."""
+LONGEST = 16
+"""Bytes of a plain number: what two words hold."""
+
+ZERO, ONE, EIGHT, BYTE = (np.uint64(one) for one in (0, 1, 8, 0xFF))
+ONES, TOPS, PAIRS = (np.uint64(one) for one in (0x0101010101010101, 0x8080808080808080, 0x000000FF000000FF))
+ZEROS, ABOVE = ONES * np.uint64(ord("0")), ONES * np.uint64(0x7F - ord("9"))
+DIGIT, MINUS, PLUS = (np.uint64(ord(sign)) for sign in "0-+")
+PLACES = np.uint64(0x0706050403020100)
+"""Bytes of words: each of them, their top bits, every fourth; the digit 0 in each, and what takes 9 to 127."""
 
 
 class TextColumn(Column):
@@ -156,10 +164,12 @@ def _texts(stretches: Iterable[Stretch], place: int) -> NDArray[Any]:
 def _numbers(stretch: Stretch, place: int, decimal: str) -> Numbers:
     """The numbers of a column."""
     found = np.full(len(stretch), np.nan)
+    words = np.zeros(len(stretch.data) // 8 + 3, "<u8")
+    words.view(np.uint8)[: len(stretch.data)] = stretch.data
     for start in range(0, len(stretch), BLOCK):
         rows = slice(start, start + BLOCK)
         starts, lengths = stretch.starts[rows, place].astype(np.int64), stretch.lengths[rows, place]
-        plain = _plain(stretch.data, starts, lengths, ord(decimal), found[rows])
+        plain = _plain(words, starts, lengths.astype(np.int64), ord(decimal), found[rows])
         for row in np.flatnonzero(~plain & (lengths > 0)).tolist():
             field = stretch.data[starts[row] : starts[row] + lengths[row]].tobytes().decode()
             found[start + row] = _number(field, decimal)
@@ -173,26 +183,82 @@ def _number(field: str, decimal: str) -> float:
 
 
 def _plain(
-    data: NDArray[np.uint8], starts: Any, lengths: Any, point: int, found: Numbers
+    words: Words, starts: NDArray[Any], lengths: NDArray[Any], point: int, found: Numbers
 ) -> NDArray[np.bool_]:
-    """Write the numbers of at most 15 digits with at most a sign before and a point among them; say which they are."""
-    plain = (lengths > 0) & (lengths <= LONGEST)
-    longest = int(lengths[plain].max(initial=0))
-    value = np.zeros(len(starts), np.int64)
-    digits, decimals, points = (np.zeros(len(starts), np.int8) for _ in range(3))
-    first = data[np.minimum(starts, len(data) - 1)]
-    signed = (first == ord("-")) | (first == ord("+"))
-    for place in range(longest):
-        live = lengths > place
-        here = data[np.minimum(starts + place, len(data) - 1)]
-        digit = here - np.uint8(ord("0"))
-        is_digit, is_point = live & (digit < 10), live & (here == point)
-        plain &= ~live | is_digit | is_point | (signed if place == 0 else False)
-        value = np.where(is_digit, value * 10 + digit, value)
-        digits += is_digit
-        decimals += is_digit & (points > 0)
-        points += is_point
-    plain &= (digits > 0) & (digits <= DIGITS) & (points <= 1)
-    exact = value[plain] / POWERS[decimals[plain]]
-    found[plain] = np.where(first[plain] == ord("-"), -exact, exact)
+    """Write the numbers of at most 15 digits with at most a sign before and a point among them; say which they are.
+
+    Eight bytes of a field are a word, the first byte the lowest. A field is put at the top of a word or two, the digit
+    0 below it; the point is taken out by moving what stands before it up by a byte; digits are added up by pairs.
+    """
+    plain = np.zeros(len(starts), bool)
+    for long, mine in enumerate(((lengths > 0) & (lengths <= 8), (lengths > 8) & (lengths <= LONGEST))):
+        rows = np.flatnonzero(mine)
+        if not len(rows):
+            continue
+        sizes = lengths[rows]
+        field = _top(words, starts[rows] + (sizes - 8 if long else 0), np.minimum(sizes, 8))
+        ahead = _top(words, starts[rows], sizes - 8) if long else np.full(len(rows), ZEROS)
+        shift = (8 * (-sizes % 8)).astype(np.uint64)
+        top = ahead if long else field
+        first = (top >> shift) & BYTE
+        signed = (first == MINUS) | (first == PLUS)
+        if signed.any():
+            top ^= np.where(signed, first ^ DIGIT, ZERO) << shift
+        digits, decimals = sizes - signed, np.zeros(len(rows), np.intp)
+        mark = _first(field, point)
+        if mark.any():
+            here = mark != ZERO
+            field = np.where(here, _without(field, mark, ahead >> np.uint64(56) if long else DIGIT), field)
+            ahead = np.where(here, (ahead << EIGHT) | DIGIT, ahead) if long else ahead
+            digits, decimals = digits - here, _after(mark)
+        if long and (mark := _first(ahead, point)).any():  # a second point stays, and is no digit
+            here = (mark != ZERO) & (digits == sizes - signed)
+            ahead = np.where(here, _without(ahead, mark, DIGIT), ahead)
+            digits, decimals = digits - here, np.where(here, 8 + _after(mark), decimals)
+        fits = (digits > 0) & (digits <= DIGITS) & _all_digits(field)
+        value = _added_up(field)
+        if long:
+            fits &= _all_digits(ahead)
+            value += _added_up(ahead) * np.uint64(10**8)
+        exact = value / POWERS[np.minimum(decimals, DIGITS)]
+        exact = np.where(first == MINUS, -exact, exact)
+        plain[rows], found[rows] = fits, np.where(fits, exact, found[rows])
     return plain
+
+
+def _top(words: Words, starts: NDArray[Any], lengths: NDArray[Any]) -> Words:
+    """From each place on one to eight bytes, at the top of a word below which the digit 0 stands."""
+    place, inner = starts >> 3, ((starts & 7) << 3).astype(np.uint64)
+    loaded = (words[place] >> inner) | ((words[place + 1] << ONE) << (np.uint64(63) - inner))
+    shift = (64 - 8 * lengths).astype(np.uint64)
+    return (loaded << shift) | (ZEROS & ((ONE << shift) - ONE))
+
+
+def _first(word: Words, byte: int) -> Words:
+    """The top bit of the first byte of a word that is a given one; nothing where none is."""
+    other = word ^ (ONES * np.uint64(byte))
+    marks = (other - ONES) & ~other & TOPS
+    return marks & (~marks + ONE)
+
+
+def _after(mark: Words) -> NDArray[np.intp]:
+    """How many bytes come after the one with such a bit: a byte of a word that holds its own places."""
+    return (((mark >> np.uint64(7)) * PLACES) >> np.uint64(56)).astype(np.intp)
+
+
+def _without(word: Words, mark: Words, before: Any) -> Words:
+    """Take one byte out: those below it move up, and another comes below them."""
+    below = (mark >> np.uint64(7)) - ONE
+    return (word & ~((mark << ONE) - ONE)) | ((word & below) << EIGHT) | before
+
+
+def _all_digits(word: Words) -> NDArray[np.bool_]:
+    return (((word + ABOVE) | (word - ZEROS) | word) & TOPS) == ZERO
+
+
+def _added_up(word: Words) -> Words:
+    """The number of eight digits: pairs, pairs of pairs, and the two of those."""
+    word = word - ZEROS
+    word = word * np.uint64(10) + (word >> EIGHT)
+    pairs, others = word & PAIRS, (word >> np.uint64(16)) & PAIRS
+    return (pairs * np.uint64(0x000F424000000064) + others * np.uint64(0x0000271000000001)) >> np.uint64(32)
