@@ -89,6 +89,18 @@ class LongText(Memory):
             for request in requests
         )
 
+    @property
+    def _chosen(self) -> NDArray[np.intp] | None:
+        """The rows that `where` has left, for what needs whole columns; the columns of conditions are not kept."""
+        if self._filters and self._passing is None:
+            found, start = [np.zeros(0, np.intp)], 0
+            for part in self._parts():
+                assert part._chosen is not None
+                found.append(part._chosen + start)
+                start += part._table.rows
+            self._passing = np.concatenate(found)
+        return self._passing
+
     def _places(
         self, name: str, keys: tuple[str | int, ...], rows: NDArray[np.intp] | None
     ) -> NDArray[np.intp]:
