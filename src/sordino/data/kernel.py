@@ -41,16 +41,15 @@ def key_index(column: Column, keys: tuple[str | int, ...]) -> NDArray[np.intp]:
 
     Whole-number keys are found in text too, by what the text reads as: columns of a CSV file are all text.
     """
-    values = column.values
     texts = bool(keys) and isinstance(keys[0], str)
     if not keys or (texts and column.kind in NUMBERS):
-        return np.full(len(values), -1, np.intp)
+        return np.full(len(column), -1, np.intp)
     if column.kind == "object":
-        return key_places(values.tolist(), keys)
+        return key_places(column.values.tolist(), keys)
     if column.kind not in NUMBERS and texts:
-        return _text_index(values, keys)
-    exact = column.kind in NUMBERS and values.dtype.kind in "iub"
-    place = _whole_index(values, keys) if exact else _double_index(column.numeric(), keys)
+        return _text_index(column.values, keys)
+    exact = column.kind in NUMBERS and column.values.dtype.kind in "iub"
+    place = _whole_index(column.values, keys) if exact else _double_index(column.numeric(), keys)
     return place if column.absent is None else np.where(column.absent, -1, place)
 
 
