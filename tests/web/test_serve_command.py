@@ -34,8 +34,8 @@ def test_the_public_time_is_measured_on_generated_data(tmp_path, monkeypatch):
     assert declaration.read_text() == before.replace("answer_after = 0.02", "answer_after = 4.0")
     assert {question.column for _, question, _ in asked} == {"income", "region"}
     assert all(people.rows == 400 for people, *_ in asked)
-    with sd.Ledger(tmp_path / "book.ledger") as book:
-        assert book.releases == 0
+    with sd.Ledger(tmp_path / "survey.ledger") as ledger:
+        assert ledger.releases == 0
 
 
 def test_a_secret_on_the_command_line_is_refused_and_the_process_ends(tmp_path):
