@@ -205,6 +205,7 @@ def test_hostile_names_are_text_in_notebooks_scripts_and_tables(tmp_path, name):
     assert json.loads(files["json"])["event"]["statistic"]["column"] == name
 
 
+@pytest.mark.thorough
 def test_a_plan_that_nobody_waits_for_is_given_up_for_the_next():
     """The owner's older question is dropped; the newer one is answered although the older would take for ever."""
     worker = PlanWorker()

@@ -147,6 +147,7 @@ HOSTILE = (
 )  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_text_on_every_page(tmp_path, name):
     quoted = '"' + name.replace('"', '""') + '"'

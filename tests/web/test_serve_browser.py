@@ -51,6 +51,7 @@ PAGES = {
 """What looks different to each role."""
 
 
+@pytest.mark.thorough
 def test_pages_of_every_role_fit_a_phone_and_a_reader(browser, service):
     found = []
     for name, addresses in PAGES.items():

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from click.testing import CliRunner
 
 import sordino as sd
@@ -38,6 +39,7 @@ def test_the_public_time_is_measured_on_generated_data(tmp_path, monkeypatch):
         assert ledger.releases == 0
 
 
+@pytest.mark.thorough
 def test_a_secret_on_the_command_line_is_refused_and_the_process_ends(tmp_path):
     """Nobody who lists the processes of the machine sees one of a running service."""
     organisation(tmp_path).close()
