@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("tests.support")
 
-from tests.support.servers import postgres_server  # noqa: E402, F401 -- a fixture
+from tests.support.servers import postgres_server, spark_session  # noqa: E402, F401 -- fixtures
 
 settings.register_profile("dev", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile("deep", max_examples=2000, deadline=None)

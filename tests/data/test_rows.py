@@ -31,7 +31,7 @@ from tests.support.data_rows import (
     writable,
 )
 
-ENGINES = {"polars lazy", "duckdb", "parquet", "csv", "csv.gz"}
+ENGINES = {"polars lazy", "duckdb", "parquet", "csv", "csv, long", "csv.gz"}
 QUICK = settings(deadline=None, suppress_health_check=list(HealthCheck), database=None)
 
 
@@ -110,26 +110,16 @@ def test_one_row_moves_that_row_alone_in_postgres(postgres):
 
 
 @pytest.fixture(scope="module")
-def spark():
-    """The family of Spark's tables, in local mode."""
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'sordino[spark]'")
-    session = (
-        sql.SparkSession.builder.master("local[1]")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .getOrCreate()
-    )
+def spark(spark_session):
+    """The family of Spark's tables."""
     numbers = itertools.count()
 
     def make(columns, folder):
         inner = folder / str(next(numbers))
         inner.mkdir()
-        return session.read.parquet(parquet(columns, inner))
+        return spark_session.read.parquet(parquet(columns, inner))
 
-    yield Family(make, far=True)
-    session.stop()
+    return Family(make, far=True)
 
 
 @pytest.mark.slow
@@ -258,5 +248,5 @@ def test_a_file_reader_that_guesses_types_is_noticed(ending):
 
 
 def test_every_family_of_sources_is_under_the_law():
-    assert len(FAMILIES) == 14
+    assert len(FAMILIES) == 15
     assert set(SERVER_TYPES) == {"n", *TYPES}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import secrets
-import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -267,54 +266,34 @@ def test_a_postgres_table_that_is_not_there(postgres_server):
         open_source(f"{postgres_server}&table=nobody")
 
 
-@pytest.fixture(scope="module")
-def spark():
-    """Spark in local mode."""
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'sordino[spark]'")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("PYSPARK_PYTHON", sys.executable)
-    session = (
-        sql.SparkSession.builder.master("local[1]")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
-    patch.undo()
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_spark_reads_alike(spark, tmp_path):
+def test_spark_reads_alike(spark_session, tmp_path):
     """To the bit, on every column of numbers."""
     for column in NUMBERS:
         _, values, grid = COLUMNS[column]
         if column == "uint64":
             continue  # Spark has no such type
         pq.write_table(arrow(column), tmp_path / f"{column.replace(',', '')}.parquet")
-        frame = spark.read.parquet(str(tmp_path / f"{column.replace(',', '')}.parquet"))
+        frame = spark_session.read.parquet(str(tmp_path / f"{column.replace(',', '')}.parquet"))
         for one in (asked(grid), asked(fine(grid))):
             assert shown(open_source(frame).summary(one)[0]) == defined(values, one), column
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_spark_bounds_filters_and_groups_alike(spark, tmp_path):
+def test_spark_bounds_filters_and_groups_alike(spark_session, tmp_path):
     """As PostgreSQL does, by the same queries."""
     pq.write_table(pa.table(PEOPLE), tmp_path / "people.parquet")
-    frame = spark.read.parquet(str(tmp_path / "people.parquet"))
+    frame = spark_session.read.parquet(str(tmp_path / "people.parquet"))
     refused(frame)
     same(frame)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_spark_derives_alike(spark, tmp_path):
+def test_spark_derives_alike(spark_session, tmp_path):
     """To the bit, by the same expressions."""
     pq.write_table(derived_columns.table(), tmp_path / "derived.parquet")
-    frame = spark.read.parquet(str(tmp_path / "derived.parquet"))
+    frame = spark_session.read.parquet(str(tmp_path / "derived.parquet"))
     derives_alike(frame, derived_columns.FORMULAS, derived_columns.GROUPS)

@@ -183,7 +183,7 @@ def test_statistics_are_what_they_say(case):
     for index, data in enumerate(world.datasets):
         opened = world.read(index, 4).open()
         assert isinstance(opened.value, tuple) == bool(
-            traits & {Trait.VECTOR, Trait.KEY, Trait.CELLS, Trait.MARGINS}
+            traits & {Trait.VECTOR, Trait.KEY, Trait.CELLS, Trait.MARGINS, Trait.LEVELS}
         )
         assert (Trait.REACH in traits) == (opened.reach is not None)
         if Trait.RANGE in traits:
