@@ -300,6 +300,23 @@ class ForBall:
     """The first radius, in diagonals of the box."""
 
 
+class ForShared:
+    """One interval for the values of all groups: where it ends, and the part of the price that finds it."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_shared"
+
+    BEYOND = Fraction(2)
+    """Rows of a group beyond the interval on either side, times the price of the groups in nats, at least."""
+    ROWS = Fraction(80)
+    """Rows of all groups beyond it, times the price that finds it: with 30, one release in thirty missed an end."""
+    LEAST = Fraction(1, 25)
+    """The part of the price that finds the interval, at least."""
+    MOST = Fraction(1, 5)
+    """The same at most: with fewer groups more rows are left out instead."""
+    OUTER = Fraction(1, 4)
+    """The part of all rows beyond the interval, on either side, at most."""
+
+
 class ForLoose:
     """Means within bounds that the caller calls far too wide: the search for a centre and a radius."""
 
