@@ -8,7 +8,7 @@ import numpy as np
 
 import sordino as sd
 from benchmarks.tuning.moved import COLUMNS, Cell, sweep
-from sordino.mechanisms.tuned import ForShared
+from sordino.mechanisms.tuned_tables import ForShared
 
 SIZES = ((1000, 50), (100, 400), (30, 200))
 PRICES = (0.3, 1.0)

@@ -7,7 +7,7 @@ import pytest
 
 import sordino as sd
 from sordino.mechanisms import Answer
-from sordino.mechanisms.tuned import ForShared
+from sordino.mechanisms.tuned_tables import ForShared
 from sordino.testing.replay import replay
 
 MEAN = sd.Mean("x", low=0, high=1e6)

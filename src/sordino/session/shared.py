@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import labels
 from sordino.errors import ParameterError, Unsupported
-from sordino.mechanisms.tuned import ForShared
+from sordino.mechanisms.tuned_tables import ForShared
 from sordino.privacy import Guarantee, compose
 from sordino.session.quote import Part, Question, prepare
 from sordino.statistics import Statistic
