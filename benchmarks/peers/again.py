@@ -20,8 +20,8 @@ from benchmarks.peers.comparison import RIGHT
 from benchmarks.peers.environments import REPOSITORY
 
 TABLE = REPOSITORY / "docs" / "measurements" / "peers_cells.csv"
-FIELDS = ("relation", "bounds", "query", "column", "n", "epsilon", "useful", "best over shifts", "over shifts", "before",
-          "now")  # fmt: skip
+ASKED = ("relation", "bounds", "query", "column", "n", "epsilon")
+KEPT = (*ASKED, "useful", "best over shifts", "over shifts", "ours none")
 ABOVE = 1.2
 
 
@@ -104,27 +104,19 @@ def main(words=None):
     found, columns = [], {}
     with options.csv.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(FIELDS)
+        writer.writerow((*KEPT, "ours now"))
         for line in lines:
             try:
                 now = error(line, columns)
             except Exception as failed:  # noqa: BLE001 - a cell without a law is told and left out
                 print(f"{line}: {failed}", file=sys.stderr)
                 continue
-            asked = tuple(line[name] for name in FIELDS[:6])
+            asked = tuple(line[name] for name in ASKED)
             made = Line(
                 asked, float(line["useful"]), float(line["over shifts"]), float(line["ours none"]), now
             )
             found.append(made)
-            row = (
-                *asked,
-                line["useful"],
-                line["best over shifts"],
-                line["over shifts"],
-                line["ours none"],
-                f"{now:.3g}",
-            )
-            writer.writerow(row)
+            writer.writerow((*(line[name] for name in KEPT), f"{now:.3g}"))
             file.flush()
     for row in sorted(standings(found), reverse=True):
         print(*(f"{one:.3g}" if isinstance(one, float) else one for one in row), sep=" | ")
