@@ -75,6 +75,7 @@ def release(data, **options):
     return people.release(function, sd.Pure(10), rows=240)
 
 
+@pytest.mark.thorough
 def test_postgres_cuts_blocks(postgres):  # noqa: F811
     def make(table):
         return postgres({name: (TYPES[name], values) for name, values in table.items()})

@@ -290,6 +290,7 @@ print(summary.rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 """
 
 
+@pytest.mark.thorough
 def test_memory_does_not_grow_with_the_file(tmp_path):
     """A file of 160 MB of doubles, read in far less."""
     rows, groups = 1_000_000, 20

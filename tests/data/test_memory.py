@@ -380,6 +380,7 @@ def test_groups_are_sorted_alike_by_one_key_and_by_two(bits, groups):
     assert starts == np.searchsorted([i for i, _ in pairs], np.arange(groups + 1)).tolist()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("bits", [31, 32, 44, 50])
 def test_block_codes_are_the_grid_codes(bits):
     rng = np.random.default_rng(1)

@@ -68,6 +68,7 @@ def noticed(family):
     return False
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_one_row_moves_that_row_alone(name):
     law(FAMILIES[name], 12 if name in ENGINES else 60, asked=6 if name in ENGINES else 20)
@@ -105,6 +106,7 @@ def postgres(postgres_server):
         yield Family(make, far=True, takes=writable)
 
 
+@pytest.mark.thorough
 def test_one_row_moves_that_row_alone_in_postgres(postgres):
     law(postgres, 12)
 
@@ -214,6 +216,7 @@ MEMORY = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", MEMORY)
 def test_a_reader_that_looks_at_other_rows_is_noticed(name, monkeypatch):
     where, planted = MEMORY[name]
@@ -226,17 +229,20 @@ def test_an_array_that_is_filled_from_other_rows_is_noticed(monkeypatch):
     assert noticed(FAMILIES["numpy arrays"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["polars lazy", "duckdb", "parquet"])
 def test_an_engine_that_looks_at_other_rows_is_noticed(name, monkeypatch):
     monkeypatch.setattr(lazy_rows, "number", shifted_in_the_engine(lazy_rows.number))
     assert noticed(FAMILIES[name])
 
 
+@pytest.mark.thorough
 def test_a_server_that_looks_at_other_rows_is_noticed(postgres, monkeypatch):
     monkeypatch.setattr(lazy_rows, "number", shifted_in_the_engine(lazy_rows.number))
     assert noticed(postgres)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
 def test_a_file_reader_that_guesses_types_is_noticed(ending):
     """Engines' own readers choose types by the first rows, and skip what then does not fit."""

@@ -106,6 +106,7 @@ def postgres(postgres_server):
         yield write
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("column", NUMBERS)
 def test_postgres_reads_alike(column, postgres):
     """To the bit, though it raises on overflow and underflow."""
@@ -124,6 +125,7 @@ def test_postgres_decimals_that_no_double_holds_are_missing(postgres):
     assert (summary.rows, summary.total) == (2, 20 + 29)
 
 
+@pytest.mark.thorough
 def test_postgres_bounds_filters_and_groups_alike(postgres):
     """And refuses what would raise after the debit."""
     types = {"x": "float8", "g": "text", "k": "int4", "u": "int8", "row": "int8"}
@@ -194,6 +196,7 @@ def test_a_session_asks_all_its_questions_of_one_state(postgres, postgres_server
     assert {mode for _, mode in states} == {"on"}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("keys", "reach"),
     [((3, 0, 2), 0), ((3, 0, 2), 4), ((3, 0, 2), 300), (tuple(range(4500)), 4), (tuple(range(0, 300, 3)), 4)],
@@ -239,6 +242,7 @@ def derives_alike(other, formulas, groups):
         assert shown(left.summary(request)[0]) == shown(right.summary(request)[0]), text
 
 
+@pytest.mark.thorough
 def test_postgres_derives_alike(postgres):
     """To the bit, though it raises on division by zero, on overflow and on infinite dates."""
     types = {"x": "float8", "y": "float8", "k": "int4", "s": "text", "d": "date", "e": "text"}

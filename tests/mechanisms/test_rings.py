@@ -160,6 +160,7 @@ def enumerated_law(intervals, threshold, measure, slope):
     return law
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("measure", [Measure.uniform(LAST), MIXED, HOLES], ids=["uniform", "mixed", "holes"])
 @pytest.mark.parametrize("slope", [F(1, 1000), F(1, 4), F(2), F(30)], ids=str)
 def test_draws_by_rings_have_the_law_of_the_cells(measure, slope):
