@@ -7,7 +7,7 @@ export OPENBLAS_NUM_THREADS = 1
 unexport PYTHONDONTWRITEBYTECODE
 READY := .venv/.ready
 
-.PHONY: demo test test-slow mutants lint compatibility generated docs bench clean
+.PHONY: demo test test-thorough test-slow mutants lint compatibility generated docs bench clean
 
 demo: $(READY)
 	$(BIN)/python -m sordino.cli.demo
@@ -15,6 +15,9 @@ demo: $(READY)
 # One seed for the order and for the keys (conftest.py): what fails once fails again.
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --randomly-seed=1
+
+test-thorough: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --randomly-seed=1 -m "thorough and not slow"
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -n 2 -m slow

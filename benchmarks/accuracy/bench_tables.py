@@ -1,4 +1,4 @@
-"""A real contingency table: margins that add up exactly beside plain noise on every margin; keys and sparse cells.
+"""A real contingency table: margins that add up exactly beside plain noise on every margin; hierarchies; sparse cells.
 
 Region x sex x age of the persons of the American Community Survey (`SORDINO_DATA` names the folder of the data).
 """
@@ -14,10 +14,12 @@ from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.hints import Hints
 from sordino.lattice import Lattice
+from sordino.mechanisms.table import level_split
 from sordino.mechanisms.table.high_pass import HighPass
 from sordino.mechanisms.table.margins import Margins
 from sordino.planner.tables import plain_deviation
 from sordino.privacy import Concentrated, Pure
+from sordino.statistics.count_tree import CountTree
 from sordino.statistics.crosstab import Crosstab
 from sordino.statistics.sparse_table import SparseTable
 
@@ -114,8 +116,47 @@ def sparse(table):
             )
 
 
+def trees():
+    """Hierarchies with equal and with unequal numbers of children; none of them is of real data."""
+    random = np.random.default_rng(1)
+
+    def grown(*ranges):
+        children, many = [], 1
+        for low, high in ranges:
+            children.append(tuple(random.integers(low, high + 1, many).tolist()))
+            many = sum(children[-1])
+        return CountTree(1, tuple(children))
+
+    yield "1, 10, 100", CountTree(1, ((10,), (10,) * 10))
+    for ranges in (((12, 12), (1, 14)), ((4, 4), (1, 8), (1, 12)), ((50, 50), (1, 40), (1, 3))):
+        tree = grown(*ranges)
+        shape = ", ".join(f"{low} to {high}" if low < high else str(low) for low, high in ranges)
+        yield f"{', '.join(map(str, tree.sizes))} ({shape} children)", tree
+
+
+def hierarchies():
+    """Root mean square error over levels: noise on each count, least squares, the best parts of the price."""
+    for name, tree in trees():
+        many = len(tree.sizes)
+        for gaussian, budget in ((True, Fraction(1)), (False, Fraction(1))):
+            parts = level_split.split(tree, (1.0,) * many, budget, ((1,) * many,), gaussian=gaussian)
+            even = (budget / many,) * many
+            plain = math.sqrt(level_split.noise_of(even, gaussian=gaussian)[0])
+            roots = [
+                math.sqrt(
+                    np.mean(
+                        [one.mean() for one in tree.variances(level_split.noise_of(each, gaussian=gaussian))]
+                    )
+                )
+                for each in (even, parts)
+            ]
+            yield name, "rho 0.5" if gaussian else "epsilon 1", plain, *roots, roots[1] / plain
+
+
 def tables():
     """For the runner."""
+    columns = ("levels", "price", "each count", "least squares", "best parts", "ratio")
+    yield "Hierarchies, root mean square error over levels", columns, list(hierarchies())
     table = persons()
     parts = ("total", "area", "sex", "age", "area sex", "area age", "sex age", "cells")
     names = ("price", "negative", "adds up", *parts, "all", "plain", "ratio")

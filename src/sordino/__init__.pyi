@@ -21,6 +21,7 @@ from sordino.mechanisms.additive.propose_test_release import ProposeTestRelease
 from sordino.mechanisms.additive.radial import RadialLaplace
 from sordino.mechanisms.blocks.blocks import FunctionBlocks
 from sordino.mechanisms.clip.auto_clip import AutoClip
+from sordino.mechanisms.clip.box_means import BoxMeans
 from sordino.mechanisms.clip.mean_interval import MeanInterval
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
@@ -37,6 +38,7 @@ from sordino.mechanisms.quantile.quantiles_interval import QuantilesInterval
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
 from sordino.mechanisms.selection.selection import Selection
 from sordino.mechanisms.table.high_pass import HighPass
+from sordino.mechanisms.table.levels import LevelNoise
 from sordino.mechanisms.table.margins import Margins
 from sordino.noise.arsinh_normal import ArsinhNormal
 from sordino.noise.calibration import Calibration
@@ -108,6 +110,7 @@ from sordino.statistics.count_above import CountAbove
 from sordino.statistics.crosstab import Crosstab
 from sordino.statistics.edges import Edges
 from sordino.statistics.function import Function
+from sordino.statistics.hierarchy import Hierarchy
 from sordino.statistics.histogram import Histogram
 from sordino.statistics.interquantile_range import InterquantileRange
 from sordino.statistics.keys import Keys
@@ -146,6 +149,7 @@ __all__ = [
     "ArsinhNormal",
     "AutoClip",
     "BoundedRange",
+    "BoxMeans",
     "BudgetExceeded",
     "BudgetPlan",
     "Calibration",
@@ -170,6 +174,7 @@ __all__ = [
     "Geo",
     "Geometric",
     "Guarantee",
+    "Hierarchy",
     "HighPass",
     "Histogram",
     "InterquantileRange",
@@ -181,6 +186,7 @@ __all__ = [
     "Ledger",
     "LedgerDamaged",
     "LedgerError",
+    "LevelNoise",
     "Margins",
     "Maximum",
     "MaximumDegree",

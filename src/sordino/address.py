@@ -38,6 +38,11 @@ def check_place(subject: str, place: object) -> None:
         raise ParameterError(
             subject, "a place is a file or a postgresql:// address", got={"place": place}, hint=hint
         )
+    if place == ":memory:":  # as SQLite says it: the file of that name would be a surprise
+        raise ParameterError(
+            subject, "a place is a file or a postgresql:// address; memory is asked for by None",
+            got={"place": place}, hint="ledger=None",
+        )  # fmt: skip
     check_path(subject, place, hint=hint)
 
 

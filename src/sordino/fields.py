@@ -76,6 +76,8 @@ def read(field: dataclasses.Field[Any], text: str | None) -> Any:
     kind = str(field.type)
     if field.name == "levels":
         return tuple(_level(one) for one in text.split(";"))
+    if field.name == "leaves":
+        return _paths(text)
     if field.name == "margins":
         sets = [one.strip() for one in text.split(";")]
         if sets == ["all"]:
@@ -103,6 +105,23 @@ def _level(text: str) -> tuple[str | int, ...]:
     keys = [key.strip() for key in text.split(",")]
     whole = all(re.fullmatch(r"-?\d+", key) for key in keys)
     return tuple(int(key) for key in keys) if whole else tuple(keys)
+
+
+def _paths(text: str) -> tuple[tuple[str | int, ...], ...]:
+    """Paths of a hierarchy from the top down; a column is of whole numbers where all its keys are.
+
+    Example:
+        >>> _paths("north,1; north,2; south,3")
+        (('north', 1), ('north', 2), ('south', 3))
+    """
+    paths = [one.split(",") for one in text.split(";")]
+    if len({len(one) for one in paths}) > 1:
+        raise ParameterError(
+            "option", "--leaves must have one key per column in every path", got={"leaves": text},
+            hint="--leaves 'north,a;north,b;south,c'",
+        )  # fmt: skip
+    columns = [_level(",".join(column)) for column in zip(*paths, strict=True)]
+    return tuple(zip(*columns, strict=True))
 
 
 def read_one(kind: str, name: str, text: str) -> Any:

@@ -120,6 +120,7 @@ def parameters(statistic: Mapping[str, Any], *, everything: bool = False) -> dic
         "windows",
         "columns",
         "levels",
+        "leaves",
         "margins",
         "max_keys",
         "passes",
@@ -179,6 +180,9 @@ def table_cells(statistic: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
         >>> list(table_cells(asked))
         [(None, None), (None, 'f'), (None, 'm')]
     """
+    if "leaves" in statistic:
+        yield from _nodes(statistic)
+        return
     more = ["(other)"] if statistic.get("other") else []
     levels = [[*level, *more] for level in statistic["levels"]]
     for margin in statistic["margins"]:
@@ -187,6 +191,16 @@ def table_cells(statistic: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
             for name, level in zip(statistic["columns"], levels, strict=True)
         ]
         yield from product(*axes)
+
+
+def _nodes(statistic: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """The keys of every node of a hierarchy, level by level; None below it."""
+    from sordino.statistics.hierarchy import nodes
+
+    width = len(statistic["columns"])
+    for margin in statistic["margins"]:
+        for node in nodes(statistic["leaves"], len(margin)):
+            yield (*node, *(None,) * (width - len(node)))
 
 
 def key(value: Any) -> str:

@@ -65,6 +65,7 @@ def test_shapes_are_as_good_as_known(family, rho, smoothing, std):
     assert make_shape(family, float(found.shape)).std() / float(found.shift) <= std * 1.0015
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("family", ["student-t", "polyplace", "arsinh-normal", "uniform-log-normal"])
 @pytest.mark.parametrize(("rho", "ratio"), [("0.5", 0.2), ("0.0333", 0.37), ("0.0007", 0.11), ("3.3", 0.26)])
 def test_what_is_returned_has_been_certified(family, rho, ratio):
@@ -85,6 +86,7 @@ def test_what_is_returned_has_been_certified(family, rho, ratio):
     assert loosened.rho_lo > price.rho_hi * 1.0001
 
 
+@pytest.mark.thorough
 def test_off_the_table_a_search_finds_the_same():
     shape, shift = search("arsinh-normal", 0.5, 0.1)
     found = calibrate("arsinh-normal", 0.5, 0.1)

@@ -35,6 +35,7 @@ def test_agrees_with_an_independent_bracket(row):
     assert low * (1 - 1e-4) <= price.rho_hi
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("case", laws.CASES, ids=str)
 def test_bracket_is_tight_and_no_pair_exceeds_it(case):
     family, parameter, smoothing, shift = case

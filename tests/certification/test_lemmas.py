@@ -186,6 +186,7 @@ def test_dropping_the_far_bound_would_be_wrong():
     assert cover(short, pair.upper(short)) < value  # orders up to 3 alone miss it
 
 
+@pytest.mark.thorough
 def test_outer_moments_bound_the_tail_integral():
     for family, parameter in (("arsinh-normal", 0.5), ("uniform-log-normal", 0.6)):
         shape = make_shape(family, parameter)

@@ -75,6 +75,7 @@ def test_moments_by_summing_levels():
     assert CASES[2].moment(2.5) == math.inf  # the tail falls like x^-(1 + epsilon/smoothing)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("epsilon", "ratio", "known"),
     [  # two-parameter cores found by an independent search; linear programmes reach at best 1 % less

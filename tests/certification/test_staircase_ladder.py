@@ -95,6 +95,7 @@ def test_levels_would_overlap_below_the_least_middle():
     assert jump[0] > 0.1
 
 
+@pytest.mark.few(2)
 @pytest.mark.statistical
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_exact_recipe_draws_this_law_and_not_one_30_percent_off(case):

@@ -25,6 +25,7 @@ def test_the_table_is_complete_and_small(family):
     assert len(files("sordino.certification").joinpath("table.json").read_bytes()) < 300_000
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("family", certified_families())
 def test_random_nodes_are_certified_again(family):
     rng = np.random.default_rng(len(family))

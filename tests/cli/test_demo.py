@@ -21,6 +21,7 @@ def every_eighth_flight(tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "_flights", lambda: tmp_path / "flights.csv.zip")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("every_eighth_flight")
 def test_the_demo_runs_public_commands_and_reads_well(capsys):
     demo.run()

@@ -119,6 +119,7 @@ def test_outlines_are_projected_like_the_points(world):
         )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("ending", ["html", "png", "svg", "geojson", "csv"])
 def test_maps_in_every_form(world, ending):
     folder, metres = world
@@ -259,6 +260,7 @@ def test_incomes_on_a_line(tmp_path):
     assert "dollars" in run("estimate", out, "threshold", "at=60000").output
 
 
+@pytest.mark.thorough
 def test_plans_of_maps_and_of_questions(tmp_path):
     picture = tmp_path / "plan.png"
     done = run("plan", "--users", 5000, "--epsilon", 1, "--per", "200m", "--size", "8km", "--bandwidth", "300m",

@@ -59,6 +59,7 @@ def test_asking_back_gives_a_price_and_rows(run):
     assert "needed price for an rms error of 14.2: Pure(epsilon=0.099" in out
 
 
+@pytest.mark.thorough
 def test_a_picture_is_written(run, tmp_path):
     code, _, err = run(f"plan count --epsilon 1 --rows 100 --tables 1 --plot {tmp_path}/plan.svg")
     assert code == 0

@@ -1,5 +1,6 @@
 """The verb `release`: it shows the price, asks, spends, prints; and nothing private appears anywhere."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -8,7 +9,8 @@ import numpy as np
 import pytest
 
 from sordino.catalogue import statistics
-from sordino.cli import main
+from sordino.cli import main, render
+from sordino.data import open_source
 from sordino.ledger import Ledger
 from sordino.privacy import Pure
 from tests.support.schemas import valid
@@ -166,6 +168,7 @@ def example(kind):
         "centre": "--centre 500", "radii": "--radii 100,200", "vertices": "--vertices 20",
         "x_low": "--x-low 0", "x_high": "--x-high 100", "y_low": "--y-low 0", "y_high": "--y-high 1000",
         "topology": "--topology 0-1,1-2", "q": "--q 0.9", "levels": "--levels north,south",
+        "leaves": "--leaves north;south",
     }  # fmt: skip
     import dataclasses
 
@@ -428,3 +431,29 @@ def test_a_token_of_another_question_is_not_said_to_cost_nothing(run, place):
     assert code == 2
     assert "has paid for count age" in err
     assert "costs       nothing" not in err
+
+
+def test_a_large_file_is_shown_in_hundredths_of_its_bytes(tmp_path, monkeypatch):
+    """Its name and how far it is read; nothing of what it holds, and nothing where nobody looks."""
+    path, shown = tmp_path / "people.csv", []
+    path.write_text("age\n" + "31\n" * 300_000)
+
+    @contextlib.contextmanager
+    def bar(words, total):
+        shown.append((words, total))
+        yield shown.append
+
+    monkeypatch.setattr(render, "progress", bar)
+    for terminal, large in ((False, 0), (True, 1 << 26)):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
+        monkeypatch.setattr(render, "LARGE", large)
+        with render.reading(str(path)):
+            open_source(path)
+        assert shown == []
+    monkeypatch.setattr(render, "LARGE", 0)
+    with render.reading(str(path)):
+        open_source(path)
+    (words, total), *steps = shown
+    assert (words, total) == ("reading people.csv", 100)
+    assert sum(steps) == 100
+    assert len([step for step in steps if step]) > 1

@@ -55,6 +55,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_a_file_is_checked_without_data_and_planned_without_spending(place, call):
     Path("people.npz").rename("elsewhere.npz")
     code, out, _ = call("run", "tables.toml", "--check")
@@ -188,6 +189,7 @@ def stored():
         return [Release.from_dict(entry.release) for entry in ledger.history if entry.release is not None]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("point", "left"), [("after spend", 0), ("after record", 0)])
 def test_killed_between_payment_and_answers_it_goes_on_and_pays_nothing_twice(place, call, point, left):
     killed(point, left)

@@ -50,6 +50,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", ANSWERS)
 def test_every_answer_prints_the_worst_case_and_how_to_read_it(name):
     words = " ".join(run(*ANSWERS[name]).split())
@@ -58,6 +59,7 @@ def test_every_answer_prints_the_worst_case_and_how_to_read_it(name):
     assert "e+" not in words
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", ANSWERS)
 def test_every_answer_has_a_machine_form_with_the_worst_case(name):
     text = run(*ANSWERS[name], "--json")
@@ -74,6 +76,7 @@ def test_precincts_name_those_that_are_too_small():
     assert words.count("ABOVE THE LIMIT") == 3
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name", ["profile", "holdback", "table", "repeat", "group", "precincts", "elections"]
 )

@@ -306,6 +306,7 @@ def silent(text):
     assert "not ours" not in text
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", in_memory())
 def test_tables_in_memory(name, listen, tmp_path):
     told, judge = listen
@@ -316,6 +317,7 @@ def test_tables_in_memory(name, listen, tmp_path):
     silent(judge())
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", lazy_frames())
 def test_lazy_frames(name, listen, tmp_path):
     told, judge = listen
@@ -348,6 +350,7 @@ begin
 end $$"""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", VIEWS)
 def test_postgres(name, listen, tmp_path, postgres_server):
     told, judge = listen
@@ -430,6 +433,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.thorough
 def test_a_process_in_development_mode(tmp_path):
     """All warnings shown, all logging on, the streams as an operating system sees them: engines write there, too."""
     names = [

@@ -62,6 +62,7 @@ def sources(unit, request):
         yield Lazy(duckdb.from_arrow(frame.to_arrow()), unit=unit, row="row", nearby=False)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("unit", [None, Unit("who", max_rows=5)], ids=["rows", "people"])
 @pytest.mark.parametrize("name", REQUESTS)
 def test_every_source_counts_alike(name, unit):

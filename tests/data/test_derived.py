@@ -65,6 +65,7 @@ def in_turns(texts):
     ]
 
 
+@pytest.mark.few(14)
 @pytest.mark.parametrize(("source", "text"), in_turns(FORMULAS))
 def test_every_source_derives_alike(source, text, tmp_path):
     """Summaries, whole and by groups; other columns are what they were."""
@@ -75,6 +76,7 @@ def test_every_source_derives_alike(source, text, tmp_path):
     assert shown(one.summary(plain)[0]) == shown(two.summary(plain)[0])
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("source", "text"), in_turns(GROUPS))
 def test_every_source_groups_alike(source, text, tmp_path):
     """Groups, counts and conditions of bins and mappings, alone and combined with a column of keys."""
@@ -104,6 +106,7 @@ def test_every_source_groups_alike(source, text, tmp_path):
         assert left.rows == right.rows == sum(map(wanted[condition[0]], computed(text)))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("source", ["pyarrow", "pandas", "polars lazy", "parquet"])
 def test_units_are_bounded_before_and_conditions_may_derive(source, tmp_path):
     """A division by zero is a missing number: dropped before a person's rows are counted."""

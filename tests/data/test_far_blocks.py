@@ -10,7 +10,7 @@ from sordino.errors import Unsupported
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms.blocks.dealing import block_values
 from sordino.reading.requests import Blocks
-from tests.data.test_servers import postgres, spark  # noqa: F401  fixtures
+from tests.data.test_servers import postgres  # noqa: F401  a fixture
 from tests.support.servers import postgres_server  # noqa: F401
 
 PEOPLE = {
@@ -75,6 +75,7 @@ def release(data, **options):
     return people.release(function, sd.Pure(10), rows=240)
 
 
+@pytest.mark.thorough
 def test_postgres_cuts_blocks(postgres):  # noqa: F811
     def make(table):
         return postgres({name: (TYPES[name], values) for name, values in table.items()})
@@ -125,10 +126,10 @@ def test_filters_and_groups_are_cut_too(postgres):  # noqa: F811
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_spark_runs_blocks_on_its_executors(spark):  # noqa: F811
+def test_spark_runs_blocks_on_its_executors(spark_session):
     def make(table):
         columns = list(zip(*table.values(), strict=True))
-        return spark.createDataFrame(columns, "x double, w string, who long, row long")
+        return spark_session.createDataFrame(columns, "x double, w string, who long, row long")
 
     laws(make)
     frame = make(PEOPLE)
@@ -142,8 +143,8 @@ def test_spark_runs_blocks_on_its_executors(spark):  # noqa: F811
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_a_hostile_function_on_executors_changes_its_own_block_only(spark, capfd):  # noqa: F811
-    frame = spark.createDataFrame([(float(i), i) for i in range(80)], "x double, row long")
+def test_a_hostile_function_on_executors_changes_its_own_block_only(spark_session, capfd):
+    frame = spark_session.createDataFrame([(float(i), i) for i in range(80)], "x double, row long")
     source = open_source(frame, row="row")
 
     def hostile(block):

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sordino as sd
-from sordino.data import files, open_source, passes
+from sordino.data import open_source, passes, records, text_file
 from sordino.errors import DataError, Unsupported
 from sordino.lattice import RowLattice
 from sordino.privacy import Unit
@@ -209,20 +209,28 @@ def test_a_file_that_changes_is_noticed(tmp_path):
         list(source.summaries("x", (1,), ASKED))
 
 
-def test_a_csv_file_is_read_once(tmp_path, monkeypatch):
-    """What is written to it later does not count; what is written while it is read is noticed."""
+def test_a_csv_file_that_changes_is_noticed(tmp_path, monkeypatch):
+    """After it was opened, before anything is spent; and while it is read, for the first time or again."""
     path = tmp_path / "t.csv"
     path.write_text("x\n1\n")
-    source = open_source(path)
+    people = sd.open(path, budget=sd.Pure(2))
+    assert people._source.summary(ASKED)[0].total == 1
     path.write_text("x\n1\n2\n")
-    assert (source.rows, source.summary(ASKED)[0].total) == (1, 1)
-    honest = files.records
+    with pytest.raises(DataError, match="changed while"):
+        people.release(sd.Count("x"), sd.Pure(1))
+    assert people.remaining == sd.Pure(2)
+    honest = records.records
 
     def interrupted(*args, **options):
         yield from honest(*args, **options)
-        path.write_text("x\n1\n2\n3\n")
+        path.write_text(path.read_text() + "3\n")
 
-    monkeypatch.setattr(files, "records", interrupted)
+    source = open_source(path)
+    monkeypatch.setattr(text_file, "records", interrupted)
+    with pytest.raises(DataError, match="changed while"):
+        source.summary(ASKED)
+    monkeypatch.undo()
+    monkeypatch.setattr(records, "records", interrupted)
     with pytest.raises(DataError, match="changed while"):
         open_source(path)
 
@@ -282,6 +290,7 @@ print(summary.rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 """
 
 
+@pytest.mark.thorough
 def test_memory_does_not_grow_with_the_file(tmp_path):
     """A file of 160 MB of doubles, read in far less."""
     rows, groups = 1_000_000, 20

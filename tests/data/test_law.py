@@ -58,6 +58,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("column", COLUMNS)
 def test_every_source_reads_alike(source, column, tmp_path):
@@ -70,6 +71,7 @@ def test_every_source_reads_alike(source, column, tmp_path):
     assert opened.rows == len(values)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("source", ["pyarrow", "pandas", "polars lazy", "duckdb on arrow", "parquet glob"])
 @pytest.mark.parametrize("column", COLUMNS)
 def test_every_source_reads_alike_on_the_fine_lattice(source, column, tmp_path):
@@ -138,6 +140,7 @@ def people(seed=3, rows=400):
     ).to_arrow()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("unit", [None, Unit("u", 3), Unit("g", 20)])
 @pytest.mark.parametrize("source", ENGINES)
 def test_units_conditions_groups_and_counts_are_alike(source, unit, tmp_path):

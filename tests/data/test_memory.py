@@ -355,14 +355,14 @@ def test_running_sums_may_wrap_and_stay_exact(codes, data):
     first, last = len(before) + start * 2**9, len(before) + stop * 2**9
     wanted = sum(codes[start:stop]) * 2**9
     for longest in (last - first, 2**30):
-        assert kernel.running_sums(column, 2**50, longest)(first, last) == wanted
-    assert kernel.running_sums(column, 2**50, 2**30)(0, len(column)) == sum(column.tolist())
+        assert kernel.RunningSums(column, 2**50, longest)(first, last) == wanted
+    assert kernel.RunningSums(column, 2**50, 2**30)(0, len(column)) == sum(column.tolist())
 
 
 def test_a_wrapped_sum_alone_would_be_wrong_for_long_groups():
     column = np.full(2**15, 2**50, np.int64)
-    assert kernel.running_sums(column, 2**50, 2**10)(0, 2**15) == 2**65 % 2**64
-    assert kernel.running_sums(column, 2**50, 2**15)(0, 2**15) == 2**65
+    assert kernel.RunningSums(column, 2**50, 2**10)(0, 2**15) == 2**65 % 2**64
+    assert kernel.RunningSums(column, 2**50, 2**15)(0, 2**15) == 2**65
 
 
 @pytest.mark.parametrize("bits", [20, 31, 32, 44, 50])
@@ -380,6 +380,7 @@ def test_groups_are_sorted_alike_by_one_key_and_by_two(bits, groups):
     assert starts == np.searchsorted([i for i, _ in pairs], np.arange(groups + 1)).tolist()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("bits", [31, 32, 44, 50])
 def test_block_codes_are_the_grid_codes(bits):
     rng = np.random.default_rng(1)

@@ -20,6 +20,7 @@ COLUMNS = {
 }
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 @pytest.mark.parametrize("column", COLUMNS)
 @pytest.mark.parametrize("source", ["file", "relation", "view"])

@@ -310,7 +310,6 @@ def test_some_rows_of_a_column_are_those_rows():
     some = column[np.array([3, 2, 1])]
     assert len(some) == 3
     assert some.values.tolist() == ["4", None, "b"]
-    assert some.missing().tolist() == [False, True, False]
     assert some[np.array([0])].numeric().tolist() == [4.0]
     assert some.identities().tolist() == [0, -1, 1]
 

@@ -31,7 +31,7 @@ from tests.support.data_rows import (
     writable,
 )
 
-ENGINES = {"polars lazy", "duckdb", "parquet", "csv", "csv.gz"}
+ENGINES = {"polars lazy", "duckdb", "parquet", "csv", "csv, long", "csv.gz"}
 QUICK = settings(deadline=None, suppress_health_check=list(HealthCheck), database=None)
 
 
@@ -68,6 +68,7 @@ def noticed(family):
     return False
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_one_row_moves_that_row_alone(name):
     law(FAMILIES[name], 12 if name in ENGINES else 60, asked=6 if name in ENGINES else 20)
@@ -105,31 +106,22 @@ def postgres(postgres_server):
         yield Family(make, far=True, takes=writable)
 
 
+@pytest.mark.thorough
 def test_one_row_moves_that_row_alone_in_postgres(postgres):
     law(postgres, 12)
 
 
 @pytest.fixture(scope="module")
-def spark():
-    """The family of Spark's tables, in local mode."""
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'sordino[spark]'")
-    session = (
-        sql.SparkSession.builder.master("local[1]")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .getOrCreate()
-    )
+def spark(spark_session):
+    """The family of Spark's tables."""
     numbers = itertools.count()
 
     def make(columns, folder):
         inner = folder / str(next(numbers))
         inner.mkdir()
-        return session.read.parquet(parquet(columns, inner))
+        return spark_session.read.parquet(parquet(columns, inner))
 
-    yield Family(make, far=True)
-    session.stop()
+    return Family(make, far=True)
 
 
 @pytest.mark.slow
@@ -224,6 +216,7 @@ MEMORY = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", MEMORY)
 def test_a_reader_that_looks_at_other_rows_is_noticed(name, monkeypatch):
     where, planted = MEMORY[name]
@@ -236,17 +229,20 @@ def test_an_array_that_is_filled_from_other_rows_is_noticed(monkeypatch):
     assert noticed(FAMILIES["numpy arrays"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["polars lazy", "duckdb", "parquet"])
 def test_an_engine_that_looks_at_other_rows_is_noticed(name, monkeypatch):
     monkeypatch.setattr(lazy_rows, "number", shifted_in_the_engine(lazy_rows.number))
     assert noticed(FAMILIES[name])
 
 
+@pytest.mark.thorough
 def test_a_server_that_looks_at_other_rows_is_noticed(postgres, monkeypatch):
     monkeypatch.setattr(lazy_rows, "number", shifted_in_the_engine(lazy_rows.number))
     assert noticed(postgres)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
 def test_a_file_reader_that_guesses_types_is_noticed(ending):
     """Engines' own readers choose types by the first rows, and skip what then does not fit."""
@@ -258,5 +254,5 @@ def test_a_file_reader_that_guesses_types_is_noticed(ending):
 
 
 def test_every_family_of_sources_is_under_the_law():
-    assert len(FAMILIES) == 14
+    assert len(FAMILIES) == 15
     assert set(SERVER_TYPES) == {"n", *TYPES}

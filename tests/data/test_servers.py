@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import secrets
-import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -107,6 +106,7 @@ def postgres(postgres_server):
         yield write
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("column", NUMBERS)
 def test_postgres_reads_alike(column, postgres):
     """To the bit, though it raises on overflow and underflow."""
@@ -125,6 +125,7 @@ def test_postgres_decimals_that_no_double_holds_are_missing(postgres):
     assert (summary.rows, summary.total) == (2, 20 + 29)
 
 
+@pytest.mark.thorough
 def test_postgres_bounds_filters_and_groups_alike(postgres):
     """And refuses what would raise after the debit."""
     types = {"x": "float8", "g": "text", "k": "int4", "u": "int8", "row": "int8"}
@@ -195,6 +196,7 @@ def test_a_session_asks_all_its_questions_of_one_state(postgres, postgres_server
     assert {mode for _, mode in states} == {"on"}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("keys", "reach"),
     [((3, 0, 2), 0), ((3, 0, 2), 4), ((3, 0, 2), 300), (tuple(range(4500)), 4), (tuple(range(0, 300, 3)), 4)],
@@ -240,6 +242,7 @@ def derives_alike(other, formulas, groups):
         assert shown(left.summary(request)[0]) == shown(right.summary(request)[0]), text
 
 
+@pytest.mark.thorough
 def test_postgres_derives_alike(postgres):
     """To the bit, though it raises on division by zero, on overflow and on infinite dates."""
     types = {"x": "float8", "y": "float8", "k": "int4", "s": "text", "d": "date", "e": "text"}
@@ -267,54 +270,34 @@ def test_a_postgres_table_that_is_not_there(postgres_server):
         open_source(f"{postgres_server}&table=nobody")
 
 
-@pytest.fixture(scope="module")
-def spark():
-    """Spark in local mode."""
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'sordino[spark]'")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("PYSPARK_PYTHON", sys.executable)
-    session = (
-        sql.SparkSession.builder.master("local[1]")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
-    patch.undo()
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_spark_reads_alike(spark, tmp_path):
+def test_spark_reads_alike(spark_session, tmp_path):
     """To the bit, on every column of numbers."""
     for column in NUMBERS:
         _, values, grid = COLUMNS[column]
         if column == "uint64":
             continue  # Spark has no such type
         pq.write_table(arrow(column), tmp_path / f"{column.replace(',', '')}.parquet")
-        frame = spark.read.parquet(str(tmp_path / f"{column.replace(',', '')}.parquet"))
+        frame = spark_session.read.parquet(str(tmp_path / f"{column.replace(',', '')}.parquet"))
         for one in (asked(grid), asked(fine(grid))):
             assert shown(open_source(frame).summary(one)[0]) == defined(values, one), column
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_spark_bounds_filters_and_groups_alike(spark, tmp_path):
+def test_spark_bounds_filters_and_groups_alike(spark_session, tmp_path):
     """As PostgreSQL does, by the same queries."""
     pq.write_table(pa.table(PEOPLE), tmp_path / "people.parquet")
-    frame = spark.read.parquet(str(tmp_path / "people.parquet"))
+    frame = spark_session.read.parquet(str(tmp_path / "people.parquet"))
     refused(frame)
     same(frame)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_spark_derives_alike(spark, tmp_path):
+def test_spark_derives_alike(spark_session, tmp_path):
     """To the bit, by the same expressions."""
     pq.write_table(derived_columns.table(), tmp_path / "derived.parquet")
-    frame = spark.read.parquet(str(tmp_path / "derived.parquet"))
+    frame = spark_session.read.parquet(str(tmp_path / "derived.parquet"))
     derives_alike(frame, derived_columns.FORMULAS, derived_columns.GROUPS)

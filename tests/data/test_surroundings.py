@@ -102,6 +102,7 @@ def in_threads(sessions, threads=8, each=3):
     assert all(entry.release is not None for entry in history)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("source", SOURCES)
 def test_threads_share_a_session(source, tmp_path):
     """Eight of them, and every release that was paid for is answered."""
@@ -110,6 +111,7 @@ def test_threads_share_a_session(source, tmp_path):
     )
 
 
+@pytest.mark.thorough
 def test_threads_share_a_session_on_a_server(postgres):
     """One connection, one transaction at a time."""
     in_threads([sd.open(postgres, neighbors=sd.Neighbors.ADD_REMOVE_ONE, budget=sd.Pure(10**6))])
@@ -207,6 +209,7 @@ def forked(kind, folder, held="free"):
     return int(met)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_child_is_answered_or_refused_before_it_has_paid(source, tmp_path):
     """What lives in memory goes along; engines with threads of their own do not."""
@@ -214,12 +217,14 @@ def test_a_child_is_answered_or_refused_before_it_has_paid(source, tmp_path):
     assert forked(source, tmp_path) == (ANSWERED if source in here else REFUSED)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("held", ["free", "held"])
 def test_a_child_has_a_connection_of_its_own(postgres, held, tmp_path):
     """Also when a thread of its parent was reading at the time of the fork."""
     assert forked(postgres, tmp_path, held) == ANSWERED
 
 
+@pytest.mark.thorough
 def test_a_child_that_asks_nothing_leaves_the_connection_of_its_parent_alone(postgres, tmp_path):
     """When it ends, too."""
     assert forked(postgres, tmp_path, "idle") == REFUSED

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sordino.data import kernel, two_scans
+import sordino as sd
+from sordino.data import kernel, lazy, open_source, two_scans
 from sordino.data.passes import CODE
 from sordino.errors import DataError
 from sordino.lattice import FINE_BITS, RowLattice
@@ -126,3 +127,26 @@ def test_sums_of_each_group_between_codes_of_its_own():
             expected.total,
             expected.squares,
         )
+
+
+@pytest.mark.parametrize(
+    ("statistic", "most"), [(sd.Median("x", low=0, high=1e6), 2), (sd.Mean("x", low=0, high=1e6), 3)]
+)
+def test_a_release_by_group_takes_so_many_scans_whatever_the_groups(statistic, most, monkeypatch):
+    """A mean asks again for sums between cuts of each group: of all groups together."""
+    monkeypatch.setattr("sordino.session.groups.CODES", 1 << 12)  # what is answered from memory at a time
+    groups, rows = 60, 500
+    table = {
+        "x": np.random.default_rng(3).lognormal(7, 1, groups * rows),
+        "g": np.repeat(range(groups), rows),
+    }
+    source = open_source(pl.DataFrame(table).lazy())
+    source._nearby, source._name = False, lazy.SPARK
+    lengths = scans(monkeypatch)
+    people = sd.open(source, budget=sd.Pure(10))
+    people.release_by("g", tuple(range(groups)), statistic, sd.Pure(5))
+    assert len(lengths) == most
+    monkeypatch.setattr("sordino.session.groups.FAR_CODES", 1 << 13)  # as if more could not be sent
+    lengths.clear()
+    people.release_by("g", tuple(range(groups)), statistic, sd.Pure(5))
+    assert len(lengths) > most

@@ -22,16 +22,19 @@ def runnable(page):
 
 LONG = {"function_examples"}
 """Pages whose examples fit models to hundreds of blocks."""
+PLANS = ("plan", "any_function", "geo")
+"""Pages whose examples plan or simulate for seconds."""
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, id=page.stem, marks=pytest.mark.slow if page.stem in LONG else ())
-        for page in PAGES
-        if runnable(page)
-    ],
-)
+def of_page(page):
+    """A case, and when it runs."""
+    tiers = {"slow": LONG, "thorough": PLANS}
+    marks = [getattr(pytest.mark, tier) for tier, pages in tiers.items() if page.stem in pages]
+    return pytest.param(page, id=page.stem, marks=marks)
+
+
+@pytest.mark.few(12)
+@pytest.mark.parametrize("page", [of_page(page) for page in PAGES if runnable(page)])
 def test_the_examples_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Simulations behind the interval of a function: fewer here, since pages need not be exact.
@@ -53,6 +56,7 @@ def test_every_verb_is_documented():
         assert f"sordino {verb}" in written, f"no page shows `sordino {verb}`"
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("family", noise_families().values(), ids=lambda family: family.name)
 def test_every_calibration_names_a_page_that_exists(family):
     named = set()

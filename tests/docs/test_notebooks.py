@@ -36,11 +36,13 @@ def test_there_are_five_and_the_tutorial():
     ]  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path, alone):
     assert run(path)
 
 
+@pytest.mark.thorough
 def test_the_pipeline_runs_on_a_real_server(postgres_server, tmp_path, monkeypatch, capsys):  # noqa: F811
     (path,) = [path for path in NOTEBOOKS if path.stem == "nightly_pipeline"]
     monkeypatch.chdir(tmp_path)

@@ -75,6 +75,7 @@ def formulas(text):
     return list(walk(create_md_parser(config, RendererHTML).parse(text)))
 
 
+@pytest.mark.few(48)
 @pytest.mark.parametrize("path", SITE, ids=lambda path: path.relative_to(DOCS).as_posix())
 def test_formulas_become_mathml(path):
     for formula in formulas(texts(path)):

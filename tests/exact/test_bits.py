@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sordino.errors import ParameterError
 from sordino.exact import Bits, SeededBits, bits, draw, draw_many
 from sordino.lattice import Lattice
 from sordino.noise.laplace.sampler import LaplaceRecipe
@@ -150,3 +151,21 @@ def test_a_lattice_can_be_imported_without_ball_arithmetic():
 
     code = "import sys, sordino.lattice, sordino.exact.functions; sys.exit('flint' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_many_uniform_integers_are_those_of_single_calls():
+    """The same words in the same order, and the same words after them, whatever was left in the buffer."""
+    rng = np.random.default_rng(0)
+    for seed in range(40):
+        many, single = SeededBits(seed), SeededBits(seed)
+        for _ in range(3):
+            bounds = [
+                int(rng.integers(1, 2**62)) ** int(rng.integers(0, 6)) // 3 + 1
+                for _ in range(rng.integers(90))
+            ]
+            assert many.below_each(bounds) == [single.below(bound) for bound in bounds]
+            left = int(rng.integers(4))
+            assert [many.word() for _ in range(left)] == [single.word() for _ in range(left)]
+            assert many.words(3).tolist() == single.words(3).tolist()
+    with pytest.raises(ParameterError, match="at least 1"):
+        SeededBits(1).below_each([3, 0])

@@ -35,6 +35,7 @@ def fits(counts, p):
     return stats.chisquare(counts, np.asarray(p) * np.sum(counts)).pvalue
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_cells_are_chosen_with_their_probabilities():
     weights = CellWeights(COUNTS, LEVELS, RATE)
@@ -140,6 +141,7 @@ def permute_and_flip_law(levels, rate):
     return law / len(orders)
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_permute_and_flip_follows_its_definition():
     levels = [0, 1, 1, 3, 2]
@@ -176,6 +178,7 @@ def test_rivals_that_floats_cannot_separate_are_refined():
     )  # a guarded word is no winner by default
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", ["laplace", "generalized-cauchy 4, 1"])
 def test_noisy_argmax_has_the_law_of_the_ideal_mechanism(name):
@@ -241,6 +244,7 @@ def piecewise_cells(pieces, shape_height, grid_edges):
     return mass / mass.sum()
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("shape", "height"),
@@ -264,6 +268,7 @@ def test_piecewise_laws_fit_their_density(shape, height):
     assert fits(np.bincount(k - low), wrong) < 1e-6
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_a_flat_centre_beside_falling_sides_is_weighted_by_its_mass():
     kappa = F(2)

@@ -58,6 +58,7 @@ def test_ten_million_draws_fit_the_law_and_not_a_scale_two_percent_off(name):
     assert chi_square(k, name, stretch=1.02) < 1e-6
 
 
+@pytest.mark.few(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", FAMILIES)
 def test_scalar_draws_fit_the_law(name):

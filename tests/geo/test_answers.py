@@ -61,6 +61,7 @@ def softened(question, points, width, generator, copies=40):
     return total / copies
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("question", REGIONS, ids=lambda q: q.name)
 def test_regions_are_unbiased_and_their_bars_cover(question):

@@ -59,6 +59,7 @@ def test_bound_dominates_and_is_smooth(name, scope, growth, g):
     assert bound.max() <= curve.lipschitz * (1 + 1e-3)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("g", [0.1, 0.4, 1.5])
 @pytest.mark.parametrize("scope", ["local", "global"])
 def test_closed_forms_are_tight(scope, g):

@@ -27,6 +27,7 @@ def spend_often(path, budget, gate, results):
     results.put(done)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("opened", ["before the fork", "by each", "when there is none yet"])
 def test_processes_cannot_overspend(tmp_path, opened):
     path = tmp_path / "device.json"

@@ -161,6 +161,7 @@ def test_a_store_holds_several_mechanisms_and_names_no_device(tmp_path):
     assert b"canary" not in path.read_bytes()
 
 
+@pytest.mark.thorough
 def test_a_killed_collector_loses_nothing(tmp_path):
     """Killed again and again in the middle of a file; afterwards every report is there exactly once."""
     count = 6000
@@ -230,6 +231,7 @@ def test_names_of_heads(vector):
     assert identity(vector["in"]) == vector["out"]["id"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
 def test_a_hundred_thousand_reports_take_a_second(tmp_path, ending):
     """The bar is ten CPU seconds for a million; a slower machine has room here."""

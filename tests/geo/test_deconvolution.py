@@ -67,6 +67,7 @@ def mean_over_noise(function, at, dimension, unit=1.0):
     return float((weights * values).sum() / unit**dimension / {2: 1.0, 3: 2.0}[dimension])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dimension", [1, 2, 3])
 @settings(max_examples=12)
 @given(st.floats(0.4, 4.0), st.floats(0.0, 5.0))
@@ -77,6 +78,7 @@ def test_kernels_are_unbiased(dimension, ratio, at):
     assert found == pytest.approx(np.exp(-0.5 * (at / ratio) ** 2), abs=1e-9 * peak + 1e-9)
 
 
+@pytest.mark.thorough
 def test_mutants_are_biased(monkeypatch):
     """The exponent (d+1)/2 replaced, or U off by two per cent."""
     ratio = 1.0
@@ -98,6 +100,7 @@ def test_mutants_are_biased(monkeypatch):
     assert abs(off - 1.0) > 0.01
 
 
+@pytest.mark.thorough
 @settings(max_examples=12)
 @given(st.floats(0.5, 3.0), st.floats(-6.0, 6.0))
 def test_edges_are_unbiased(width, at):

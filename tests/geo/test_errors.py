@@ -28,6 +28,7 @@ def test_two_way_thresholds(distance):
     assert narrow["default"] + sharp["ours"] < soft["default"] + softening["paper"]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("data", PLACES)
 @pytest.mark.parametrize("setting", settings.KERNELS[:5])
 def test_kernel_densities(data, setting):

@@ -64,6 +64,7 @@ def ratios(made, at, gap):
     return np.divide(found, gap, out=np.zeros_like(gap), where=gap > 0)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("outputs", [1, 2, 4])
 @pytest.mark.parametrize("name", SETS)
 def test_no_pair_of_a_set_exceeds_the_promise(name, outputs):
@@ -150,6 +151,7 @@ BOXES = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", BOXES)
 def test_no_pair_of_a_box_exceeds_the_promise(name):
     function = BOXES[name]

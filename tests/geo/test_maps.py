@@ -122,6 +122,7 @@ def test_bars_cover_where_hardly_anybody_is():
     assert 0.94 < cautious < 0.995
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_the_band_covers_the_whole_map_and_needs_its_precautions(monkeypatch):
     """Simultaneous bands on few people; without smoothing and the four largest weights they cover far too little."""

@@ -53,6 +53,7 @@ def chi_square(drawn, dimension, unit=2.0):
     return stats.chi2.sf(parts.sum(), often.sum())
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("dimension", [1, 2, 3])
 def test_both_samplers_have_the_law(monkeypatch, dimension):

@@ -49,6 +49,7 @@ def measured(made, points):
     return loss_per_distance(made.calibration.noise, f, s, distances(at))
 
 
+@pytest.mark.few(26)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", QUERIES)
 def test_no_pair_exceeds_the_promise(name, rule):
@@ -107,6 +108,7 @@ def test_too_small_a_scale_is_noticed(factor):
     assert loss_per_distance(made.calibration.noise, f, factor * s, distances(at)).max() > 1.0
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", ["threshold", "disc", "kernel", "logistic", "jump"])
 @pytest.mark.parametrize("delta", [1e-6, 1e-2])
 def test_the_approximate_promise_holds(name, delta):

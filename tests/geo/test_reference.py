@@ -45,6 +45,7 @@ def agree(got, want, relative=1e-12, absolute=0.0):
 pytestmark = pytest.mark.parametrize("path", FILES, ids=["small", "full"])
 
 
+@pytest.mark.few(1)
 def test_kernel(path):
     for i, o in vectors(path, "kde"):
         h, g = i["h"], i["gamma_h"]

@@ -30,6 +30,7 @@ def test_every_recipe_keeps_its_tolerance(recipe):
     assert list(tolerance(recipe, 120)) == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name", ["median", "mode", "laplace", "selection", "sordino.exact.exponential.ExponentialRecipe"]
 )
@@ -135,6 +136,7 @@ def test_an_audit_says_not_refuted_and_how_much_it_would_notice():
     assert "private" not in told.output
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_the_default_audit_of_a_median_would_refute_a_fifth_less_noise():
     case = next(case for case in Median.cases() if case.statistic.neighbors is sd.Neighbors.REPLACE_ONE)

@@ -83,6 +83,7 @@ MECHANISMS = [
 ]
 
 
+@pytest.mark.few(30)
 @pytest.mark.parametrize(("relation", "statistic"), CASES)
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda m: f"{m.name}-{m.radius}-{m.radii}")
 def test_no_answer_leaks_more_than_the_price(relation, statistic, mechanism):

@@ -98,6 +98,7 @@ def test_the_law_is_symmetric_and_decreasing(noise):
     assert np.all(np.diff(curve, 2) <= 1e-9 * np.maximum(1, np.abs(curve[1:-1])))
 
 
+@pytest.mark.few(18)
 @pytest.mark.parametrize("noise", CASES, ids=NAMES)
 def test_moments_match_quadrature_or_are_infinite(noise):
     for order in (0.5, 1.0, 2.0, 3.0):
@@ -133,6 +134,7 @@ def test_scalars_give_scalars_and_ends_are_right(noise):
     assert noise.to_dict()["kind"] == noise.name
 
 
+@pytest.mark.few(18)
 @pytest.mark.statistical
 @pytest.mark.parametrize("noise", CASES, ids=NAMES)
 def test_the_exact_sampler_draws_this_law_and_not_one_30_percent_off(noise):
@@ -159,6 +161,7 @@ OFTEN = (0.1, 1.0, 4.0)
 """At these every family is held to its pure price in every run, at the others in the slow one."""
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "epsilon", [pytest.param(one, marks=() if one in OFTEN else pytest.mark.slow) for one in EPSILONS]
 )
@@ -188,6 +191,7 @@ def test_laplace_with_a_global_bound_loosened_by_one_percent_is_caught():
     assert pairs.worst_log_ratio(found.noise, 0.0, 1 / (0.99 * float(found.scale))) > 1.005
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("family", promising(Approx), ids=lambda family: family.name)
 @pytest.mark.parametrize(
     ("epsilon", "delta", "smoothing"),
@@ -213,6 +217,7 @@ def renyi(noise, t, s, order):
     )
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("rho", (0.0005, 0.02, 0.5, 5.0))
 @pytest.mark.parametrize("family", promising(Concentrated), ids=lambda family: family.name)
 def test_concentrated_calibrations_keep_their_promise(family, rho):
@@ -295,6 +300,7 @@ def test_laplace_pareto_is_refused_where_it_would_cost_twice_the_price():
     assert both > 1.2 * d
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("family", promising(Pure), ids=lambda family: family.name)
 def test_a_smaller_price_never_gives_less_noise(family):
     sizes = []

@@ -22,6 +22,7 @@ REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 SLACK = 1e-9
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize(
     ("slope", "levels", "tilt", "margin", "contribution", "more"),
@@ -43,6 +44,7 @@ def test_no_pair_of_neighbours_is_told_apart(relation, slope, levels, tilt, marg
     assert states == {True, False}  # both sides of the boundary are met
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("about", [None, 5])
 @pytest.mark.parametrize("guarded", [True, False])

@@ -39,6 +39,7 @@ def label(case):
     return f"{statistic.name}-{statistic.neighbors.value}-{statistic.norm:g}-{len(statistic.traits)}"
 
 
+@pytest.mark.few(27)
 @pytest.mark.parametrize("case", CASES, ids=label)
 def test_every_mechanism_refuses_or_keeps_its_promise(case):
     statistic, covered = case.statistic, 0
@@ -183,7 +184,7 @@ def test_statistics_are_what_they_say(case):
     for index, data in enumerate(world.datasets):
         opened = world.read(index, 4).open()
         assert isinstance(opened.value, tuple) == bool(
-            traits & {Trait.VECTOR, Trait.KEY, Trait.CELLS, Trait.MARGINS}
+            traits & {Trait.VECTOR, Trait.KEY, Trait.CELLS, Trait.MARGINS, Trait.LEVELS}
         )
         assert (Trait.REACH in traits) == (opened.reach is not None)
         if Trait.RANGE in traits:
@@ -257,6 +258,7 @@ def check(release):
     assert sd.Release.from_json(release.to_json()) == release
 
 
+@pytest.mark.few(27)
 @pytest.mark.parametrize("case", CASES, ids=label)
 def test_every_published_number_is_on_the_stated_lattice(case):
     for statistic, columns in questions(case):

@@ -196,6 +196,7 @@ def test_a_default_that_forgets_rows_of_a_person_is_refuted(price, rows):
     assert seen.kept is (rows == 3)
 
 
+@pytest.mark.few(9)
 @pytest.mark.statistical
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -219,6 +220,7 @@ def test_draws_with_less_noise_are_told_from_their_law(name, method, wrong, monk
     assert any(method in problem for problem in drawn_as_reckoned(MECHANISMS[name]))
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("name", "method"),

@@ -36,6 +36,7 @@ def cases():
             yield pytest.param(case, id=f"{name}-{relation}-{number}")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("case", list(cases()))
 def test_every_law_holds_in_a_world_that_is_enumerated(case):
     """Full depth: equality where claimed; depth 1: the cut to the range keeps every law."""
@@ -57,6 +58,7 @@ def dropping():
                 break
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("case", list(dropping()))
 def test_dropping_rows_makes_their_number_private(case):
     """A replaced row may then come or go: every law holds between datasets of different numbers of numbers."""
@@ -191,6 +193,7 @@ def _endless(reach: Reach) -> Reach:
 ERRORS = {"profile": _profile(_early), "late": _reach(_late), "end": _reach(_endless)}
 
 
+@pytest.mark.few(25)
 @pytest.mark.parametrize(
     ("name", "error"),
     [(name, error) for name in NAMES for error in ERRORS if error == "profile" or not KINDS[name].vector],

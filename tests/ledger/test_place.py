@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from sordino.errors import BudgetExceeded, LedgerError
+from sordino.errors import BudgetExceeded, LedgerError, ParameterError
 from sordino.ledger import Ledger
 from sordino.privacy import Pure
 
@@ -244,3 +244,11 @@ def test_a_turn_that_somebody_holds_for_too_long_is_passed_by(tmp_path):
     with turn(tmp_path / "not there"):
         pass
     assert {file.name for file in tmp_path.iterdir()} == {"file", "file-journal"}
+
+
+def test_a_ledger_in_memory_is_asked_for_by_none_and_leaves_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParameterError, match=r"memory is asked for by None"):
+        Ledger.create(":memory:", Pure(2), reason="place")
+    Ledger.create(None, Pure(2), reason="place").close()
+    assert list(tmp_path.iterdir()) == []

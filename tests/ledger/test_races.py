@@ -47,6 +47,7 @@ def run(target, count, *arguments):
     return found
 
 
+@pytest.mark.few(1)
 def test_eight_processes_with_two_hundred_spends_each_get_exactly_the_room_for_137(location, ask):
     # 0.01 is no dyadic number: 137 of them are exactly 1.37 and not one more fits.
     with Ledger.create(location, Pure(1.37), reason="race") as ledger:

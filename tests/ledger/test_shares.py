@@ -24,8 +24,8 @@ def event(epsilon=0.5, data="households", kind="median"):
 
 @pytest.fixture
 def ledger(location):
-    with Ledger.create(location, sd.Pure(10), reason="tests") as book:
-        yield book
+    with Ledger.create(location, sd.Pure(10), reason="tests") as ledger:
+        yield ledger
 
 
 def test_a_share_counts_what_was_spent_before_it_and_refuses_beyond(ledger):
@@ -160,9 +160,9 @@ FORGED = {
 def test_a_row_written_by_hand_is_named(tmp_path, said):
     """Whoever can write the file can seal a row; what it does is found all the same."""
     place = tmp_path / "forged.ledger"
-    with Ledger.create(place, sd.Pure(10), reason="tests") as book:
-        book.declare(Declared("households", statistics=("median",)), reason="agreed")
-        book.limit(sd.Pure(2), who_asks="ana", reason="a part")
+    with Ledger.create(place, sd.Pure(10), reason="tests") as ledger:
+        ledger.declare(Declared("households", statistics=("median",)), reason="agreed")
+        ledger.limit(sd.Pure(2), who_asks="ana", reason="a part")
     with sqlite3.connect(place) as connection:
         rows = connection.execute("SELECT * FROM entries ORDER BY number").fetchall()
         last = ChainRow(*rows[-1])
@@ -182,22 +182,22 @@ def test_a_row_written_by_hand_is_named(tmp_path, said):
         columns = [getattr(row, name) for name in COLUMNS]
         connection.execute(f"INSERT INTO entries VALUES ({', '.join('?' * len(columns))})", columns)
         connection.execute("UPDATE head SET number = ?, hash = ?", (row.number, row.hash))
-    with Ledger(place) as book:
-        report = book.verify()
+    with Ledger(place) as ledger:
+        report = ledger.verify()
     assert not report.holds
     assert any(said in fault for fault in report.faults), report.faults
 
 
 def test_racing_people_keep_every_share(location):
-    with Ledger.create(location, sd.Pure(4), reason="races") as book:
+    with Ledger.create(location, sd.Pure(4), reason="races") as ledger:
         for name, ceiling in (("a", 1), ("b", 2), ("c", 3)):
-            book.limit(sd.Pure(ceiling), who_asks=name, reason="a part")
+            ledger.limit(sd.Pure(ceiling), who_asks=name, reason="a part")
         paid = []
 
         def ask(name):
             for _ in range(12):
                 try:
-                    book.spend(event(0.25), stamp=Stamp(name))
+                    ledger.spend(event(0.25), stamp=Stamp(name))
                     paid.append(name)
                 except (LimitExceeded, sd.BudgetExceeded):
                     pass
@@ -208,20 +208,20 @@ def test_racing_people_keep_every_share(location):
         assert len(paid) == 16
         assert paid.count("a") <= 4
         assert paid.count("b") <= 8
-        assert book.spent == sd.Pure(4)
-        assert book.verify().holds
+        assert ledger.spent == sd.Pure(4)
+        assert ledger.verify().holds
 
 
 def test_a_share_is_given_and_frozen_on_the_command_line(tmp_path, capsys):
     from sordino.cli import main
 
-    place = str(tmp_path / "book.ledger")
+    place = str(tmp_path / "survey.ledger")
     Ledger.create(place, sd.Pure(10), reason="tests").close()
     main(["ledger", "limit", place, "--who", "ana", "--epsilon", "2", "--reason", "a part"])
     assert "ana's questions" in capsys.readouterr().out
     main(["ledger", "limit", place, "--who", "ana", "--freeze", "--reason", "left"])
-    with Ledger(place) as book, pytest.raises(Frozen):
-        book.spend(event(), stamp=Stamp("ana"))
+    with Ledger(place) as ledger, pytest.raises(Frozen):
+        ledger.spend(event(), stamp=Stamp("ana"))
     with pytest.raises(SystemExit) as ended:
         main(["ledger", "limit", place, "--epsilon", "2", "--reason", "whose?"])
     assert ended.value.code == 2

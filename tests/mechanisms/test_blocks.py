@@ -218,6 +218,7 @@ def scaled_error(price, blocks, draws, *, aggregate="trimmed"):
     return blocks * float(np.mean(np.square(errors)))
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("price", "most"), [(Pure(1), 1.9), (Concentrated(0.5), 1.9)])
 def test_a_range_of_two_thousand_spreads_costs_little(price, most):

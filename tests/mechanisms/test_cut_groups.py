@@ -158,6 +158,7 @@ def balanced(family, wanted):
     return one
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("weight", [0.1, 1.0, 20.0])
 @pytest.mark.parametrize("name", ["pure", "concentrated"])
 def test_outcomes_have_their_law(name, weight):
@@ -165,12 +166,14 @@ def test_outcomes_have_their_law(name, weight):
     assert chi_square(family, balanced(family, weight), joint=family.plan.joint) < 5
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("group", [2, 8])
 def test_outcomes_of_few_and_of_far_rows_have_their_law(group):
     one = ends_of(columns()[group], FAMILIES["centre"].reach)
     assert chi_square(FAMILIES["centre"], one, joint=True) < 5
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_few_rows_weigh_no_more_than_their_bound(name):
     """On spread and on equal rows, near and far."""
@@ -187,6 +190,7 @@ def test_few_rows_weigh_no_more_than_their_bound(name):
             assert many.totals[0] <= bound * (1 + 1e-9)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("weight", [0.1, 1.0])
 def test_another_law_is_noticed(monkeypatch, weight):
     """Whole ranges that meet twice the weight."""
@@ -196,6 +200,7 @@ def test_another_law_is_noticed(monkeypatch, weight):
     assert chi_square(family, one, joint=True) > 5
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["pure", "concentrated"])
 def test_what_floats_leave_open_is_decided_in_balls(monkeypatch, name):
     """With a slack so wide that floats decide nothing the law stays."""

@@ -115,6 +115,7 @@ def people_with_keys(lists):
     }
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     "price", [Approx(1, Fraction(1, 1000)), ApproxConcentrated(Fraction(1, 2), Fraction(1, 1000))]
 )

@@ -98,6 +98,7 @@ def test_levels_count_the_rows_beyond(upper, spared):
             assert law.level(point) == max(beyond - spared, 0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
 def test_draws_follow_the_law_and_not_another(upper):
     rows = [1, 2, 2, 4, 6]
@@ -141,6 +142,7 @@ def test_loose_bounds_cost_little():
     assert error(False, rows, Pure(1), -50, 1050) < 2.5
 
 
+@pytest.mark.thorough
 def test_tight_bounds_are_used():
     rows = np.random.default_rng(78).uniform(size=1001)
     assert error(True, rows, Pure(1), 0, 1, tight=True) < 0.002
@@ -148,6 +150,7 @@ def test_tight_bounds_are_used():
     assert error(True, rows, Pure(1), 0, 1) < 0.003
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("count", [1001, 10_001])
 def test_an_edge_far_inside_the_bounds_is_found(count):
     """A search from both sides finds the edge of the data; uniform below the smallest row would be 0.58."""
@@ -172,6 +175,7 @@ def test_a_column_that_was_cut_is_answered_with_its_bound():
     assert error(True, rows, Pure(1), -4, 4) < 0.03
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("rows", [np.random.default_rng(86).normal(size=n) for n in (201, 1001)], ids=len)
 @pytest.mark.parametrize("strength", [1, 0.3, 0.1])
 def test_zero_in_the_middle_of_the_column_does_not_draw_the_answer(rows, strength):
@@ -212,6 +216,7 @@ def anchored(upper, price, aim=2):
     return Extreme(price=price, lattice=LATTICE, upper=upper, rows=40, search=search)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("relation", WORLDS, ids=lambda relation: relation.value)
 @pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
 @pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5)], ids=str)
@@ -277,6 +282,7 @@ def test_levels_of_an_anchor_count_missing_and_superfluous_rows(upper, aim):
             assert law.level(point) == max(ForExtreme.LEAN * missing, beyond - aim, 0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
 @pytest.mark.parametrize("groups", [1, 40])
 def test_anchored_draws_follow_the_law_and_not_another(upper, groups):
@@ -312,6 +318,7 @@ def test_anchored_draws_follow_the_law_and_not_another(upper, groups):
     assert distance(Pure(1.4)) > 103.4
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
 @pytest.mark.parametrize("anchor", [False, True])
 def test_where_rows_may_be_dropped_a_replacement_counts_as_two(upper, anchor):
@@ -354,6 +361,7 @@ def test_every_point_may_be_answered_however_many_rows_there_are(upper):
         assert (np.diff(high) >= 0).all()
 
 
+@pytest.mark.thorough
 def test_the_law_on_a_long_lattice_is_that_of_the_draws():
     rows = np.random.default_rng(83).exponential(size=1201)
     statistic = statistic_of(True, high=400, step=None)

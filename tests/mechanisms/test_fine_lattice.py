@@ -81,25 +81,25 @@ def test_heaps_are_found_as_on_a_coarse_lattice(hints, monkeypatch):
     coarse = error(Quantile("x", q=0.1, low=0, high=100, bits=BITS), heap, **hints)
     assert error(Quantile("x", q=0.1, low=0, high=100), heap, **hints) < 1.5 * coarse
     plan_quantile.cache_clear()
-    monkeypatch.setattr(ForQuantile, "FOUND", Fraction(0))
+    monkeypatch.setattr(ForQuantile, "ROUND", Fraction(0))
     assert error(Quantile("x", q=0.1, low=0, high=100), heap, **hints) > 20 * coarse
     plan_quantile.cache_clear()
 
 
 def test_that_mass_does_not_draw_answers_to_round_numbers(monkeypatch):
-    """A median next to zero, the heaviest round number, errs little more; half a per cent of all mass would show."""
+    """A median next to a round number errs little more, even of a column fifty times narrower; more mass would show."""
     rows = np.sort(np.random.default_rng(3).normal(0, 1, 10_001))
-    rows -= (rows[5000] + rows[5012]) / 2
+    rows += 50 - (rows[5000] + rows[5012]) / 2
     statistic = Median("x", low=-50, high=1050)
     given = error(statistic, rows)
     plan_quantile.cache_clear()
-    monkeypatch.setattr(ForQuantile, "FOUND", Fraction(0))
+    monkeypatch.setattr(ForQuantile, "ROUND", Fraction(0))
     free = error(statistic, rows)
     plan_quantile.cache_clear()
-    monkeypatch.setattr(ForQuantile, "FOUND", Fraction(1, 200))
+    monkeypatch.setattr(ForQuantile, "ROUND", Fraction(1, 2))
     drawn = error(statistic, rows)
     plan_quantile.cache_clear()
-    assert given < 1.1 * free
+    assert given < 1.15 * free
     assert drawn > 1.3 * free
 
 

@@ -113,6 +113,7 @@ def test_the_answer_is_drawn_from_the_same_words():
         assert parts[1].bar is not None
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("neighbors", "price"),
     [
@@ -186,6 +187,7 @@ def shares(released, noise, rows, miss):
     return share_limits(Fraction(released), noise, rows=rows, unit=Fraction(1), origin=Fraction(0), miss=miss)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("rows", "share"), [(12, 0.3), (40, 0.02), (40, 0.5)])
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3)])
 def test_shares_are_covered_as_enumerated(rows, share, scale):
@@ -234,6 +236,7 @@ def test_noise_makes_it_wider_and_ends_stay_shares():
     assert shares(-30, ONE, 100, 0.05).low == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("size", [0, 3, 60])
 def test_a_count_under_a_sampling_design_is_covered(size):
     from scipy.stats import binom

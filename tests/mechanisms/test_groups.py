@@ -81,6 +81,7 @@ def planned(magnitude=Fraction(), *, flip=False):
     return QuantilePlan(WIDE if not flip else Measure.uniform(LAST), magnitude, F(1, 16), 0, flip=flip)
 
 
+@pytest.mark.few(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("relation", [Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE])
 @pytest.mark.parametrize(

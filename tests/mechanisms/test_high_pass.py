@@ -72,6 +72,7 @@ def test_whole_parts_of_exponentials_are_geometric():
         assert abs((drawn == value).mean() - chance) < 5 * math.sqrt(chance / runs)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("rate", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("threshold", [1, 6, 30])
 def test_the_risk_is_estimated_without_bias(rate, threshold):
@@ -97,6 +98,7 @@ def test_the_threshold_that_is_found_is_near_the_best():
     assert errors[best_threshold(noisy, 1.0, 12) - 1] <= 1.02 * min(errors)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("price", [Pure(2), Concentrated(2)])
 @pytest.mark.parametrize("relation", list(Neighbors)[:2])
 def test_a_billion_cells(price, relation):

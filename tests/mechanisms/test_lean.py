@@ -79,6 +79,7 @@ def test_far_quantiles_of_loose_columns_stay_near(seed):
     )  # 2e5 with a magnitude
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("count", [201, 1001])
 @pytest.mark.parametrize("strength", [1, 0.3])
 @pytest.mark.parametrize("centre", [0, 5])

@@ -135,6 +135,7 @@ def test_an_extreme_has_no_error_bar_by_group():
     assert people.remaining == sd.Pure(9)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("statistic", "interval"), [*((one, None) for one in ASKED), *((one, 0.9) for one in BARRED)]
 )

@@ -102,6 +102,7 @@ def test_no_other_split_is_better():
         assert sum(asked.variance(margin, scaled) for margin, _ in asked.margins) >= error * (1 - 1e-9)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("sizes", "gaussian", "pure"),
     [
@@ -194,6 +195,7 @@ def asked(statistic, price, **hints):
 DATA = {"x": ["a"] * 40 + ["b"] * 7 + ["?"] * 5 + ["c"], "y": [1, 2] * 26 + [1]}
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("price", [Pure(1), Concentrated(Fraction(1, 10)), Approx(1, Fraction(1, 10**6))])
 @pytest.mark.parametrize("relation", list(Neighbors)[:2])
 @pytest.mark.parametrize("other", [False, True])

@@ -30,6 +30,7 @@ REPLACE, ADD = sd.Neighbors.REPLACE_ONE, sd.Neighbors.ADD_REMOVE_ONE
 # The law -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("anchor", "anchored"), [(0, False), (32, False), (16, True)])
 @pytest.mark.parametrize("slope", [4, 8])
 def test_the_worst_miss_over_all_columns_of_a_tiny_world(anchor, anchored, slope):
@@ -42,6 +43,7 @@ def test_the_worst_miss_over_all_columns_of_a_tiny_world(anchor, anchored, slope
     assert max(exact_miss(family, one, 0.05, narrower=0.8) for one in rows) > 0.05
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rows", [60, 300])
 @pytest.mark.parametrize("anchor", [0, 2**29])
 def test_hostile_columns_miss_rarely_and_a_fifth_narrower_is_rejected(rows, anchor):
@@ -53,6 +55,7 @@ def test_hostile_columns_miss_rarely_and_a_fifth_narrower_is_rejected(rows, anch
     assert exact_miss(family, one, 0.05, narrower=0.8) > 0.05
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("top", [40, 120])
 @pytest.mark.parametrize("place", [0, 2])
 def test_intervals_that_share_their_codes_have_the_wider_bar_of_both(top, place):
@@ -139,6 +142,7 @@ def quotient(noisy, count, counting):
     )  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("mean", "rows"), [(2.0, 60), (10.0, 60), (19.5, 400)])
 def test_a_quotient_is_covered_as_often_as_promised_and_no_more(mean, rows):
     """Fieller's set has the level of its law, wherever the mean lies; a narrower one fails."""
@@ -169,6 +173,7 @@ def test_what_a_quotient_can_be_at_most():
 # Over releases -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", [sd.Mean, sd.Sum])
 @pytest.mark.parametrize("neighbors", [REPLACE, ADD])
@@ -181,6 +186,7 @@ def test_a_few_releases_cover(kind, neighbors, hints):
         assert found >= 0.8 - 3 * math.sqrt(0.16 / 40)
 
 
+@pytest.mark.few(2)
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", [sd.Variance, sd.StandardDeviation, sd.SecondMoment])
 @pytest.mark.parametrize("neighbors", [REPLACE, ADD])
@@ -197,6 +203,7 @@ def test_a_few_releases_of_squares_cover(kind, neighbors, hints):
             assert found >= 0.8 - 3 * math.sqrt(0.16 / 40)
 
 
+@pytest.mark.thorough
 def test_squares_about_a_released_mean_are_not_those_about_the_mean():
     """A bar that takes the released mean for the mean of the rows misses too often where it is far off."""
     values = {

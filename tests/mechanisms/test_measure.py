@@ -80,6 +80,17 @@ def test_round_numbers_are_the_ones_people_write():
     assert measure.mass(200 + 411, 200 + 411) == 0
 
 
+@pytest.mark.parametrize("points", [(0, 9), (3,), (0, 1, 5, 6), (2, 8)])
+def test_gathered_mass_lies_on_the_nearest_point(points):
+    measure = Measure.blocks([(0, 3, Fraction(2)), (2, 9, Fraction(5))], last=9)
+    wanted = dict.fromkeys(points, 0)
+    for point, mass in enumerate(enumerate_mass(measure)):
+        wanted[min(points, key=lambda one: (abs(one - point), -one))] += mass
+    found = measure.gathered(points)
+    assert [found.mass(point, point) for point in points] == list(wanted.values())
+    assert found.total == measure.total
+
+
 def test_bad_measures_are_refused():
     with pytest.raises(ParameterError):
         Measure.build(starts=[1], densities=[1], points={}, last=4)

@@ -65,6 +65,7 @@ def test_the_price_is_reached_where_the_theorem_is_tight():
     assert pure > 0.7
 
 
+@pytest.mark.few(32)
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: f"{world[0]}-{len(world[1])}")
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda statistic: statistic.__name__)
 @pytest.mark.parametrize("threshold", [0, Fraction(3, 10), Fraction(1, 2), 1])

@@ -96,6 +96,7 @@ def brute(family, codes):
     return found
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("anchor", [0, 37, 100])
 @pytest.mark.parametrize("size", [0, 1, 7, 40])
 def test_charges_are_those_of_the_definition(anchor, size):
@@ -182,6 +183,7 @@ def test_the_constants_of_the_plateau_are_rounded_up(share):
     assert likely.max() <= share.likeliest <= likely.max() * 1.02
 
 
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("rows", [5, 14])
 def test_draws_follow_the_exact_chances(rows):
@@ -238,6 +240,7 @@ def test_flat_topped_noise_has_its_law(flat):
     assert distance(wrong / wrong.sum()) > 30
 
 
+@pytest.mark.few(1)
 @pytest.mark.sampled(4)
 @pytest.mark.statistical
 @pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5), Approx(1, 1e-6)], ids=lambda price: price.kind)
@@ -293,6 +296,7 @@ def awkward(size, random):
     yield "wages with top codes", np.where(wages >= cap, 3 * cap, wages)
 
 
+@pytest.mark.few(2)
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("size", "price"),

@@ -48,6 +48,7 @@ def ratio(rows, low, high, price, **fields):
     return math.sqrt(found) / (times * (high - low) ** 2 / len(rows) / price.strength)
 
 
+@pytest.mark.few(2)
 @pytest.mark.sampled(5)
 @pytest.mark.statistical
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
@@ -107,6 +108,7 @@ def test_a_mean_comes_first_where_it_is_cheap():
 # Accuracy -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("size", "price"),
     [(201, Pure(1)), (1001, Pure(0.1)), (1001, Pure(1)), (4001, Pure(1)), (1001, Concentrated(0.5))],

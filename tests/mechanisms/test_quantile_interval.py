@@ -124,6 +124,7 @@ WORLDS = [
 ]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "world",
     WORLDS,
@@ -261,6 +262,7 @@ def released(statistic, data, price, asked, draws, *, seed=1, **hints):
     ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("neighbors", [REPLACE, ADD], ids=str)
 @pytest.mark.parametrize("price", [sd.Pure(1), sd.Concentrated(0.125)], ids=repr)
 def test_real_releases_cover(neighbors, price):

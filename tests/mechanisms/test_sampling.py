@@ -79,6 +79,7 @@ def test_inverse_sensitivity_keeps_tied_values():
     assert math.exp(mechanism.law(reading).logpdf(7)) > 1 - 1e-6
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("radius", [0, 1])
 def test_piecewise_laplace_draws_its_law(radius):
     mechanism = PiecewiseLaplace(price=Pure(1), radius=radius)
@@ -101,6 +102,7 @@ def test_additive_smooth_noise_draws_its_law():
     assert stats.kstest(values, np.vectorize(law.cdf)).pvalue < 1e-3
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("price", [Pure(1), Concentrated(0.1)], ids=lambda price: price.kind)
 def test_quantiles_with_a_magnitude_step_draw_their_law(price):
     rows = np.concatenate([ROWS] * 9)
@@ -130,6 +132,7 @@ def test_permute_and_flip_on_a_lattice_draws_its_law():
     assert fits_lattice(wrong.law(reading), points, 20) < 1e-3
 
 
+@pytest.mark.thorough
 def test_several_quantiles_draw_their_joint_law():
     lattice = FiniteLattice(Fraction(0), Fraction(1), 4)
     mechanism = RecursiveQuantiles(price=Pure(4), qs=(0.25, 0.5, 0.75), lattice=lattice, dither=0)
@@ -155,6 +158,7 @@ def test_several_quantiles_draw_their_joint_law():
     assert fit(wrong) < 1e-3
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("norm", [1, 2, math.inf])
 @pytest.mark.parametrize("dimension", [1, 3])
 def test_radial_laplace_draws_its_law(norm, dimension):
@@ -190,6 +194,7 @@ def test_vectors_get_independent_noise_on_every_coordinate():
         assert abs(np.corrcoef(draws[:, 0], draws[:, 1])[0, 1]) < 0.15
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("price", [Pure(1), Concentrated(0.125)], ids=lambda price: price.kind)
 def test_selection_draws_its_law(price):
     keys = ("a", "b", "c", "d")

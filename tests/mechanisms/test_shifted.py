@@ -35,6 +35,7 @@ def family_of(statistic, rows, shift, depth=6):
     return intervals_of(statistic.read(summary).open()).shifted(shift)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("shift", [1, 2])
 @pytest.mark.parametrize(
     "statistic",

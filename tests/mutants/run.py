@@ -43,7 +43,7 @@ for name in sys.argv[1:]:
             print(problem)
             sys.exit(1)
 """
-PYTEST = [sys.executable, "-m", "pytest", "-n0", "-qx", "-pno:randomly", "-pno:cacheprovider"]
+PYTEST = [sys.executable, "-m", "pytest", "-n0", "-qx", "-pno:randomly", "-pno:cacheprovider", "-mnot slow"]
 
 
 def main() -> int:

@@ -59,6 +59,7 @@ def try_out(family, seed, count):
             assert found.guarantee == price
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_calibration_answers_or_says_why_not(name):
     try_out(FAMILIES[name], 0, 4)
@@ -81,6 +82,7 @@ def test_a_default_smoothing_is_one_that_its_family_takes(family, price):
         assert family.calibrate(price).scale > 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("family", "price", "smoothing"),
     [(sd.Gaussian, sd.Approx(Fraction("1.59914e-06"), Fraction("6.59815e-69")), "2.4721265174e-12"),
@@ -94,6 +96,7 @@ def test_what_was_slow_is_answered_within_two_seconds(family, price, smoothing):
     assert found.kept
 
 
+@pytest.mark.thorough
 def test_a_price_that_floats_take_for_nothing_is_refused_and_does_not_divide():
     with limited(5), pytest.raises(sd.Unsupported, match="smoothing must be less than"):
         sd.StudentT.calibrate(sd.Concentrated(Fraction("329.899")), smoothing=Fraction("7.57241574370297"))

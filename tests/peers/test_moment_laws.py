@@ -54,6 +54,7 @@ def average(values, low, high, epsilon, random, count):
     return top / np.maximum(1, len(values) + random.laplace(0, 1 / (epsilon / 2), count)) + middle
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("rows", "epsilon"), [(30, 1.0), (12, 0.5), (200, 0.1)])
 def test_a_quotient_has_its_law_down_to_denominators_of_one(rows, epsilon):
     random = np.random.default_rng(7)

@@ -193,6 +193,7 @@ def test_times_that_were_not_measured_are_left_as_they_were(tmp_path):
     }
 
 
+@pytest.mark.thorough
 def test_the_same_numbers_give_the_same_picture(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()

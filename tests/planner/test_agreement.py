@@ -32,7 +32,7 @@ OWN = {
 PRICES = {"mode": sd.Pure(0.03), "maximum": sd.Pure(0.25)}
 """A mode of three keys is found almost always at a price of one, and an error of zero cannot be 30 % off."""
 QUICK = {**PRICES, "vector": sd.Pure(4)}  # the number of shells of a vector falls with the price
-WITHOUT = {"function", "keys", "crosstab", "sparse-table", "means"}
+WITHOUT = {"function", "keys", "crosstab", "hierarchy", "sparse-table", "means"}
 """No generated column stands for them: a function is the caller's own, and tables are asked of keys."""
 CASES = [
     (name, relation)
@@ -71,6 +71,7 @@ def rows_of(statistic, fewer):
     return fewer.get(statistic.name, ROWS)
 
 
+@pytest.mark.few(7)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("name", "relation"), TURNS, ids=lambda v: getattr(v, "value", v))
 def test_every_statistic_has_a_plan_that_its_answers_keep(name, relation):

@@ -97,6 +97,7 @@ def test_several_columns_are_mixed_not_averaged():
     assert found.rms_error > 0.2 * found.rms  # one column decides: that is said
 
 
+@pytest.mark.thorough
 def test_the_stated_simulation_error_is_that_of_repetition():
     random = np.random.default_rng(4)
     found = [summarise(random.laplace(size=300)) for _ in range(200)]
@@ -117,6 +118,7 @@ def directions(norm, dimension, size, random):
     return points[:, 0] / np.linalg.norm(points, ord=norm, axis=1)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("norm", [1, 2, math.inf])
 @pytest.mark.parametrize("step", [2.0**-20, 1.0])
 @pytest.mark.parametrize("dimension", [1, 2, 5])

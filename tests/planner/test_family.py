@@ -54,6 +54,7 @@ def test_members_stay_in_the_range_and_have_their_form(form, low):
     assert least <= commonest <= most
 
 
+@pytest.mark.thorough
 def test_the_choice_is_named_and_explained(median):
     assert "a release takes quantile" in median.choice
     mean = plan(Mean("x", low=0, high=1), Pure(1), rows=500)

@@ -47,6 +47,7 @@ def test_a_plan_is_the_same_whenever_it_is_made(found):
     assert other.default.rms != found.default.rms
 
 
+@pytest.mark.thorough
 def test_the_text_says_what_was_assumed_and_how_to_repeat_it(found):
     text = str(found)
     assert "no private data was read" in text
@@ -78,6 +79,7 @@ def test_a_price_that_grows_and_rows_that_grow_make_the_error_smaller():
     assert errors == sorted(errors, reverse=True)
 
 
+@pytest.mark.thorough
 def test_known_errors_are_found():
     count = plan(sd.Count("x"), sd.Pure(0.01), rows=50, tables=1).default
     assert count.rms == pytest.approx(math.sqrt(2) / 0.01, rel=1e-3)
@@ -123,6 +125,7 @@ def test_several_answers_are_simulated_and_say_so():
     assert both.default.rms > 0
 
 
+@pytest.mark.thorough
 def test_add_remove_and_dropped_rows_have_plans_too():
     for statistic in (
         sd.Median("x", neighbors=sd.Neighbors.ADD_REMOVE_ONE, **BOUNDS),
@@ -134,6 +137,7 @@ def test_add_remove_and_dropped_rows_have_plans_too():
         assert found.default.rms > 0.4 * plain.default.rms
 
 
+@pytest.mark.thorough
 def test_an_error_bar_is_planned_with_its_price():
     trimmed = sd.TrimmedMean("x", trim=0.1, **BOUNDS)
     barred = plan(trimmed, sd.Pure(1), rows=500, tables=2, interval=0.95)
@@ -200,6 +204,7 @@ def test_errors_that_nothing_gives_are_refused():
         sd.needed_price(sd.Count("x"), error=1, rows=9, like=sd.Approx(1, 1e-6))
 
 
+@pytest.mark.thorough
 def test_pictures_show_the_default_and_a_fixed_scale(found):
     names = shown_names(found)
     assert names[0] == "quantile"
@@ -216,6 +221,7 @@ def test_pictures_show_the_default_and_a_fixed_scale(found):
     assert len(left.lines) >= 3
 
 
+@pytest.mark.thorough
 def test_curves_fall_with_the_price():
     curves = error_curves(plan(sd.TrimmedMean("x", trim=0.1, **BOUNDS), sd.Pure(1), rows=300, tables=1))
     for prices, errors in curves.values():

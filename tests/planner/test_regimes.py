@@ -84,6 +84,7 @@ INSIDE = {
 }  # go by the name of what answers
 
 
+@pytest.mark.few(7)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("statistic", "price", "relation", "rows", "shape", "hints", "name"),
@@ -106,6 +107,7 @@ def test_every_default_mechanism_has_a_regime():
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_a_session_has_the_errors_of_its_plan():
     option = plan(MEDIAN, PURE, rows=400, tables=60, only_default=True).default

@@ -62,6 +62,7 @@ def test_add_remove_is_set_beside_replace_one():
         add_remove_cost(sd.Edges(vertices=9), sd.Pure(1), rows=9)
 
 
+@pytest.mark.thorough
 def test_sweeps_are_drawn_and_asked_on_the_command_line(capsys, tmp_path):
     base = "plan trimmed-mean --trim 0.1 --low 0 --high 1000 --epsilon 1 --rows 200 --tables 1"
     for option, words in (

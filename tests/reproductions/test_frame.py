@@ -127,6 +127,7 @@ def test_names_are_unique_and_carry_the_paper():
     assert len(chosen("all")) == len(found)
 
 
+@pytest.mark.thorough
 def test_command_line(tmp_path):
     from sordino.cli import program
 

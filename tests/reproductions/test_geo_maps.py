@@ -30,6 +30,8 @@ from sordino.geo import KernelDensity, Reference
 from sordino.geo.baseline import expected_bias
 from sordino.privacy import Geo
 
+pytestmark = pytest.mark.thorough
+
 # Distance: M0, M1, M3 and PolyPlace at the local bound, of 200,000 people, h = w, 12 x 12 places of the generated city
 STORED = {
     500: (2.12e-8, 7.64e-8, 1.900e-8, 1.996e-9),

@@ -60,6 +60,7 @@ def test_concentrated_lines_have_the_stored_numbers(result, rho, smoothing):
         assert found == INF or found != pytest.approx(1.02 * stored, rel=5e-3), name  # a planted two percent
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rho", "smoothing"), COARSE)
 def test_lines_stored_for_coarse_shapes_are_a_little_better(result, rho, smoothing):
     names = ("Student t, certified", "PolyPlace, certified")

@@ -26,6 +26,8 @@ from sordino.mechanisms.nested.intervals import Interpolation, Intervals
 from sordino.mechanisms.nested.nested import intervals_of
 from sordino.privacy import Pure
 
+pytestmark = pytest.mark.thorough
+
 LINEAR = Interpolation.linear()
 
 

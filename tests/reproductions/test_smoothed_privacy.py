@@ -62,6 +62,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_figure_two_right_is_within_its_simulation_error_and_a_planted_change_is_not():
     result = experiments()["liu-2023-figure-2-right"].run("smoke")

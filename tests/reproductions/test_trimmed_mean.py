@@ -11,6 +11,8 @@ from reproductions.excess_variance import HIGH, LOW, smooth_squares, trimming_co
 from reproductions.noise_lines import LIMIT, PRINTED, printed_gaussian, variances
 from reproductions.trimmed_mean import trimmed_means
 
+pytestmark = pytest.mark.thorough
+
 
 def smooth_bound(column, trimmed, t):
     """Prop. 40 of Bun and Steinke 2019 as it stands: max over k of e^(-kt) max over l of x_(n-m+1+k-l) - x_(m+1-l)."""

@@ -167,6 +167,7 @@ def test_nothing_found_is_said_so():
     assert "Nothing is listed" in str(session.release(sd.Keys("x"), PRICE))
 
 
+@pytest.mark.thorough
 def test_a_plan_says_what_to_expect_without_data():
     plan = sd.plan(sd.Keys("town"), sd.Approx(1, 1e-6), neighbors="add-remove-one")
     assert plan.lines == (("shown at least half the time, from on", 14),)

@@ -97,12 +97,93 @@ REFUSED = {
 }
 
 
+@pytest.fixture(scope="module")
+def everywhere(tmp_path_factory):
+    """The same table in every kind of source that is read here."""
+    import duckdb
+    import pandas as pd
+    import polars as pl
+
+    folder = tmp_path_factory.mktemp("keys")
+    frame = pl.DataFrame(PEOPLE)
+    frame.write_parquet(folder / "people.parquet")
+    frame.write_csv(folder / "people.csv")
+    connection = duckdb.connect()
+    connection.register("people", frame.to_arrow())
+    sources = {
+        "memory": PEOPLE, "csv": str(folder / "people.csv"), "parquet": str(folder / "people.parquet"), "polars": frame,
+        "lazy polars": frame.lazy(), "pandas": pd.DataFrame(PEOPLE), "duckdb": connection.table("people"),
+    }  # fmt: skip
+    yield {
+        name: sd.open(one, budget=sd.Approx(100, 1e-3), neighbors="add-remove-one")
+        for name, one in sources.items()
+    }
+    connection.close()
+
+
+IN_TEXT = ("texts for numbers", "a mapping of numbers")
+"""In a CSV file every column holds texts: none of them is one of these keys, and the counts are near 0."""
+
+
 @pytest.mark.parametrize("case", REFUSED)
-def test_bad_keys_are_refused_before_the_debit(people, case):
-    with pytest.raises(sd.SordinoError, match=r"key|group|column|divisor"):
-        people.release_by(*REFUSED[case], sd.Count("age"), sd.Pure(1))
-    assert people.history == ()
-    assert people.remaining == sd.Pure(100_000)
+def test_bad_keys_are_refused_before_the_debit_by_every_source(everywhere, case):
+    for name, people in everywhere.items():
+        if name == "csv" and case in IN_TEXT:
+            continue
+        with pytest.raises(sd.SordinoError, match=r"key|group|column|divisor") as refused:
+            people.release_by(*REFUSED[case], sd.Count("age"), sd.Pure(1))
+        assert "Traceback" not in str(refused.value)
+        assert people.history == ()
+
+
+UNKNOWN = {
+    "a pure price": ("region", {}, sd.Pure(1), "delta"),
+    "a concentrated price": ("region", {}, sd.Concentrated(1), "delta"),
+    "no delta": ("region", {}, sd.Approx(1, 0), "delta"),
+    "nowhere": ("town", {}, None, "column"),
+    "a quotient": ("(age / (age - age))", {}, None, "column"),
+    "a filter in the wrong place": ("region", {"where": "age < 40"}, None, "where"),
+    "a slip": ("region", {"tigth": True}, None, "tigth"),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_bad_discoveries_are_refused_by_every_source(everywhere, case):
+    """Whether keys come with their counts or a statistic is asked of each."""
+    column, options, price, words = UNKNOWN[case]
+    for people in everywhere.values():
+        for statistic in (sd.Count("age"), sd.Mean("age", low=0, high=100)):
+            with pytest.raises(sd.SordinoError, match=words):
+                people.release_by(column, sd.discover(), statistic, price or sd.Approx(1, 1e-6), **options)
+        assert people.history == ()
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        (["north", "north"], "'north' is there twice"), (["north", 1], "some are numbers"), ([], "There is none"),
+        ([None], "missing"), ([float("nan")], "missing"), ([1.5], "a float"), ([True], "a bool"),
+        ([np.array([1, 2])], "a ndarray"), ("north", "no list"),
+    ],
+)  # fmt: skip
+def test_a_refusal_says_what_is_wrong(people, keys, words):
+    with pytest.raises(ParameterError, match=words):
+        people.release_by("region", keys, sd.Count("age"), sd.Pure(1))
+
+
+def test_whole_numbers_find_texts_that_read_as_them(tmp_path):
+    """The stated rule, in every source alike; a text finds itself alone."""
+    import pandas as pd
+    import polars as pl
+
+    frame = pl.DataFrame({"k": ["1", "01", " 1", "2", "x"], "age": [1, 2, 3, 4, 5]})
+    frame.write_csv(tmp_path / "k.csv")
+    frame.write_parquet(tmp_path / "k.parquet")
+    files = [str(tmp_path / "k.csv"), str(tmp_path / "k.parquet")]
+    for source in (*files, frame, frame.lazy(), pd.DataFrame(frame.to_dict(as_series=False))):
+        people = sd.open(source, budget=sd.Pure(1e6), neighbors="add-remove-one")
+        assert people.release_by("k", [1, 2], sd.Count("age"), sd.Pure(1000)).value == (3, 1)
+        assert people.release_by("k", ["1", "2"], sd.Count("age"), sd.Pure(1000)).value == (1, 1)
 
 
 def test_a_million_groups_are_named_and_one_more_is_not():

@@ -102,6 +102,7 @@ def look(page, tmp_path, *options):
     return done.stdout.decode()
 
 
+@pytest.mark.few(1)
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_runs_over_the_edge_of_a_screen(page, tmp_path, width):

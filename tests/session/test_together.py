@@ -15,9 +15,9 @@ MEDIAN = sd.Median("age", low=0, high=100)
 
 @pytest.fixture
 def people(tmp_path):
-    with Ledger.create(tmp_path / "people.ledger", sd.Pure(2), reason="a test") as book:
-        book.limit(sd.Pure(0.5), who_asks="ben", reason="a part")
-        yield sd.open({"age": list(range(90))}, ledger=book, data_name="people")
+    with Ledger.create(tmp_path / "people.ledger", sd.Pure(2), reason="a test") as ledger:
+        ledger.limit(sd.Pure(0.5), who_asks="ben", reason="a part")
+        yield sd.open({"age": list(range(90))}, ledger=ledger, data_name="people")
 
 
 def job(people, name, epsilon, token=None, statistic=MEDIAN):
@@ -31,13 +31,13 @@ def test_each_is_paid_or_refused_on_its_own(people):
     assert isinstance(share, LimitExceeded)
     assert type(over) is sd.BudgetExceeded
     assert (first.guarantee, second.guarantee) == (sd.Pure(1), sd.Pure(0.5))
-    book = people.ledger
-    assert (book.spent, book.releases, book.verify().holds) == (sd.Pure(1.5), 2, True)
-    assert [(entry.who["user"], entry.who["purpose"]) for entry in book.entries()] == [
+    ledger = people.ledger
+    assert (ledger.spent, ledger.releases, ledger.verify().holds) == (sd.Pure(1.5), 2, True)
+    assert [(entry.who["user"], entry.who["purpose"]) for entry in ledger.entries()] == [
         ("ana", "for ana"),
         ("ben", "for ben"),
     ]
-    assert [entry.release for entry in book.entries()] == [
+    assert [entry.release for entry in ledger.entries()] == [
         json.loads(made.to_json()) for made in (first, second)
     ]
 

@@ -92,6 +92,7 @@ def test_many_types_are_certified_above_every_mix(types):
     assert math.exp(log_certificate_many(60, 2, 1.5, np.array([[0.4, 0.3, 0.3]]))) >= small
 
 
+@pytest.mark.thorough
 def test_a_nation_is_certified_at_once():
     two = smoothed.sampling(size=160_000_000, electorates=[0.94467, 0.228571], held_back=0.002)
     leak = two.delta(epsilon=0.04)
@@ -164,6 +165,7 @@ def test_sixteen_releases_of_a_nation():
     assert vote.log_delta - vote.log_lower < 0.05
 
 
+@pytest.mark.thorough
 def test_many_releases_are_bracketed_closely_and_above_one_release():
     tally = smoothed.sampling(records=[600, 600, 90], held_back=0.2)
     once, twice = tally.delta(epsilon=1.0), tally.repeat(2, epsilon=1.0)

@@ -127,6 +127,7 @@ def test_record_wise_pre_processing_is_safe_and_other_is_not():
     assert smoothed.sampling(records=[0, 1_000], published=1_000).delta(epsilon=1.0).delta == 1.0
 
 
+@pytest.mark.thorough
 def test_composition_adds_up_and_is_beaten_by_the_exact_figure():
     rng = np.random.default_rng(4)
     for _ in range(15):

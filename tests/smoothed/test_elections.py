@@ -85,6 +85,7 @@ def test_up_to_ten_thousand_voters_delta_is_the_same_at_every_epsilon():
         assert point.log_delta == pytest.approx(lost * math.log1p(-share), abs=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_figure_two_right_falls_with_the_square_root_of_n():
     points = elections.figure_two_right(sizes=(64, 256, 625, 1600), epsilons=(1.0,), samples=6)
@@ -96,6 +97,7 @@ def test_figure_two_right_falls_with_the_square_root_of_n():
     assert root > 0.99 > plain
 
 
+@pytest.mark.thorough
 def test_every_picture_is_drawn_with_its_worst_case(tmp_path, example_county):
     pytest.importorskip("matplotlib")
     from sordino import smoothed

@@ -230,6 +230,7 @@ def exact_on_the_grid(n, rate, least, epsilon):
     return model.delta(epsilon=epsilon).log_delta
 
 
+@pytest.mark.thorough
 def test_remark_eight_planted_as_a_bound_is_caught_at_small_sampling_rates():
     broken = [
         case
@@ -246,6 +247,7 @@ def test_remark_eight_planted_as_a_bound_is_caught_at_small_sampling_rates():
     assert claimed == pytest.approx(-18.1, abs=0.1)
 
 
+@pytest.mark.thorough
 def test_the_corrected_bound_holds_on_the_same_grid():
     for n, rate, least, epsilon in grid_of_remark_eight():
         bound = corrected_remark_eight(records=n, published=rate, least=least, types=2, epsilon=epsilon)

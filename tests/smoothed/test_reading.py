@@ -62,6 +62,7 @@ def test_a_hidden_count_is_read_as_declared(write):
     assert read_precincts(write(total), suppressed="unknown").cells["01"]["C"] == (0, 30)
 
 
+@pytest.mark.thorough
 @settings(max_examples=25)
 @given(
     st.lists(st.tuples(*[st.tuples(st.integers(0, 6), st.integers(0, 3))] * 2), min_size=1, max_size=3),
@@ -89,6 +90,7 @@ def test_hidden_counts_are_bounded_by_every_table_they_may_be(rows, epsilon, how
     assert [p.log_delta for p in report.precincts] == pytest.approx(exact)
 
 
+@pytest.mark.thorough
 def test_more_ballots_elsewhere_hide_less_and_more_held_back_hides_more():
     # the two facts behind hidden counts, on all small worlds
     for counts in ((3, 1), (2, 2), (4, 3), (1, 5)):
@@ -222,6 +224,7 @@ def test_the_hints_lead_on(write):
         read_precincts(write("precinct,Müller,B\n01,600,400\n", encoding="latin-1"))
 
 
+@pytest.mark.thorough
 def test_the_real_tables_are_read_and_answered_at_once(elections_folder):
     states = read_precincts(elections_folder / "us_president_2020_states.csv")
     assert (len(states), states.categories, states.key) == (56, ("dem", "rep"), ("unit",))
@@ -243,6 +246,7 @@ def test_the_real_tables_are_read_and_answered_at_once(elections_folder):
     assert "sordino release categories" in result.output
 
 
+@pytest.mark.thorough
 def test_advice_is_checked_by_its_own_verdict(example_county):
     read = read_precincts(example_county)
     for delta in (1e-3, 0.03, 0.2):

@@ -54,6 +54,7 @@ def interlocked(one, other, depth):
 ROWS = st.lists(st.integers(0, 40), min_size=1, max_size=45)
 
 
+@pytest.mark.few(43)
 @pytest.mark.parametrize("statistic", list(descriptions()))
 @given(rows=ROWS, place=st.integers(0, 44), new=st.integers(0, 40), depth=st.sampled_from([0, 1, 3, 12]))
 @settings(max_examples=12, deadline=None)

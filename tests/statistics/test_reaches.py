@@ -35,6 +35,7 @@ def summaries(statistic, depth, datasets):
     return [Memory({"x": np.array(rows)}).summary(request)[0] for rows in datasets]
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(
     ("relation", "missing"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import datetime as dt
 import functools
@@ -17,9 +18,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import strategies as st
 
-from sordino.data import open_source
+from sordino.data import open_source, records, text_file
 from sordino.testing import row_questions
 from sordino.testing.row_questions import CONDITIONS, GRIDS, HOSTILE
 
@@ -171,11 +173,22 @@ class Family:
         far: Whether it hands out no rows and reads no text as numbers.
         row: The column that orders the rows of a unit.
         takes: Which values can be put into it at all.
+        around: What everything about it happens in.
     """
 
-    def __init__(self, make, *, objects=False, texts=False, far=False, row="n", takes=lambda value: True):
+    def __init__(
+        self,
+        make,
+        *,
+        objects=False,
+        texts=False,
+        far=False,
+        row="n",
+        takes=lambda value: True,
+        around=contextlib.nullcontext,
+    ):
         self.make, self.objects, self.texts, self.far, self.row = make, objects, texts, far, row
-        self.takes = takes
+        self.takes, self.around = takes, around
 
     def questions(self):
         """Every question by its name; all sources are asked the same, and may refuse."""
@@ -191,7 +204,8 @@ class Family:
     def ask(self, data, questions):
         """What questions see: counted answers, or a refusal, and whatever is printed on the way."""
         opened = functools.cache(functools.partial(self._opened, data))
-        return {question: row_questions.heard(opened, question, self.row) for question in questions}
+        with self.around():
+            return {question: row_questions.heard(opened, question, self.row) for question in questions}
 
     def _opened(self, data, unit=None, row=None):
         declared = () if self.far else ("t", "d") if self.objects else ("t", "v")
@@ -300,6 +314,15 @@ def _one_line(value):
     return not (isinstance(value, str) and any(sign in value for sign in '\0\r\n"'))
 
 
+@contextlib.contextmanager
+def long_files(block=64):
+    """Every CSV file is a long one, which is read in stretches of few bytes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_file, "LONG", -1)
+        patch.setattr(records, "BLOCK", block)
+        yield
+
+
 FAMILIES = {
     "lists": Family(mapping, objects=True),
     "object arrays": Family(object_arrays, objects=True),
@@ -314,5 +337,6 @@ FAMILIES = {
     "duckdb": Family(lambda columns, _: duckdb.connect().from_arrow(arrow(columns))),
     "parquet": Family(parquet),
     "csv": Family(csv_file, texts=True, row=None, takes=_one_line),
+    "csv, long": Family(csv_file, texts=True, row=None, takes=_one_line, around=long_files),
     "csv.gz": Family(functools.partial(csv_file, ending="csv.gz"), texts=True, row=None, takes=_one_line),
 }

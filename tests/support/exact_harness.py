@@ -37,6 +37,12 @@ class Scripted(Bits):
             return self._script.pop(0)
         return int(self._generator.integers(-(2**63), 2**63, dtype=np.int64))
 
+    def _few(self, count):
+        return [self.word() for _ in range(count)]
+
+    def below_each(self, bounds):
+        return [self.below(bound) for bound in bounds]
+
     def words(self, count):
         self.served += count
         head = self._script[:count]

@@ -17,11 +17,13 @@ from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.mechanisms.quantile.recursive_quantiles import RecursiveQuantiles
+from sordino.mechanisms.table.levels import LevelNoise
 from sordino.mechanisms.table.margins import Margins
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
 from sordino.privacy import Approx, Neighbors, Pure
 from sordino.statistics.crosstab import Crosstab
+from sordino.statistics.hierarchy import Hierarchy
 from sordino.testing.worlds import World, drops
 
 SMOOTH = Additive(calibration=PolyPlace.calibrate(Pure(1), smoothing=Fraction(1, 4)))
@@ -57,7 +59,7 @@ def options(statistic, field):
         "blocks": [2],
     }
     if field.name == "amounts":
-        return _amounts(statistic)
+        return _amounts(statistic) if "Axes" in field.type else _levels(statistic)
     if field.name == "point" and field.type == "Mechanism":
         mean = {"rows": 3, "low": low, "high": high, "step": getattr(statistic, "step", None)}
         return [PlainOrCut(price=Pure(1), neighbors=statistic.neighbors, tight=True, **mean)]
@@ -73,6 +75,13 @@ def _amounts(statistic):
     table = Crosstab(("x",), levels=((1, 2),), neighbors=Neighbors.ADD_REMOVE_ONE)
     tables_ = (statistic, table) if isinstance(statistic, Crosstab) else (table,)
     return [next(iter(Margins.offers(one, Pure(1), Hints()))).amounts for one in tables_]
+
+
+def _levels(statistic):
+    """Noise for the levels of a hierarchy: its own, and of another one."""
+    other = Hierarchy(("x",), leaves=(1, 2), neighbors=Neighbors.ADD_REMOVE_ONE)
+    both = (statistic, other) if isinstance(statistic, Hierarchy) else (other,)
+    return [next(iter(LevelNoise.offers(one, Pure(1), Hints()))).amounts for one in both]
 
 
 def _lattice(grid):

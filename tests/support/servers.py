@@ -1,10 +1,11 @@
-"""A PostgreSQL server that the tests start themselves, in a temporary folder and on a socket only."""
+"""Servers that the tests start themselves: PostgreSQL in a temporary folder and on a socket only, local Spark."""
 
 import contextlib
 import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -68,3 +69,23 @@ def postgres_server():
     finally:
         run(place / "pg_ctl", "-D", data, "-m", "immediate", "stop")
         shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def spark_session():
+    """Spark in local mode, whose workers run this very Python; the small tables of the tests are one task each."""
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'sordino[spark]'")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("PYSPARK_PYTHON", sys.executable)
+    given = {
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
+    session = sql.SparkSession.builder.master("local[1]").config(map=given).getOrCreate()
+    yield session
+    session.stop()
+    patch.undo()

@@ -131,9 +131,9 @@ def organisation(folder, *, ledger=None, desk=None, budget=5, rates=1000, **rule
     from sordino.web.desk import Desk
 
     write_households(folder)
-    place = ledger or str(folder / "book.ledger")
+    place = ledger or str(folder / "survey.ledger")
     dataset = Dataset(
-        name="households", data="households.csv", ledger=ledger or "book.ledger", answer_after=0.02,
+        name="households", data="households.csv", ledger=ledger or "survey.ledger", answer_after=0.02,
         columns={"income": ColumnDescription(low=0, high=200000), "region": ColumnDescription(keys=("north", "south"))},
         **rules,
     )  # fmt: skip
@@ -184,9 +184,9 @@ PUT = {"kind": "median", "column": "income", "low": 0, "high": 200000}
 """A question as a program puts it."""
 
 
-def book_of(office):
-    (book,) = office.ledgers().values()
-    return book
+def named_ledger(office):
+    (ledger,) = office.ledgers().values()
+    return ledger
 
 
 def api(

@@ -22,7 +22,7 @@ from tests.support.web import (
     Member,
     Walker,
     api,
-    book_of,
+    named_ledger,
     organisation,
     put,
     seal_of,
@@ -105,14 +105,14 @@ def test_two_workers_and_one_token_are_one_debit_and_one_answer(tmp_path):
     assert {answer.status_code for answer in found} <= {201, 202, 429}
     assert [answer.json() for answer in found if answer.status_code == 201] != []
     assert all(answer.json() == final.json() for answer in found if answer.status_code == 201)
-    assert (book_of(first).releases, book_of(first).spent) == (1, sd.Pure(0.5))
+    assert (named_ledger(first).releases, named_ledger(first).spent) == (1, sd.Pure(0.5))
     # By page: the draft of one worker is pressed at the other.
     here, there = Member(first, "ana"), Member(second, "ana")
     there.cookies = here.cookies
     address, check = here.draft()
     answers = [one.submit(f"{address}/release", seal=seal_of(check)) for one in (there, here, there)]
-    assert {answer.url.path for answer in answers} == {"/ledger/book/releases/2"}
-    assert book_of(second).releases == 2
+    assert {answer.url.path for answer in answers} == {"/ledger/survey/releases/2"}
+    assert named_ledger(second).releases == 2
     for office in (first, second):
         office.close()
 
@@ -171,10 +171,10 @@ def test_pages_reports_and_cards_are_well_formed(tmp_path):
     jsonschema.validate(card, SCHEMA)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(card | {"epsilon": "three"}, SCHEMA)
-    with Ledger.create(None, sd.Approx(1, 1e-6), reason="x") as book:
+    with Ledger.create(None, sd.Approx(1, 1e-6), reason="x") as ledger:
         from sordino.session.card import card as card_of
 
-        jsonschema.validate(card_of(book), SCHEMA)
+        jsonschema.validate(card_of(ledger), SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -205,6 +205,7 @@ def test_hostile_names_are_text_in_notebooks_scripts_and_tables(tmp_path, name):
     assert json.loads(files["json"])["event"]["statistic"]["column"] == name
 
 
+@pytest.mark.thorough
 def test_a_plan_that_nobody_waits_for_is_given_up_for_the_next():
     """The owner's older question is dropped; the newer one is answered although the older would take for ever."""
     worker = PlanWorker()

@@ -26,8 +26,8 @@ def page(tmp_path):
 
 
 def spent(page):
-    (book,) = page.office.ledgers().values()
-    return book.spent
+    (ledger,) = page.office.ledgers().values()
+    return ledger.spent
 
 
 def test_pages_without_data_say_what_to_do(tmp_path):
@@ -44,8 +44,8 @@ def test_a_description_is_kept_as_a_file_and_begins_the_ledger(page):
     assert answer.url.path == "/ask"
     made = page.office.dataset("households")
     assert (made.describe("income").high, made.describe("region").keys) == (200000, ("north", "south"))
-    (book,) = page.office.ledgers().values()
-    assert book.budget == sd.Pure(3)
+    (ledger,) = page.office.ledgers().values()
+    assert ledger.budget == sd.Pure(3)
     assert page.get(f"/data/{next(iter(page.office.files()))}").text.count("200000") == 1
 
 
@@ -317,8 +317,8 @@ def test_a_restart_keeps_drafts_and_answers_what_was_paid(tmp_path):
     dataset = first.office.dataset("households")
     _, question = ask.Inquiry.from_dict(kept["asked"]).of(first.office.session(dataset))
     first.office.desk.mark(kept["token"], "paying")
-    with Ledger(dataset.ledger) as book:
-        book.spend(
+    with Ledger(dataset.ledger) as ledger:
+        ledger.spend(
             question.event, releasing.ledger_token(first.office, kept)
         )  # stopped right after the debit
     second = Walker(Office(tmp_path, Desk(tmp_path / "desk.db")))
@@ -328,5 +328,5 @@ def test_a_restart_keeps_drafts_and_answers_what_was_paid(tmp_path):
             time.sleep(0.1)
             answer = second.get(address)
         assert "/releases/1" in answer.url.path
-    with Ledger(dataset.ledger) as book:
-        assert (book.releases, book.verify().holds) == (1, True)
+    with Ledger(dataset.ledger) as ledger:
+        assert (ledger.releases, ledger.verify().holds) == (1, True)

@@ -121,11 +121,11 @@ def test_a_budget_is_shared_among_several_questions(released):
 
 def test_the_back_button_a_reload_and_two_tabs_pay_nothing_again(released):
     page, office = released, released.office
-    (book,) = office.ledgers().values()
+    (ledger,) = office.ledgers().values()
     page.goto(f"{page.address}/ask?data=households&column=income&epsilon=0.25")
     page.click("text=Look at the cost")
     page.wait_for_selector("text=Release and spend 0.25")
-    draft, before = page.url, book.releases
+    draft, before = page.url, ledger.releases
     other = page.context.new_page()
     other.goto(draft)
     page.dblclick("text=Release and spend 0.25")
@@ -135,11 +135,11 @@ def test_the_back_button_a_reload_and_two_tabs_pay_nothing_again(released):
     page.reload()
     page.wait_for_url("**/releases/*")
     assert page.url == answer
-    assert book.releases == before + 1
+    assert ledger.releases == before + 1
     other.click("text=Release and spend 0.25")
     other.wait_for_url("**/releases/*")
     assert other.url == answer
-    assert book.releases == before + 1
+    assert ledger.releases == before + 1
 
 
 def test_a_question_by_keyboard_alone(released):
@@ -184,6 +184,7 @@ def test_everything_works_without_javascript(newcomer, come):
 VIEWS = ((360, "light"), (1280, "dark"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_pages_and_states_fit_a_phone_and_a_reader(released, turn):
     """No page scrolls sideways at 360 pixels, and axe finds nothing: narrow and light, wide and dark, in turns."""

@@ -14,7 +14,7 @@ from sordino.session import Session
 from sordino.session.release import Release
 from sordino.web.accounts import Accounts
 from sordino.web.signin import SignIn
-from tests.support.web import PUT, Member, api, book_of, organisation, put, running
+from tests.support.web import PUT, Member, api, named_ledger, organisation, put, running
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_a_token_is_one_question_and_nobody_meets_anothers(office):
     assert put(ana, "token-0001", price=sd.Pure(1).to_dict()).status_code == 409
     assert ben.get("/api/v1/datasets/households/releases/token-0001").status_code == 404
     assert put(ben, "token-0001").json() != first.json()
-    assert book_of(office).releases == 2
+    assert named_ledger(office).releases == 2
 
 
 def test_rates_are_429_with_a_time(office):
@@ -42,7 +42,7 @@ def test_rates_are_429_with_a_time(office):
     assert codes == [201, 201, 429, 429]
     assert put(ana, "token-0000").status_code == 201  # asking again is free
     assert put(ana, "token-0009").headers["retry-after"]
-    assert book_of(office).releases == 2
+    assert named_ledger(office).releases == 2
 
 
 def test_the_interface_is_described(office):
@@ -90,12 +90,12 @@ def test_officers_and_owners_decide_by_the_interface_as_by_the_page(office):
     assert proposed.status_code == 202
     decision = f"/api/v1/requests/{proposed.json()['request']}/decision"
     assert owen.post(decision, json={"decision": "approve"}).status_code == 403
-    assert book_of(office).budget == sd.Pure(5)
+    assert named_ledger(office).budget == sd.Pure(5)
     (listed,) = olga.get("/api/v1/requests").json()["requests"]
     assert (listed["state"], listed["person"]) == ("waiting", "owen")
     assert olga.post(decision, json={"decision": "approve"}).json() == {"state": "approved"}
-    assert book_of(office).budget == sd.Pure(9)
-    assert book_of(office).verify().holds
+    assert named_ledger(office).budget == sd.Pure(9)
+    assert named_ledger(office).verify().holds
     for wrong in ({"ceiling": {"kind": "?"}}, {"person": "x" * 999, **share}, [], "x"):
         assert olga.post(f"{base}/limits", json=wrong).status_code in (200, 422)
 
@@ -158,7 +158,7 @@ def test_a_remote_session_has_the_laws_of_a_session(there, office):
         there.release(sd.Count("nothing"), sd.Pure(0.5))
     with pytest.raises(sd.ParameterError, match="stay here"):
         there.release(median, sd.Pure(0.5), mechanism=object())
-    assert book_of(office).spent == sd.Pure(1)
+    assert named_ledger(office).spent == sd.Pure(1)
 
 
 def test_a_remote_session_has_the_methods_of_a_session_and_they_take_the_same():
@@ -186,8 +186,8 @@ def test_batches_combinations_discovery_and_reports_go_over_the_line(there, offi
     assert list(listed.groups) == [("north", 30), ("south", 40)]
     officer = Member(office, "olga")
     for number in (1, 2, 3):  # what is asked in Python alone has its page all the same
-        assert officer.get(f"/ledger/book/releases/{number}").status_code == 200
-        compile(officer.get(f"/ledger/book/releases/{number}.py").text, "script", "exec")
+        assert officer.get(f"/ledger/survey/releases/{number}").status_code == 200
+        compile(officer.get(f"/ledger/survey/releases/{number}.py").text, "script", "exec")
     with pytest.raises(sd.SordinoError, match="delta"):
         there.release_by("region", sd.discover(), sd.Count("income"), sd.Pure(0.5))
     with pytest.raises(sd.SordinoError, match="may not"):
@@ -199,7 +199,7 @@ def test_batches_combinations_discovery_and_reports_go_over_the_line(there, offi
         .report(tmp_path / "report.html", title="Ours")
     )
     assert "Ours" in page.read_text()
-    assert book_of(office).spent == sd.Pure(1.75)
+    assert named_ledger(office).spent == sd.Pure(1.75)
 
 
 def test_waiting_is_an_answer(tmp_path):
@@ -215,8 +215,8 @@ def test_waiting_is_an_answer(tmp_path):
         (request,) = office.desk.run("SELECT token FROM requests").fetchone()
         threading.Timer(0.2, officer.decide, (request, "approve")).start()
         assert waiting.wait(20).guarantee == sd.Pure(0.5)
-    with Ledger(tmp_path / "book.ledger") as book:
-        assert (book.releases, book.verify().holds) == (1, True)
+    with Ledger(tmp_path / "survey.ledger") as ledger:
+        assert (ledger.releases, ledger.verify().holds) == (1, True)
 
 
 def test_a_line_cut_at_any_byte_leads_to_one_debit_and_one_answer(there, office):
@@ -269,7 +269,7 @@ def test_a_line_cut_at_any_byte_leads_to_one_debit_and_one_answer(there, office)
             continue
     relay.close()
     assert isinstance(answer, Release)
-    assert book_of(office).releases == 1
+    assert named_ledger(office).releases == 1
     assert there.release(sd.Median("income", low=0, high=200000), sd.Pure(0.5), token="cut-line-1") == answer
 
 

@@ -156,11 +156,11 @@ def test_fifty_analysts_and_two_workers_exceed_nothing(shared, begin):
     folder, ledger, desk, kind = shared
     office = organisation(folder, ledger=ledger, desk=desk, budget=1000, rates=10**6)
     made = random.Random(5)
-    book = next(iter(office.ledgers().values()))
+    ledger = next(iter(office.ledgers().values()))
     tokens = analysts(office, 50)
     shares = {name: made.choice([2, *[100] * 9]) for name, _ in tokens}  # one in ten runs out
     for name, most in shares.items():
-        book.limit(sd.Pure(most), who_asks=name, reason="load")
+        ledger.limit(sd.Pure(most), who_asks=name, reason="load")
     workers = begin(folder, desk, 2)
     offered(workers, tokens, 19, 3)  # every thread opens its connections
     before = workers.cpu()
@@ -177,11 +177,11 @@ def test_fifty_analysts_and_two_workers_exceed_nothing(shared, begin):
     }  # fmt: skip
     print(json.dumps(found))
     paid = Counter(name for status, _, name in (*calm, *rush) if status == 201)
-    assert book.verify().holds
-    assert book.releases >= paid.total()  # an answer may be on its way when its asker has left
+    assert ledger.verify().holds
+    assert ledger.releases >= paid.total()  # an answer may be on its way when its asker has left
     assert {status for status, *_ in calm} <= {201, 202, 409}
     assert {status for status, *_ in rush} <= {201, 202, 409, 429}
-    for share, spent in book.shares:
+    for share, spent in ledger.shares:
         assert spent.within(share.ceiling)
         assert sd.Pure(Fraction(1, 4) * paid[share.subject.user]).within(spent)
     assert {name for status, _, name in calm if status == 409} <= {
@@ -221,12 +221,12 @@ def test_killed_at_any_instant_every_question_is_paid_once_and_answered_once(sha
     [thread.join(120) for thread in threads]
     stop.set()
     workers.close()
-    place = ledger or folder / "book.ledger"
-    with Ledger(place) as book:
-        assert book.verify().holds
+    place = ledger or folder / "survey.ledger"
+    with Ledger(place) as ledger:
+        assert ledger.verify().holds
         assert len(answers) == 32
-        assert book.releases == 32
-        assert book.spent == sd.Pure(8)
-        stored = {entry.token: entry.release for entry in book.entries()}
+        assert ledger.releases == 32
+        assert ledger.spent == sd.Pure(8)
+        stored = {entry.token: entry.release for entry in ledger.entries()}
         assert all(stored[answer.token] == json.loads(answer.to_json()) for answer in answers.values())
     office.close()

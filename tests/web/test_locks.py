@@ -77,8 +77,8 @@ def test_a_form_from_elsewhere_pays_nothing(page, headers):
     address, check = page.draft()
     answer = page.post(f"{address}/release", data={"seal": seal_of(check)}, headers=headers)
     assert answer.status_code == 403
-    (book,) = page.office.ledgers().values()
-    assert book.releases == 0
+    (ledger,) = page.office.ledgers().values()
+    assert ledger.releases == 0
 
 
 def test_every_answer_has_its_headers(page):
@@ -147,6 +147,7 @@ HOSTILE = (
 )  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_text_on_every_page(tmp_path, name):
     quoted = '"' + name.replace('"', '""') + '"'
@@ -229,12 +230,12 @@ def test_the_style_is_small_and_nothing_comes_from_elsewhere(page):
 def test_an_older_copy_of_the_ledger_is_found_by_a_receipt(page, tmp_path):
     page.describe()
     page.release()
-    (book,) = page.office.ledgers().values()
+    (ledger,) = page.office.ledgers().values()
     old = (tmp_path / "households.ledger").read_bytes()
     receipt_of_second = None
     page.release(column="age")
-    receipt_of_second = book.receipt(2)
-    book.close()
+    receipt_of_second = ledger.receipt(2)
+    ledger.close()
     page.office._ledgers.clear()
     (tmp_path / "households.ledger").write_bytes(old)
     assert "Damaged:" in page.get("/ledger/households", params={"known": receipt_of_second}).text
@@ -257,8 +258,8 @@ def test_ten_presses_at_once_pay_once(page):
     with ThreadPoolExecutor(10) as pool:
         answers = list(pool.map(lambda _: page.submit(f"{address}/release", seal=seal), range(10)))
     assert {answer.url.path for answer in answers} == {"/ledger/households/releases/1"}
-    (book,) = page.office.ledgers().values()
-    assert (book.releases, book.spent) == (1, sd.Pure(0.5))
+    (ledger,) = page.office.ledgers().values()
+    assert (ledger.releases, ledger.spent) == (1, sd.Pure(0.5))
 
 
 def test_ninety_slow_requests_leave_others_served_and_go_away(tmp_path, monkeypatch):

@@ -62,6 +62,7 @@ def test_every_kind_of_place_is_read():
     assert read({"type": "MultiPolygon", "coordinates": [[SQUARE], [HOLE]]}).outlines[1].positions == 4
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     ("text", "words"),
     [

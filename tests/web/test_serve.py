@@ -15,7 +15,7 @@ from tests.support.web import (
     PUT,
     Member,
     api,
-    book_of,
+    named_ledger,
     organisation,
     put,
     seal_of,
@@ -36,8 +36,8 @@ def quote(program):
 
 ROUTES = {
     "/plan?refresh=1": set(PEOPLE), "/data": set(PEOPLE), "/ask": set(PEOPLE), "/ledger": set(PEOPLE),
-    "/requests": set(PEOPLE), "/people": set(PEOPLE), "/ledger/book/export.json": {"owen", "olga", "otto"},
-    "/reports/book/auditor": {"owen", "olga", "otto", "cora"},
+    "/requests": set(PEOPLE), "/people": set(PEOPLE), "/ledger/survey/export.json": {"owen", "olga", "otto"},
+    "/reports/survey/auditor": {"owen", "olga", "otto", "cora"},
 }  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def test_every_role_changes_what_it_may(office, kind, allowed):
             "kind": kind,
             "name": "new",
             "roles": "viewer",
-            "ledger": "book",
+            "ledger": "survey",
             "who_asks": "ana",
             "epsilon": "2",
             "reason": "x",
@@ -72,7 +72,7 @@ def test_analysts_see_their_own_answers_alone(office):
     answer = ana.release()
     assert "/releases/1" in answer.url.path
     assert ben.get(answer.url.path).status_code == 404
-    assert "median income" not in ben.get("/ledger/book").text
+    assert "median income" not in ben.get("/ledger/survey").text
     assert Member(office, "olga").get(answer.url.path).status_code == 200
     assert api(office, "ben").get("/api/v1/datasets/households/ledger/entries").json()["entries"] == []
 
@@ -81,7 +81,7 @@ def test_viewers_and_officers_ask_nothing(office):
     for name in ("vera", "olga", "owen"):
         assert Member(office, name).draft()[1].status_code == 403
         assert put(api(office, name), "token-0001").status_code == 403
-    assert book_of(office).releases == 0
+    assert named_ledger(office).releases == 0
 
 
 def test_a_password_signs_in_and_five_wrong_ones_wait(office, monkeypatch):
@@ -175,41 +175,42 @@ def test_a_proxy_is_believed_from_its_address_and_with_its_secret(tmp_path):
     assert page.get("/data", headers=right).status_code == 401
 
 
-def _declare(book, **changed):
-    book.declare(replace(book.datasets[0], **changed), reason="another rule")
+def _declare(ledger, **changed):
+    ledger.declare(replace(ledger.datasets[0], **changed), reason="another rule")
 
 
 REFUSED = {
-    "over the share": ("LimitExceeded", 409, lambda book: book.limit(sd.Pure(0.3), who_asks="ana", reason="x"), {}),
+    "over the share": ("LimitExceeded", 409, lambda ledger: ledger.limit(sd.Pure(0.3), who_asks="ana", reason="x"), {}),
     "dataset over its share": (
-        "LimitExceeded", 409, lambda book: book.limit(sd.Pure(0.3), data="households", reason="x"), {},
+        "LimitExceeded", 409, lambda ledger: ledger.limit(sd.Pure(0.3), data="households", reason="x"), {},
     ),
-    "over the ceiling": ("BudgetExceeded", 409, lambda book: None, {"price": sd.Pure(9).to_dict()}),
-    "frozen": ("Frozen", 423, lambda book: book.freeze(reason="an error"), {}),
-    "person frozen": ("Frozen", 423, lambda book: book.limit(None, who_asks="ana", frozen=True, reason="left"), {}),
+    "over the ceiling": ("BudgetExceeded", 409, lambda ledger: None, {"price": sd.Pure(9).to_dict()}),
+    "frozen": ("Frozen", 423, lambda ledger: ledger.freeze(reason="an error"), {}),
+    "person frozen": ("Frozen", 423, lambda ledger: ledger.limit(None, who_asks="ana", frozen=True, reason="left"), {}),
     "wrong": (
-        "ParameterError", 422, lambda book: None, {"statistic": {"kind": "median", "column": "x", "low": 5, "high": 1}},
+        "ParameterError", 422, lambda ledger: None,
+        {"statistic": {"kind": "median", "column": "x", "low": 5, "high": 1}},
     ),
-    "no such column": ("DataError", 422, lambda book: None, {"statistic": sd.Count("nothing").to_dict()}),
+    "no such column": ("DataError", 422, lambda ledger: None, {"statistic": sd.Count("nothing").to_dict()}),
     "other columns": (
-        "LedgerError", 409, lambda book: _declare(book, schema="0" * 64), {},
+        "LedgerError", 409, lambda ledger: _declare(ledger, schema="0" * 64), {},
     ),
     "not allowed": (
-        "ParameterError", 422, lambda book: _declare(book, statistics=("count",)), {},
+        "ParameterError", 422, lambda ledger: _declare(ledger, statistics=("count",)), {},
     ),
     "too dear": (
-        "ParameterError", 422, lambda book: _declare(book, cost_max=sd.Pure(0.1)), {},
+        "ParameterError", 422, lambda ledger: _declare(ledger, cost_max=sd.Pure(0.1)), {},
     ),
-    "code": ("ParameterError", 422, lambda book: None, {"statistic": {"kind": "function", "f": "os:system"}}),
-    "nonsense": ("ParameterError", 422, lambda book: None, {"statistic": [1, {"a": None}], "price": 3}),
+    "code": ("ParameterError", 422, lambda ledger: None, {"statistic": {"kind": "function", "f": "os:system"}}),
+    "nonsense": ("ParameterError", 422, lambda ledger: None, {"statistic": [1, {"a": None}], "price": 3}),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("said", REFUSED)
 def test_refusals_come_before_reading_with_their_own_words(office, said, monkeypatch):
     code, status, prepare, changed = REFUSED[said]
-    book = book_of(office)
-    prepare(book)
+    ledger = named_ledger(office)
+    prepare(ledger)
 
     def read(*_):
         raise AssertionError("data were read")
@@ -219,7 +220,7 @@ def test_refusals_come_before_reading_with_their_own_words(office, said, monkeyp
     assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
     assert {"subject", "rule", "why", "hint", "got"} <= set(answer.json())
     assert answer.headers["content-type"] == "application/problem+json"
-    assert book.releases == 0
+    assert ledger.releases == 0
     if said not in ("wrong", "code", "nonsense"):  # those cannot be read as a question
         assert ("ana", "release", code) in [(line[2], line[5], line[7]) for line in office.desk.lines()]
 
@@ -239,13 +240,13 @@ def test_rules_of_a_dataset_and_approval(tmp_path):
     waiting = put(ana, "token-0004")
     assert (waiting.status_code, waiting.json()["state"]) == (202, "waiting")
     assert put(ana, "token-0004").status_code == 202
-    assert book_of(office).releases == 1
+    assert named_ledger(office).releases == 1
     (request,) = office.desk.run("SELECT token FROM requests").fetchone()
     assert "Approve and spend 0.5" in olga.get("/requests").text
     assert "Approve" not in Member(office, "ana").get("/requests").text
     assert olga.submit(f"/requests/{request}", decision="approve").status_code == 200
     assert put(ana, "token-0004").status_code == 201
-    assert book_of(office).entry(2).who["approved_by"] == "olga"
+    assert named_ledger(office).entry(2).who["approved_by"] == "olga"
     assert put(ana, "token-0005").status_code == 202
     (request,) = office.desk.run("SELECT token FROM requests WHERE state = 'waiting'").fetchone()
     assert olga.submit(f"/requests/{request}", decision="refuse").status_code == 422  # a reason is needed
@@ -253,7 +254,7 @@ def test_rules_of_a_dataset_and_approval(tmp_path):
     refused = put(ana, "token-0005")
     assert refused.status_code == 409
     assert "too dear" in refused.text
-    assert book_of(office).verify().holds
+    assert named_ledger(office).verify().holds
     assert [line[7] for line in office.desk.lines() if line[5] == "decide"] == ["refused", "approved"]
 
 
@@ -269,27 +270,27 @@ def test_nobody_approves_their_own_request(tmp_path):
     answer = api(office, "olga").post(f"/api/v1/requests/{token}/decision", json={"decision": "approve"})
     assert answer.status_code == 403
     assert olga.submit(f"{address}/release", seal=seal_of(page)).status_code == 202
-    assert book_of(office).releases == 0
+    assert named_ledger(office).releases == 0
     assert (
         api(office, "otto")
         .post(f"/api/v1/requests/{token}/decision", json={"decision": "approve"})
         .status_code
         == 200
     )
-    assert book_of(office).releases == 1
+    assert named_ledger(office).releases == 1
     assert "/releases/1" in olga.get(address).url.path
 
 
 def test_a_ceiling_is_raised_by_two(office):
     owen, olga = Member(office, "owen"), Member(office, "olga")
-    assert olga.submit("/ledger/book/change", kind="raise", epsilon="9", reason="x").status_code == 422
-    owen.submit("/requests", ledger="book", epsilon="9", reason="more tables")
+    assert olga.submit("/ledger/survey/change", kind="raise", epsilon="9", reason="x").status_code == 422
+    owen.submit("/requests", ledger="survey", epsilon="9", reason="more tables")
     (token,) = office.desk.run("SELECT token FROM requests").fetchone()
     assert owen.submit(f"/requests/{token}", decision="approve").status_code == 403
-    assert book_of(office).budget == sd.Pure(5)
+    assert named_ledger(office).budget == sd.Pure(5)
     olga.submit(f"/requests/{token}", decision="approve")
-    assert book_of(office).budget == sd.Pure(9)
-    assert book_of(office).verify().holds
+    assert named_ledger(office).budget == sd.Pure(9)
+    assert named_ledger(office).verify().holds
 
 
 def test_the_canary_is_nowhere(office, capfd):
@@ -306,7 +307,7 @@ def test_the_canary_is_nowhere(office, capfd):
 def test_the_log_is_chained(office):
     put(api(office), "token-0001")
     Member(office, "olga").submit(
-        "/people", kind="limit", ledger="book", who_asks="ana", epsilon="2", reason="x"
+        "/people", kind="limit", ledger="survey", who_asks="ana", epsilon="2", reason="x"
     )
     assert office.desk.log_holds()
     assert {"release", "limit"} <= {line[5] for line in office.desk.lines()}
@@ -325,12 +326,12 @@ def test_viewers_see_what_was_published_and_nothing_else(office):
     assert "Published by cora" in cora.submit(f"{first}/publish", kind="show").text
     assert "Published by cora" in vera.get(first).text
     assert vera.get(f"{first}.csv").status_code == 200
-    listed = vera.get("/ledger/book").text
+    listed = vera.get("/ledger/survey").text
     assert listed.count("/releases/") == 1
     assert "published" in listed
     (entry,) = api(office, "vera").get("/api/v1/datasets/households/ledger/entries").json()["entries"]
     assert entry["number"] == 1
-    assert vera.get("/ledger/book/releases/2").status_code == 404
+    assert vera.get("/ledger/survey/releases/2").status_code == 404
     Member(office, "olga").submit(f"{first}/publish", kind="hide")
     assert vera.get(first).status_code == 404
     assert [line[7] for line in office.desk.lines() if line[5] == "publish"] == ["taken back", "published"]
@@ -353,7 +354,7 @@ def test_a_request_can_be_taken_back_and_says_what_became_of_it(tmp_path):
     office.desk.run("UPDATE requests SET state = 'waiting', made = made - 20 * 86400")
     assert "not decided in 14 days" in ana.get(address).text
     assert olga.submit(f"/requests/{token}", decision="approve").status_code == 422
-    assert book_of(office).releases == 0
+    assert named_ledger(office).releases == 0
 
 
 def test_a_token_pays_no_more_than_it_may(office):
@@ -365,7 +366,7 @@ def test_a_token_pays_no_more_than_it_may(office):
     assert (answer.status_code, answer.json()["rule"]) == (409, "this token has not enough left")
     assert put(program, "token-0003").status_code == 201  # asked again it costs nothing
     assert put(api(office), "token-0005").status_code == 201  # another token of the same person
-    assert book_of(office).spent == sd.Pure(1.5)
+    assert named_ledger(office).spent == sd.Pure(1.5)
     page = Member(office, "ana").submit(
         "/people", kind="token", name="small", scopes="release", days="1", most_epsilon="0.25"
     )
@@ -376,10 +377,10 @@ def test_a_token_pays_no_more_than_it_may(office):
 
 
 def test_a_refused_question_is_not_counted_against_its_token(office):
-    program, book = api(office, cost_max=sd.Pure(0.5)), book_of(office)
-    book.freeze(reason="x")
+    program, ledger = api(office, cost_max=sd.Pure(0.5)), named_ledger(office)
+    ledger.freeze(reason="x")
     assert put(program, "token-0001").status_code == 423
-    book.unfreeze(reason="x")
+    ledger.unfreeze(reason="x")
     assert put(program, "token-0002").status_code == 201
 
 
@@ -393,4 +394,4 @@ def test_pages_are_held_to_the_same_rates_as_programs(office):
     assert answers[2].headers["retry-after"]
     again = ana.submit(f"{pages[0][0]}/release", seal=seal_of(pages[0][1]))
     assert again.url.path == answers[0].url.path
-    assert book_of(office).releases == 2
+    assert named_ledger(office).releases == 2

@@ -12,8 +12,8 @@ from tests.support.web import organisation, running
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
     office = organisation(tmp_path_factory.mktemp("service"), policy="auto-below", auto_below=sd.Pure(0.2))
-    (book,) = office.ledgers().values()
-    book.limit(sd.Pure(2), who_asks="ana", reason="a fair part", user="olga")
+    (ledger,) = office.ledgers().values()
+    ledger.limit(sd.Pure(2), who_asks="ana", reason="a fair part", user="olga")
     Accounts(office.desk).make_token("ana", "laptop", ("quote", "release"))
     with running(office, SignIn(office, secure=False)) as (address, door):
         yield address, door, office
@@ -38,19 +38,20 @@ def test_a_request_goes_from_the_analyst_to_the_officer_and_back(browser, servic
     olga.wait_for_selector("text=approved")
     ana.reload()
     ana.wait_for_url("**/releases/*")
-    assert "approved by olga" in (olga.goto("/ledger/book") and olga.inner_text("table.stack"))
+    assert "approved by olga" in (olga.goto("/ledger/survey") and olga.inner_text("table.stack"))
     ana.context.close()
     olga.context.close()
 
 
 PAGES = {
-    "owen": ("/people", "/requests"), "olga": ("/people", "/requests", "/ledger/book"),
-    "cora": ("/ledger/book/releases/1",), "ana": ("/people", "/requests", "/data", "/ask"),
-    "vera": ("/ask", "/reports", "/ledger/book", "/sign-in"),
+    "owen": ("/people", "/requests"), "olga": ("/people", "/requests", "/ledger/survey"),
+    "cora": ("/ledger/survey/releases/1",), "ana": ("/people", "/requests", "/data", "/ask"),
+    "vera": ("/ask", "/reports", "/ledger/survey", "/sign-in"),
 }  # fmt: skip
 """What looks different to each role."""
 
 
+@pytest.mark.thorough
 def test_pages_of_every_role_fit_a_phone_and_a_reader(browser, service):
     found = []
     for name, addresses in PAGES.items():

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from click.testing import CliRunner
 
 import sordino as sd
@@ -34,10 +35,11 @@ def test_the_public_time_is_measured_on_generated_data(tmp_path, monkeypatch):
     assert declaration.read_text() == before.replace("answer_after = 0.02", "answer_after = 4.0")
     assert {question.column for _, question, _ in asked} == {"income", "region"}
     assert all(people.rows == 400 for people, *_ in asked)
-    with sd.Ledger(tmp_path / "book.ledger") as book:
-        assert book.releases == 0
+    with sd.Ledger(tmp_path / "survey.ledger") as ledger:
+        assert ledger.releases == 0
 
 
+@pytest.mark.thorough
 def test_a_secret_on_the_command_line_is_refused_and_the_process_ends(tmp_path):
     """Nobody who lists the processes of the machine sees one of a running service."""
     organisation(tmp_path).close()

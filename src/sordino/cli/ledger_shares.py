@@ -10,7 +10,7 @@ from sordino.fields import guarantee
 
 
 @click.command(
-    epilog='Example: sordino ledger limit book.ledger --who ana --epsilon 2 --reason "a fair part"'
+    epilog='Example: sordino ledger limit survey.ledger --who ana --epsilon 2 --reason "a fair part"'
 )
 @click.argument("location", metavar="LEDGER")
 @price_options
@@ -34,9 +34,9 @@ def limit(
     from sordino.ledger import Ledger, account
 
     ceiling = guarantee(dict(price)) if any(value is not None for value in price.values()) else None
-    with Ledger(location) as book:
-        book.limit(ceiling, who_asks=who, data=data, frozen=freeze, reason=reason, user=user)
-        shares = book.shares
+    with Ledger(location) as ledger:
+        ledger.limit(ceiling, who_asks=who, data=data, frozen=freeze, reason=reason, user=user)
+        shares = ledger.shares
     if as_json:
         render.as_json(
             [

@@ -171,18 +171,19 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
     with Ledger(options["location"], user=options["user"], known=options["known"]) as ledger:
         unit = _unit(options, ledger)
         neighbors = Neighbors(options["neighbors"]) if options["neighbors"] else None
-        people = session.open(
-            options["data"],
-            ledger=ledger,
-            unit=unit,
-            neighbors=neighbors,
-            rows=hints.pop("rows", None),
-            row=options["row_order"],
-            numbers=options["numbers"].split(",") if options["numbers"] else (),
-            decimal=options["decimal"],
-            quoted_line_breaks=options["quoted_line_breaks"],
-            data_name=options["data_name"],
-        )
+        with render.reading(options["data"]):
+            people = session.open(
+                options["data"],
+                ledger=ledger,
+                unit=unit,
+                neighbors=neighbors,
+                rows=hints.pop("rows", None),
+                row=options["row_order"],
+                numbers=options["numbers"].split(",") if options["numbers"] else (),
+                decimal=options["decimal"],
+                quoted_line_breaks=options["quoted_line_breaks"],
+                data_name=options["data_name"],
+            )
         asking.pop("rows", None)
         if conditions:
             people = people.where(*conditions)
@@ -199,7 +200,7 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
             "mechanism": mechanism,
             **hints,
         }
-        with _shown(statistic) as asked:
+        with _shown(statistic, options["data"]) as asked:
             if by is None:
                 answer = people.release(asked, price, **bought)
             else:
@@ -208,10 +209,11 @@ def _release(statistic: Any, price: Any, options: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def _shown(statistic: Any) -> Iterator[Any]:
-    """Show how many blocks of a function are done; any other statistic as it is."""
+def _shown(statistic: Any, data: str) -> Iterator[Any]:
+    """Show how many blocks of a function are done; for any other statistic how much of a large text file is read."""
     if not hasattr(statistic, "progress"):
-        yield statistic
+        with render.reading(data):
+            yield statistic
         return
     with render.progress("running", 100) as advance:
         yield dataclasses.replace(statistic, progress=render.percent(advance))

@@ -11,6 +11,7 @@ import sys
 import textwrap
 from contextlib import contextmanager
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -121,6 +122,10 @@ def note(text: str) -> None:
     click.echo("\n".join(map(without_secrets, text.split("\n"))), err=True)
 
 
+LARGE = 1 << 26
+"""Bytes of a file from which on its reading is shown."""
+
+
 @contextmanager
 def progress(words: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Show a bar on stderr while long work goes on, only in a terminal; yields ``advance(steps)``."""
@@ -133,6 +138,22 @@ def progress(words: str, total: int | None = None) -> Iterator[Callable[[int], N
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(words, total=total)
         yield lambda steps: bar.advance(task, steps)
+
+
+@contextmanager
+def reading(data: str) -> Iterator[None]:
+    """Show how much of a large file has been read, in hundredths of its bytes; only in a terminal.
+
+    Whoever sees the bar has the file: how many records it holds, and how they read, is not shown.
+    """
+    path = Path(data)
+    if not sys.stderr.isatty() or not path.is_file() or path.stat().st_size < LARGE:
+        yield
+        return
+    from sordino.data.records import watching
+
+    with progress(f"reading {path.name}", 100) as advance, watching(percent(advance)):
+        yield
 
 
 def percent(advance: Callable[[int], None]) -> Callable[[int, int], None]:

@@ -111,7 +111,8 @@ def command(
     app = application(
         office, hosts=(public,), origins=(origin,), entry=door, secure=secure, strict=strict_time
     )
-    click.echo(f"sordino serves {len(office.datasets())} datasets at {scheme}://{public}")
+    number = len(office.datasets())
+    click.echo(f"sordino serves {number} dataset{'' if number == 1 else 's'} at {scheme}://{public}")
     options: dict[str, Any] = {} if not tls_cert else {"ssl_certfile": tls_cert, "ssl_keyfile": tls_key}
     run(app, listen(port, bind), **options)
 
@@ -144,11 +145,11 @@ def timed(office: Any) -> None:
 def declared(office: Any) -> None:
     """Write the rules of each dataset into its ledger, where they are new or changed."""
     for dataset in office.datasets().values():
-        book = office.ledger_of(dataset)
+        ledger = office.ledger_of(dataset)
         rules = office.rules(dataset)
-        if rules not in book.datasets:
-            book.declare(rules, reason=f"declaration of {dataset.name}")
-            click.echo(f"declared {dataset.name} in {book.name}", err=True)
+        if rules not in ledger.datasets:
+            ledger.declare(rules, reason=f"declaration of {dataset.name}")
+            click.echo(f"declared {dataset.name} in {ledger.name}", err=True)
 
 
 def undeclared(office: Any) -> None:

@@ -13,6 +13,8 @@ import numpy as np
 from sordino.reading.requests import Request, Run, Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.int64]
@@ -73,6 +75,10 @@ class CountedGroups:
         codes = np.clip(self._codes, low, high) - low
         squares = _dot(codes * codes, counts) if request.squares else 0
         return Summary(request, rows, _dot(codes, counts), squares, tuple(runs), below)
+
+    def summaries(self, request: Request) -> Iterator[Summary]:
+        """Answer one request about every group in turn."""
+        return (self.summary(place, request) for place in range(len(self._rows)))
 
 
 def _dot(values: Numbers, counts: Numbers) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sordino.reading.requests import Request, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 LARGEST = 64
 """Cuts that one query counts; a public number."""
@@ -59,3 +59,7 @@ class CutGroups:
         """Answer one request about one group."""
         below = tuple(self._below[cut][place] for cut in request.cuts)
         return Summary(request, self._rows[place], self._totals[place], 0, (), below)
+
+    def summaries(self, request: Request) -> Iterator[Summary]:
+        """Answer one request about every group in turn."""
+        return (self.summary(place, request) for place in range(len(self._rows)))

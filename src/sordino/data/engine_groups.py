@@ -56,7 +56,13 @@ class NearGroups:
     def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
         """Answer some requests for every group in turn."""
         self._read(requests)
-        return (tuple(self._summary(place, request) for request in requests) for place in range(self._groups))
+        return zip(*map(self._each, requests), strict=True)
+
+    def _each(self, request: Ask) -> Iterator[Summary]:
+        """One request about every group."""
+        if isinstance(request, Request):
+            return self._sorted[request.column, request.grid].summaries(request)
+        return (self._summary(place, request) for place in range(self._groups))
 
     def __call__(self, place: int, request: Ask) -> Summary:
         """Answer one more request about one group."""

@@ -1,9 +1,10 @@
 """Files: CSV (also gzipped) and Parquet, one file or a glob.
 
-A CSV file is read once, as text and never sniffed: a reader that guesses types from its first rows fails on a later
-one, after the debit. How its bytes become records is in `sordino.data.records`; they are kept in memory and written
-nowhere. Parquet files are read by DuckDB in this process with bounded memory, columns of floats of which all rows
-count in batches by pyarrow; if they change while they are open, it is noticed.
+CSV files are read as text and never sniffed: a reader that guesses types from its first rows fails on a later one,
+after the debit. How their bytes become records is in `sordino.data.records`, how columns are read from them in
+`sordino.data.text_file`; nothing is written anywhere. Parquet files are read by DuckDB in this process with bounded
+memory, columns of floats of which all rows count in batches by pyarrow. If files change while they are open, it is
+noticed.
 """
 
 from __future__ import annotations
@@ -12,20 +13,15 @@ import difflib
 import glob
 import os
 import re
-import shlex
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sordino import checks
 from sordino.data.confined import Confined, texts
+from sordino.data.long_text import LongText
 from sordino.data.memory import Memory
 from sordino.data.parquet import batches_of, declared
-from sordino.data.records import header, records
-from sordino.data.schema import Unlisted
-from sordino.data.stretch import Stretch, read_stretch
-from sordino.data.table import Table
-from sordino.data.text_column import TextColumn
+from sordino.data.text_file import TextFile, stamps, unreadable
 from sordino.errors import DataError, MissingExtra
 
 if TYPE_CHECKING:
@@ -64,8 +60,11 @@ def open_files(
             hint="save a spreadsheet as CSV; a text file with a header can be renamed: mv data.txt data.csv",
         )  # fmt: skip
     if kind is CSV:
-        table = csv_table(found, decimal=decimal, quoted=quoted_line_breaks)
+        file = TextFile(found, decimal=decimal, quoted=quoted_line_breaks)
         assumptions = (QUOTES_ARE_CLOSED,) if quoted_line_breaks else ()
+        if file.long:
+            return LongText(file, unit=unit, row=row, assumptions=assumptions)
+        table = file.table()
         return Memory(table, unit=unit, row=row, numbers=tuple(table), name="CSV", assumptions=assumptions)
     if quoted_line_breaks:
         raise DataError(
@@ -79,37 +78,6 @@ QUOTES_ARE_CLOSED = (
     "a quote that somebody left open would join the records of others."
 )
 """What is assumed of files whose quoted fields hold line breaks: docs/proofs/csv_records.md."""
-
-
-def csv_table(files: list[str], *, decimal: str = ".", quoted: bool = False) -> Table:
-    """Read CSV files of one header into memory, as they are; columns are converted when they are asked for."""
-    stamps = _stamps(files)
-    separator, names = named(files)
-    stretches: list[Stretch] = []
-    try:
-        for one in files:
-            stretches += (
-                read_stretch(some, width=len(names), separator=separator, quoted=quoted)
-                for some in records(one, quoted=quoted)
-            )
-    except (OSError, EOFError, zlib.error):
-        raise unreadable(files[0]) from None
-    except MemoryError:
-        raise DataError(
-            "open", "a CSV file must fit into memory", got={"path": files[0]},
-            why="It is kept there, and about as much again for where its fields are.",
-            hint=f"duckdb -c \"copy (from read_csv('{files[0]}', all_varchar=true)) to 'people.parquet'\"",
-        ) from None  # fmt: skip
-    if _stamps(files) != stamps:
-        from sordino.data.passes import changed  # with it comes narwhals, which text files do without
-
-        raise changed("open")
-    places = {name: place for place, name in enumerate(names)}
-    kinds = Unlisted(dict.fromkeys(names, "text"))
-    kinds.hint = (
-        f"{'zcat' if files[0].endswith('.gz') else 'cat'} {shlex.quote(files[0])} | head -n 1 shows the names"
-    )
-    return Table(kinds, lambda name: TextColumn(stretches, places[name], decimal), sum(map(len, stretches)))
 
 
 def _parquet(
@@ -130,10 +98,10 @@ def _parquet(
         engine = Confined("Parquet", found)
     except ImportError as error:
         raise MissingExtra.named("open", str(error.name), "duckdb") from None
-    stamps = _stamps(found)
+    before = stamps(found)
 
     def guard() -> None:
-        if _stamps(found) != stamps:
+        if stamps(found) != before:
             raise changed("open")
 
     bounded = unit is not None and unit.column is not None and row is None
@@ -154,14 +122,6 @@ def _parquet(
     )
     source.batches = lambda column: batches_of(found, column)
     return source
-
-
-def unreadable(path: str | os.PathLike[str]) -> DataError:
-    """The error of a damaged file."""
-    return DataError(
-        "open", "the file must be readable", got={"path": str(path)},
-        why="It is damaged, or not of the kind that its ending says.",
-    )  # fmt: skip
 
 
 def matching(path: str | os.PathLike[str]) -> list[str]:
@@ -187,55 +147,3 @@ def _instead(path: Path) -> str:
         path.name, [name for name in beside if name.endswith(CSV + PARQUET)], n=1
     )
     return str(path.with_name(near[0])) if near else "a path that ends in .csv, .csv.gz, .tsv or .parquet"
-
-
-def named(files: list[str]) -> tuple[bytes, list[str]]:
-    """Separator and header of CSV files: the same in all; a name that is left empty becomes ``column0``, ..."""
-    found = []
-    for one in files:
-        try:
-            separator, first = header(one)
-        except (OSError, EOFError, zlib.error):
-            raise unreadable(one) from None
-        found.append((separator, [name or f"column{place}" for place, name in enumerate(first)]))
-    if any(other != found[0] for other in found):
-        raise DataError(
-            "open", "CSV files that are read together must have the same header", got={"path": files[0]},
-            hint="open them one by one, or bring their columns into one order",
-        )  # fmt: skip
-    separator, names = found[0]
-    why, hint = _refused(files[0], names)
-    if why:
-        raise DataError(
-            "open", "the first line of a CSV file must name its columns, each once", got={"path": files[0]},
-            why=why, hint=hint,
-        )  # fmt: skip
-    return separator, names
-
-
-def _refused(path: str, names: list[str]) -> tuple[str, str]:
-    """What is wrong with a header, and what to type; nothing of it is echoed, since it may be somebody's record."""
-    if any("\ufffd" in name or "\0" in name for name in names):
-        encoding = "utf-16" if any("\0" in name for name in names) else "latin1"
-        return "It is not UTF-8 text.", f"iconv -f {encoding} -t utf-8 {path} > utf8.csv"
-    if any("\r" in name for name in names):
-        return "Its lines end with carriage returns alone.", f"tr '\\r' '\\n' < {path} > lines.csv"
-    if not names:
-        return "A quote in it is not closed; the header is one line.", "income,age,region"
-    if any(not re.search(r"[^\W\d_]", name) and re.search(r"\d", name) for name in names):
-        why = "A number or a date is not a name: it looks as if the header were absent."
-        return why, f"sed -i '1i income,age,region' {path} puts a header before the first line"
-    if len({name.lower() for name in names}) != len(names):
-        return "A name occurs twice.", "income,income_before,region"
-    if names == ["column0"]:
-        return "The first line is empty.", f"sed -i '1c income,age,region' {path} writes it anew"
-    return "", ""
-
-
-def _stamps(files: list[str]) -> list[tuple[int, int, int]]:
-    """What changes when a file is written: its node, its size, its time."""
-    try:
-        stats = [Path(one).stat() for one in files]
-    except OSError:
-        return []
-    return [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]

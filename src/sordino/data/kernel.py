@@ -17,7 +17,7 @@ from sordino.lattice import RAISED, RowLattice
 from sordino.reading.requests import Request, Run, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 BLOCK = 1 << 16
 """Rows per block: codes of a block stay in the cache."""
 
-_RAISED_BITS = np.array(RAISED).view(np.int64)[()]
+RAISED_BITS = int(np.array(RAISED).view(np.int64)[()])
+"""The bits of 2^52 as a double, as a whole number."""
 
 LARGE = 200
 """From so many rows a group on average, groups are told apart first and then sorted one by one."""
@@ -40,16 +41,15 @@ def key_index(column: Column, keys: tuple[str | int, ...]) -> NDArray[np.intp]:
 
     Whole-number keys are found in text too, by what the text reads as: columns of a CSV file are all text.
     """
-    values = column.values
     texts = bool(keys) and isinstance(keys[0], str)
     if not keys or (texts and column.kind in NUMBERS):
-        return np.full(len(values), -1, np.intp)
+        return np.full(len(column), -1, np.intp)
     if column.kind == "object":
-        return key_places(values.tolist(), keys)
+        return key_places(column.values.tolist(), keys)
     if column.kind not in NUMBERS and texts:
-        return _text_index(values, keys)
-    exact = column.kind in NUMBERS and values.dtype.kind in "iub"
-    place = _whole_index(values, keys) if exact else _double_index(column.numeric(), keys)
+        return _text_index(column.values, keys)
+    exact = column.kind in NUMBERS and column.values.dtype.kind in "iub"
+    place = _whole_index(column.values, keys) if exact else _double_index(column.numeric(), keys)
     return place if column.absent is None else np.where(column.absent, -1, place)
 
 
@@ -138,27 +138,37 @@ def sorted_by_group(
     return inner[places[0] :], (places - places[0]).tolist()
 
 
-def running_sums(codes: NDArray[Any], top: int, longest: int) -> Callable[[int, int], int]:
-    """A function that gives the exact sum of the codes from one place to another, at most ``longest`` rows apart.
+class RunningSums:
+    """Exact sums of the codes from one place to another, at most ``longest`` rows apart; private.
 
     Running sums may wrap: their differences modulo 2^64 are right wherever the sum itself is below 2^64. Where so many
     rows could exceed that, both halves of the codes are summed.
     """
-    parts = [(codes, 0)] if top * longest < 2**64 else [(codes & (2**32 - 1), 0), (codes >> 32, 32)]
-    sums = []
-    for part, shift in parts:
-        running = np.zeros(len(codes) + 1, np.uint64)
-        np.cumsum(part, dtype=np.uint64, out=running[1:])
-        sums.append((running, shift))
 
-    if len(sums) == 1:
-        ((whole, _),) = sums
-        return lambda start, stop: (int(whole[stop]) - int(whole[start])) % 2**64
+    __slots__ = ("_sums",)
 
-    def between(start: int, stop: int) -> int:
-        return sum(((int(running[stop]) - int(running[start])) % 2**64) << shift for running, shift in sums)
+    def __init__(self, codes: NDArray[Any], top: int, longest: int) -> None:
+        parts = [(codes, 0)] if top * longest < 2**64 else [(codes & (2**32 - 1), 0), (codes >> 32, 32)]
+        self._sums = []
+        for part, shift in parts:
+            running = np.zeros(len(codes) + 1, np.uint64)
+            np.cumsum(part, dtype=np.uint64, out=running[1:])
+            self._sums.append((running, shift))
 
-    return between
+    def __call__(self, start: int, stop: int) -> int:
+        """One sum."""
+        return sum(
+            ((int(running[stop]) - int(running[start])) % 2**64) << shift for running, shift in self._sums
+        )
+
+    def each(self, starts: NDArray[Any], stops: NDArray[Any]) -> list[int]:
+        """Many of them."""
+        (first, _), *rest = self._sums
+        found: list[int] = (first[stops] - first[starts]).tolist()
+        for running, shift in rest:
+            more = (running[stops] - running[starts]).tolist()
+            found = [low + (high << shift) for low, high in zip(found, more, strict=True)]
+        return found
 
 
 def summarise_together(codes: NDArray[Any], requests: tuple[Request, ...]) -> dict[Request, Summary]:
@@ -294,7 +304,7 @@ def coded(values: NDArray[Any], grid: RowLattice) -> NDArray[Any]:
             found[:] = raised.view(np.uint32)[::2]  # the low half of the mantissa is the code
         else:
             found = codes[filled : filled + len(block)]
-            np.subtract(found, _RAISED_BITS, out=found)  # the mantissa is the code
+            np.subtract(found, RAISED_BITS, out=found)  # the mantissa is the code
         filled += len(found)
     return codes[:filled]
 

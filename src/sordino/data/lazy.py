@@ -162,6 +162,8 @@ class Lazy(LazyRows):
     @property
     def together(self) -> int:
         """How many groups are read at a time; public."""
+        if self._name == SPARK:
+            return two_scans.TOGETHER
         return grouped.NEAR if self._nearby else grouped.FAR
 
     def conversation(self, by: str | tuple[str, ...], keys: tuple[Any, ...]) -> NearGroups | FarGroups:

@@ -7,14 +7,15 @@ policy.
 
 from __future__ import annotations
 
-import operator
+import copy
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from sordino.data.bounding import bounded
 from sordino.data.combinations import cell_counts, key_weights
+from sordino.data.conditions import compared, listed, same
 from sordino.data.derived import derived_column
 from sordino.data.kernel import BLOCK, coded, key_index, summarise_together
 from sordino.data.memory_groups import MemoryGroups
@@ -31,6 +32,8 @@ from sordino.data.schema import (
     in_places,
     key_places,
     labels_of,
+    needed,
+    parts,
 )
 from sordino.data.table import Column, table_of
 from sordino.privacy import Unit
@@ -50,22 +53,13 @@ from sordino.running.block import Plain
 from sordino.running.block import Rows as PlainRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from sordino.reading.requests import Ask
 
     Rows = NDArray[np.intp]
-
-_COMPARE = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 class Memory:
@@ -111,7 +105,7 @@ class Memory:
         return f"<{self._name.capitalize()} source with columns {', '.join(self._table)}>"
 
     def ready(self) -> None:
-        """Refuse to convert columns of an engine that has threads in another process."""
+        """Refuse to convert columns of files that have changed, or of an engine with threads in another process."""
         self._table.ready()
 
     def snapshot(self) -> AbstractContextManager[None]:
@@ -146,6 +140,7 @@ class Memory:
     def summary(self, *requests: Ask) -> tuple[Summary, ...]:
         """Answer each request; requests for one column on one grid share their pass."""
         self._check(requests)
+        self._expect(requests)
         shared: dict[Request, Summary] = {}
         for (column, grid), together in by_column(requests).items():
             # Without units the kernel itself leaves missing rows out, and no list of rows is made.
@@ -162,6 +157,7 @@ class Memory:
     ) -> Iterator[tuple[Summary, ...]]:
         """Answer per public key, in the order of the keys; units are bounded over all keys together."""
         self._check(requests)
+        self._expect(requests)
         return self.conversation(by, keys).first(*requests)
 
     def _group(self, split: Split) -> Rows:
@@ -187,22 +183,25 @@ class Memory:
             check=self._check,
         )
 
-    def where(self, *conditions: Condition) -> Memory:
+    def where(self, *conditions: Condition) -> Self:
         """The rows that fulfil all conditions; missing values fulfil none. Nothing is looked at before it is read."""
         asked = [
             (one, check_condition(self._name, self._table.kinds, one, self._numbers)) for one in conditions
         ]
-        chosen = Memory(
-            self._table,
-            unit=self.unit,
-            row=self._row,
-            numbers=self._numbers,
-            name=self._name,
-            assumptions=self.assumptions,
-        )
+        chosen = copy.copy(self)
         chosen._filters = (*self._filters, *asked)
-        chosen._derived = self._derived
+        chosen._passing, chosen._kept = None, {}
         return chosen
+
+    def _expect(self, requests: tuple[Ask, ...]) -> None:
+        """Say which columns of their own these requests will read as numbers."""
+        self._table.expect(list(self._own(name for part in parts(requests) for name in needed(part))))
+
+    def _own(self, names: Iterable[str]) -> Iterator[str]:
+        """The columns of the table behind some names, derived ones among them."""
+        for name in names:
+            formula = None if name in self._table.kinds else formula_of(self._table.kinds, name)
+            yield from (name,) if formula is None else formula.columns
 
     @property
     def _chosen(self) -> Rows | None:
@@ -212,12 +211,12 @@ class Memory:
             for condition, kind in self._filters:
                 column = self._whole(condition.column)
                 if kind == "text":
-                    wanted = key_places(self._name, self._table.kinds, condition.column, _wanted(condition))
-                    keep &= _same(column, condition.op, wanted)
+                    wanted = key_places(self._name, self._table.kinds, condition.column, listed(condition))
+                    keep &= same(column, condition.op, wanted)
                 elif condition.column in self._table.kinds:
-                    keep &= _compared(self._table.numeric(condition.column, text=True), condition)
+                    keep &= compared(self._table.numeric(condition.column, text=True), condition)
                 else:
-                    keep &= _compared(column.numeric(), condition)
+                    keep &= compared(column.numeric(), condition)
             self._passing = np.flatnonzero(keep)
         return self._passing
 
@@ -349,7 +348,7 @@ class Memory:
             coded(self._numeric(name, rows), grid)
             for name, grid in zip(request.columns, request.grids, strict=True)
         ]
-        table = np.array(codes, np.int64).reshape(len(codes), -1)
+        table = np.asarray(codes[0] if len(codes) == 1 else codes, np.int64).reshape(len(codes), -1)
         return Summary(request, table.shape[1], codes=table)
 
     def _links(self, request: Links, rows: Rows | None) -> Summary:
@@ -376,25 +375,3 @@ class Memory:
             if place < len(keys) and keys[place] == public[edge]:
                 codes[edge] = weights[place]
         return Summary(request, len(public), codes=codes)
-
-
-def _wanted(condition: Condition) -> tuple[Any, ...]:
-    return tuple(condition.value) if isinstance(condition.value, tuple | list) else (condition.value,)
-
-
-def _same(column: Column, op: str, wanted: tuple[Any, ...]) -> NDArray[np.bool_]:
-    """Which rows fulfil a condition on text or on groups; what is neither never does."""
-    found = key_index(column, wanted) >= 0
-    if op != "!=":
-        return found
-    there = column.texts() if column.kind != "number" else np.ones(len(column), bool)
-    return (there if column.absent is None else there & ~column.absent) & ~found
-
-
-def _compared(values: NDArray[Any], condition: Condition) -> NDArray[np.bool_]:
-    """Which rows fulfil a condition on numbers, compared as doubles as engines do; missing ones never do."""
-    values = values.astype(np.float64)
-    numbers = [float(value) for value in _wanted(condition)]
-    if condition.op == "in":
-        return np.isin(values, numbers) & ~np.isnan(values)
-    return np.asarray(_COMPARE[condition.op](values, numbers[0])) & ~np.isnan(values)

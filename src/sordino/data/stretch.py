@@ -27,7 +27,7 @@ class Stretch:
 
     Attributes:
         data: Bytes of UTF-8.
-        starts: Where each field begins, one row per record, one column per name of the header.
+        starts: Where each field begins, one row per record, one column per name of the header, or per column asked for.
         lengths: How many bytes it has; nothing where a record is too short.
     """
 
@@ -39,7 +39,14 @@ class Stretch:
         return len(self.starts)
 
 
-def read_stretch(raw: bytes, *, width: int, separator: bytes, quoted: bool = False) -> Stretch:
+def read_stretch(
+    raw: bytes,
+    *,
+    width: int,
+    separator: bytes,
+    quoted: bool = False,
+    places: tuple[int, ...] | None = None,
+) -> Stretch:
     r"""Find the fields of whole records: short records are filled with nothing, long ones are cut.
 
     Args:
@@ -47,6 +54,7 @@ def read_stretch(raw: bytes, *, width: int, separator: bytes, quoted: bool = Fal
         width: Number of names in the header.
         separator: What stands between fields.
         quoted: Whether quoted fields may hold line breaks.
+        places: The columns whose fields are kept; None for all.
 
     Example:
         >>> read_stretch(b'1,a\r\n\n2,"b,c",d\n', width=2, separator=b",").lengths.tolist()
@@ -54,7 +62,9 @@ def read_stretch(raw: bytes, *, width: int, separator: bytes, quoted: bool = Fal
     """
     # A byte that is not UTF-8 becomes U+FFFD; line breaks, quotes and separators end every such sequence, so what
     # is replaced in one record does not depend on another.
-    text = raw.replace(b"\r\n", b"\n").decode("utf-8", "replace").encode()
+    text = raw.replace(b"\r\n", b"\n") if b"\r" in raw else raw
+    if not text.isascii():
+        text = text.decode("utf-8", "replace").encode()
     data = np.frombuffer(text, np.uint8)
     breaks, stops = data == LINE_BREAK, data == separator[0]
     strange: dict[int, list[bytes]] = {}
@@ -62,26 +72,36 @@ def read_stretch(raw: bytes, *, width: int, separator: bytes, quoted: bool = Fal
         data, breaks, stops, strange = _unquoted(text, data, breaks, stops, separator, quoted=quoted)
     ends = np.flatnonzero(stops | breaks)
     starts = np.concatenate([[0], ends[:-1] + 1])
-    found = _by_record(starts, ends - starts, breaks[ends], width)
+    kept = tuple(range(width)) if places is None else places
+    found = _by_record(starts, ends - starts, breaks[ends], width, kept)
     if not strange:
         return Stretch(data, *found)
-    return _with_strange(data, *found, strange)
+    return _with_strange(data, *found, strange, kept)
 
 
-def _by_record(starts: Any, lengths: Any, last: Marks, width: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _by_record(
+    starts: Any, lengths: Any, last: Marks, width: int, kept: tuple[int, ...]
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Starts and lengths in rows of one record each, given those of all fields in order and which end a record."""
     kind = np.uint32 if int(starts[-1]) + int(lengths[-1]) < 2**32 else np.int64
     closing = np.flatnonzero(last)
     first = np.concatenate([[0], closing[:-1] + 1])
-    shape = (len(closing), width)
+    shape, some = (len(closing), width), list(kept)
     if len(starts) == len(closing) * width and bool(last[width - 1 :: width].all()):  # as the header has them
-        return starts.astype(kind).reshape(shape), lengths.astype(kind).reshape(shape)
+        if len(kept) == width:
+            return starts.astype(kind).reshape(shape), lengths.astype(kind).reshape(shape)
+        return starts.reshape(shape)[:, some].astype(kind), lengths.reshape(shape)[:, some].astype(kind)
     record = np.repeat(np.arange(len(closing)), closing - first + 1)
     place = np.arange(len(starts)) - first[record]
-    mine = place < width
-    rows = np.zeros(shape, kind), np.zeros(shape, kind)
+    column = np.full(
+        max(int(place.max()), width - 1) + 1, -1
+    )  # where a field goes, by its place in its record
+    column[some] = range(len(some))
+    goes = column[place]
+    mine = goes >= 0
+    rows = np.zeros((len(closing), len(some)), kind), np.zeros((len(closing), len(some)), kind)
     for target, values in zip(rows, (starts, lengths), strict=True):
-        target[record[mine], place[mine]] = values[mine]
+        target[record[mine], goes[mine]] = values[mine]
     return rows
 
 
@@ -125,17 +145,24 @@ def _unquoted(
 
 
 def _with_strange(
-    data: Bytes, starts: NDArray[Any], lengths: NDArray[Any], strange: dict[int, list[bytes]]
+    data: Bytes,
+    starts: NDArray[Any],
+    lengths: NDArray[Any],
+    strange: dict[int, list[bytes]],
+    kept: tuple[int, ...],
 ) -> Stretch:
     """Write the fields of strange records behind all others."""
-    width = starts.shape[1]
     added, end = [data], len(data)
-    sizes = [len(one) for found in strange.values() for one in found[:width]]
+    wanted = {
+        place: [(index, found[column]) for index, column in enumerate(kept) if column < len(found)]
+        for place, found in strange.items()
+    }
+    sizes = [len(one) for some in wanted.values() for _, one in some]
     if end + sum(sizes) >= 2**32:
         starts, lengths = starts.astype(np.int64), lengths.astype(np.int64)
-    for place, found in strange.items():
+    for place, some in wanted.items():
         lengths[place] = 0
-        for index, one in enumerate(found[:width]):
+        for index, one in some:
             starts[place, index], lengths[place, index] = end, len(one)
             added.append(np.frombuffer(one, np.uint8))
             end += len(one)

@@ -78,20 +78,29 @@ class Column:
 
 
 class Table(Mapping[str, Column]):
-    """Named columns of one length, converted on first use."""
+    """Named columns of one length, converted on first use.
+
+    Args:
+        kinds: What each column holds.
+        load: Converts a column.
+        rows: How many rows there are.
+        ready: Refuses when nothing can be converted any more.
+        expect: Is told which columns will be asked for their numbers, and may convert them together.
+    """
 
     def __init__(
-        self, kinds: dict[str, str], load: Callable[[str], Column], rows: int, *, home: Home | None = None
+        self,
+        kinds: dict[str, str],
+        load: Callable[[str], Column],
+        rows: int,
+        *,
+        ready: Callable[[], None] = lambda: None,
+        expect: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
-        self.kinds, self.rows, self._home = kinds, rows, home
+        self.kinds, self.rows, self.ready, self.expect = kinds, rows, ready, expect
         self._load = load
         self._loaded: dict[str, Column] = {}
         self._read: dict[tuple[str, bool], NDArray[np.float64]] = {}
-
-    def ready(self) -> None:
-        """Refuse to convert columns of a frame whose threads are in another process."""
-        if self._home is not None:
-            self._home.ready()
 
     def __getitem__(self, name: str) -> Column:
         if name not in self._loaded:
@@ -133,8 +142,8 @@ def table_of(data: Any) -> Table:
     frame = nw.from_native(data, eager_only=True)
     series = dict(zip(names, frame.iter_columns(), strict=True))
     kinds = {name: kind_of_series(one) for name, one in series.items()}
-    home = Home("polars") if frame.implementation.is_polars() else None
-    return Table(kinds, lambda name: _series(series[name], kinds[name]), len(frame), home=home)
+    ready = Home("polars").ready if frame.implementation.is_polars() else (lambda: None)
+    return Table(kinds, lambda name: _series(series[name], kinds[name]), len(frame), ready=ready)
 
 
 def _names(given: list[Any]) -> list[str]:

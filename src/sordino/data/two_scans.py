@@ -41,6 +41,9 @@ BEFORE = {ROWS: AHEAD, **{name: f"{name}_before" for name in WHOLE}}
 MOST_BITS, LEAST_BITS, ALL_BITS = 13, 6, 20
 """Of a code, the first scan keeps so many bits at most and at least; with those of the groups so many in all."""
 
+TOGETHER = 1 << ALL_BITS - LEAST_BITS
+"""Groups of which the first scan keeps so many bits; more of them are read one lot after the other."""
+
 NO_BUCKETS = 60
 """Bits of which no code has more: all codes are in one bucket."""
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _WORD = np.dtype("<i8")
 # A scalar release needs a few words; 32 of them are one cheap call to the cipher.
 _BUFFERED_WORDS = 32
+# Many at once read a megabyte at a time.
+_CHUNKS = 1 << 12
 # AES has 128-bit blocks: 2^26 of them under one key keep the distance to uniform bits below 2^-76.
 _REKEY_BYTES = 1 << 30
 _ZEROS = bytes(1 << 17)
@@ -128,11 +130,67 @@ class Bits(threading.local):
         count = -(-size // 64)
         while True:
             number = 0
-            for _ in range(count):
-                number = (number << 64) | (self.word() & 0xFFFFFFFFFFFFFFFF)
+            for word in self._few(count):
+                number = (number << 64) | (word & 0xFFFFFFFFFFFFFFFF)
             number >>= 64 * count - size
             if number < bound:
                 return number
+
+    def _few(self, count: int) -> list[int]:
+        """The next words, as `word` would give them one by one."""
+        if self._process != os.getpid():
+            self._renew()
+        buffer, found = self._buffer, []
+        for _ in range(count):
+            if not buffer:
+                buffer = self._buffer = self._stream(_BUFFERED_WORDS).tolist()
+            found.append(buffer.pop())
+        return found
+
+    def below_each(self, bounds: Sequence[int]) -> list[int]:
+        """What `below` would return for one bound after the other, in a fraction of the time.
+
+        Words that are needed for certain are read at once, in the order in which single calls would read them.
+
+        Args:
+            bounds: Positive integers of any size.
+
+        Returns:
+            As many integers.
+
+        Example:
+            >>> one, other = SeededBits(1), SeededBits(1)
+            >>> one.below_each([10, 10**30]) == [other.below(10), other.below(10**30)]
+            True
+        """
+        if min(bounds, default=1) < 1:
+            raise ParameterError("bits", "bound must be at least 1", got={"bound": min(bounds)})
+        if self._process != os.getpid():
+            self._renew()
+        sizes = [(bound - 1).bit_length() for bound in bounds]
+        needed = sum(-(-size // 64) for size in sizes)  # words that are still to be read, whatever they are
+        ready, at = np.array(self._buffer[::-1], ">i8").tobytes(), 0
+        found = []
+        for bound, size in zip(bounds, sizes, strict=True):
+            count = -(-size // 64)
+            length, spare = 8 * count, 64 * count - size
+            while True:
+                if at + length > len(ready):
+                    ready, at = ready[at:] + self._ahead(needed - (len(ready) - at) // 8), 0
+                number = int.from_bytes(ready[at : at + length], "big") >> spare
+                at += length
+                if number < bound:
+                    break
+            needed -= count
+            found.append(number)
+        self._buffer = np.frombuffer(ready[at:], ">i8")[::-1].tolist()
+        return found
+
+    def _ahead(self, count: int) -> bytes:
+        """At least the next words, as `word` gives them, in as many calls of the cipher as that takes."""
+        chunks = min(-(-count // _BUFFERED_WORDS), _CHUNKS)
+        words = self._stream(chunks * _BUFFERED_WORDS).reshape(chunks, _BUFFERED_WORDS)
+        return words[:, ::-1].astype(">i8").tobytes()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), ()

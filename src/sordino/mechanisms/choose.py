@@ -18,6 +18,8 @@ from sordino.lattice import Lattice
 from sordino.mechanisms import REGISTER, kinds
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sordino.mechanisms import Mechanism
     from sordino.privacy import Guarantee
     from sordino.statistics import Statistic
@@ -43,10 +45,7 @@ def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
         >>> choose(TrimmedMean("x", trim=0.05, low=0, high=100), Pure(1), rows=1000).calibration.noise.name
         'polyplace'
     """
-    unknown = sorted(set(options) - set(Hints.__dataclass_fields__))
-    if unknown:
-        known = ", ".join(Hints.__dataclass_fields__)
-        raise ParameterError("choose", f"has no option {unknown[0]!r}", hint=f"options are {known}")
+    check_options(options)
     if options.get("interval") is not None:
         options["interval"] = Coverage.of(options["interval"])
     hints = Hints(**options)
@@ -69,6 +68,16 @@ def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
             hint="sd.Pure(1), or mechanism=",
         )
     return mechanism
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse what no release knows, whether or not the mechanism would have looked at it."""
+    unknown = sorted(set(options) - set(Hints.__dataclass_fields__))
+    if unknown:
+        known = f"options are {', '.join(Hints.__dataclass_fields__)}"
+        filtered = 'people.where("age < 40").release(...) asks about some rows'
+        hint = filtered if unknown[0] == "where" else known
+        raise ParameterError("choose", f"has no option {unknown[0]!r}", hint=hint)
 
 
 def output_grid(statistic: Statistic) -> Lattice:

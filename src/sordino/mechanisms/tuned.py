@@ -22,6 +22,8 @@ class ForQuantile:
     """Power of the fall beyond a weak side."""
     FLATTEST = 2.25
     """With less than this the squared error of an overshoot would not converge."""
+    FLAT = Fraction(1, 3)
+    """Of the spread measure, uniform: the rest is flat in the logarithm."""
     SPREAD = Fraction(1, 64)
     """Share of the spread measure beside a rise, at most: for columns far below their bounds."""
     TRACE = Fraction(1, 2**20)
@@ -41,7 +43,11 @@ class ForQuantile:
     HEAPS = Fraction(1, 20)
     """Share of the decimals: half a per cent of accuracy for a dozen nats on heaped columns."""
     FOUND = Fraction(1, 2**14)
-    """The same where rows decide, or nobody says how many there are: whole numbers err less, others hardly more."""
+    """The same where nobody says how many rows there are: whole numbers err less, others hardly more."""
+    ROUND = Fraction(1, 50)
+    """Of any planned mass, moved to the nearest round number: with 1/33 columns beside one err up to 4 % more."""
+    HELD = 100.0
+    """Nats on the weaker side from which that share falls; with 300 narrow columns beside one err up to 7 % more."""
 
 
 class ForCounted:
@@ -110,7 +116,9 @@ class ForExtreme:
     OUTER = 8
     """Octaves over which mass falls when an anchor is looked for."""
     PILE = Fraction(1, 64)
-    """Mass on the bound itself, of the quarter next to it."""
+    """Mass on the bound itself, of the quarter next to it, once an anchor has been found."""
+    BOUND = Fraction(1, 256)
+    """The same without one, where fewer rows hold an answer: with 1/64 uniform columns err 8 % more."""
     WEAK = Fraction(1, 4)
     """Nats per row below which the fall would pull the answer many rows inwards."""
     BENT = Fraction(-1)
@@ -283,6 +291,25 @@ class ForDiscovery:
     """Of the price, for the first of two passes: it finds the popular keys, whose weight goes to rarer ones."""
     GEOMETRIC = 2
     """Up to so many keys per person truncated geometric noise finds as many keys, and counts them."""
+
+
+class ForBall:
+    """Means of many columns within a ball: from how many columns on, and what its centre and its radius cost."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_ball"
+
+    LEAST_COLUMNS = 10
+    """With fewer columns the ball saves less than its centre and its radius cost."""
+    CENTRE = Fraction(2, 25)
+    """Of what the intervals leave, for a rough centre."""
+    RADIUS = Fraction(1, 25)
+    """Of the same, for the radius."""
+    ROWS = Fraction(1, 50)
+    """Of the same, for the number of rows where it is private."""
+    EXPONENT = 4
+    """How much small radii are preferred before any row counts."""
+    SMALLEST = Fraction(1, 256)
+    """The first radius, in diagonals of the box."""
 
 
 class ForLoose:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sordino.session.quote import Part
     from sordino.statistics import Statistic
 
-TRAITS = frozenset({Trait.MARGINS, Trait.CELLS, Trait.KEYS})
+TRAITS = frozenset({Trait.MARGINS, Trait.LEVELS, Trait.CELLS, Trait.KEYS})
 """What is planned here."""
 
 

@@ -12,7 +12,7 @@ import keyword
 import math
 import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -118,8 +118,15 @@ class Formula:
             raise ParameterError("formula", "days is of a column of dates", hint='sd.col("born").days()')
         return Formula("days", (self,))
 
-    def bins(self, *edges: float) -> Formula:
-        """The cell ``[edge, next edge)`` that a number lies in, as a text; outside of all there is none."""
+    def bins(self, *edges: Any) -> Formula:
+        """The cell ``[edge, next edge)`` that a number lies in, as a text; outside of all there is none.
+
+        Example:
+            >>> Formula.read("age").bins(0, 18, 65) == Formula.read("age").bins([0, 18, 65])
+            True
+        """
+        if len(edges) == 1 and isinstance(edges[0], Iterable) and not isinstance(edges[0], str):
+            edges = tuple(edges[0])  # a list of them, as elsewhere
         given = tuple(float(checks.exact("bins", edge=edge)) + 0.0 for edge in edges)
         if not 2 <= len(given) <= MOST_BINS + 1 or any(a >= b for a, b in pairwise(given)):
             raise ParameterError(

@@ -250,14 +250,16 @@ class Split:
 def _level(column: str, keys: Any) -> tuple[Key, ...]:
     """The keys of one column: texts or whole numbers, each once."""
     listed = isinstance(keys, Iterable) and not isinstance(keys, str)
+    if listed and hasattr(keys, "__len__"):
+        _few(len(keys))
     given = tuple(map(_plain, keys)) if listed else ()
-    fine = all(isinstance(key, str | int) and not isinstance(key, bool) for key in given)
     checks.texts("groups", given)
-    if not given or not fine or len(set(given)) != len(given) or len({type(key) for key in given}) > 1:
+    wrong = _wrong(given) if listed else "A text, or something else that is no list, was given."
+    if wrong:
         raise ParameterError(
             "groups",
             f"keys of {column!r} must be a list of different texts or of different whole numbers",
-            why="Keys are public: they must be known before the data are seen, never taken from them.",
+            why=f"{wrong} Keys are public: they must be known before the data are seen, never taken from them.",
             hint=_ONE,
         )
     for key in given:
@@ -266,8 +268,28 @@ def _level(column: str, keys: Any) -> tuple[Key, ...]:
     return given
 
 
+def _wrong(keys: tuple[Any, ...]) -> str | None:
+    """What is wrong with a list of keys, in a sentence."""
+    if not keys:
+        return "There is none."
+    kinds = set(map(type, keys))
+    for key in () if kinds <= {str, int} else keys:
+        if key is None or (isinstance(key, float) and math.isnan(key)):
+            return "One of them is missing: rows without a key are in no group."
+        if isinstance(key, bool) or not isinstance(key, str | int):
+            return f"One of them is a {type(key).__name__}."
+    if len(kinds) > 1:
+        return "Some of them are texts and some are numbers."
+    if len(set(keys)) < len(keys):
+        seen: set[Any] = set()
+        twice = next(key for key in keys if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        return f"{str(twice)[:40]!r} is there twice."
+    return None
+
+
 def _plain(key: Any) -> Any:
-    return key.item() if hasattr(key, "item") else key
+    """A number of numpy as Python's own; an array of several is no key."""
+    return key.item() if hasattr(key, "item") and getattr(key, "size", 1) == 1 else key
 
 
 def _few(groups: int) -> None:

@@ -32,5 +32,6 @@ class Trait(enum.Enum):
     KEY = "the most frequent of public keys, whose counts a row moves by one"
     KEYS = "keys that nobody lists beforehand, each with its people"
     MARGINS = "the cells of a public table and the sums over its axes"
+    LEVELS = "the counts of a public hierarchy, level by level"
     CELLS = "the cells of a public table most of which are empty"
     CUBE = "several numbers that one row moves by at most one unit each, all at once"

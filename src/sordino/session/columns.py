@@ -26,7 +26,8 @@ def columns(data: str | os.PathLike[str]) -> dict[str, str]:
         {'age': 'text or numbers', 'region': 'text or numbers'}
     """
     from sordino.data import open_source
-    from sordino.data.files import CSV, matching, named
+    from sordino.data.files import CSV, matching
+    from sordino.data.text_file import named
 
     if not is_server(data):
         check_path("open", data, hint='sd.columns("people.csv")')

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.coverage import Coverage
 from sordino.errors import ParameterError, Unsupported
-from sordino.mechanisms.choose import output_grid
+from sordino.mechanisms.choose import check_options, output_grid
 from sordino.privacy import Approx, ApproxConcentrated, Concentrated, Pure, compose
 from sordino.session.bars import Bar
 from sordino.session.quote import Part, Question, prepare
@@ -35,6 +35,7 @@ def prepare_discovered(statistics: Any, price: Any, *, by: Split, **options: Any
     found = by.discover
     assert found is not None
     whole = _priced(price)
+    check_options(options.get("hints") or {})  # where keys come with their counts, nobody else would look
     single = isinstance(statistics, Statistic)
     asked = (statistics,) if isinstance(statistics, Statistic) else tuple(statistics)
     coverage = Coverage.of(options.get("interval"))

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 CODES = 1 << 21
 """Codes of all windows that are read before they are answered: so many groups at a time fit into memory."""
 
+FAR_CODES = 1 << 24
+"""The same of a source elsewhere, where every further question is a scan: half a gigabyte that is sent at most."""
+
 TALKS = 1 << 10
 """Groups whose questions are put together to a source elsewhere: each has a thread meanwhile."""
 
@@ -66,20 +69,21 @@ def answers_by_group(source: Source, split: Split, parts: tuple[Part, ...]) -> l
             if hasattr(source, "conversation")
             else _Plain(source, some)
         )
+        if hasattr(talk, "many"):
+            for few in some.chunks(groups_together(requests, FAR_CODES)):
+                talk = source.conversation(few.by, few.keys)  # type: ignore[attr-defined]
+                groups += _in_step(parts, list(talk.first(*requests)), talk.many)
+            continue
         reads = talk.first(*requests)
         for start in range(0, len(some), size):
             these = list(itertools.islice(reads, size))
-            many = getattr(talk, "many", None)
-            if many is None:
-                agains = [functools.partial(talk, start + place) for place in range(len(these))]
-                groups += converse(parts, these, agains)
-            else:
-                groups += _in_step(parts, these, many, start)
+            agains = [functools.partial(talk, start + place) for place in range(len(these))]
+            groups += converse(parts, these, agains)
     return groups
 
 
 def _in_step(
-    parts: tuple[Part, ...], reads: list[tuple[Summary, ...]], many: Callable[..., list[Summary]], start: int
+    parts: tuple[Part, ...], reads: list[tuple[Summary, ...]], many: Callable[..., list[Summary]]
 ) -> list[list[Answer]]:
     """The same where questions are put together: mechanisms that ask again talk in step, group beside group."""
     answers: list[list[Answer]] = []
@@ -89,17 +93,17 @@ def _in_step(
         if not mechanism.asks_again:
             asks = _Together(
                 (
-                    FirstAnswered(part.first, first, functools.partial(_one, many, start + at))
+                    FirstAnswered(part.first, first, functools.partial(_one, many, at))
                     for at, first in enumerate(firsts)
                 ),
-                functools.partial(_shifted, many, start),
+                many,
             )
             answers.append(mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution))
             continue
         found: list[Answer] = []
         for begin in range(0, len(firsts), TALKS):
             works = [functools.partial(_work, part, first) for first in firsts[begin : begin + TALKS]]
-            found += in_step(works, functools.partial(_shifted, many, start + begin))
+            found += in_step(works, functools.partial(_shifted, many, begin))
         answers.append(found)
     return [list(group) for group in zip(*answers, strict=True)]
 
@@ -118,8 +122,8 @@ def _work(part: Part, first: Summary, ask: Callable[[Ask], Summary]) -> Answer:
     return part.mechanism.answer(part.statistic, asked, part.grid, contribution=part.contribution)
 
 
-def groups_together(requests: Sequence[Ask]) -> int:
-    """How many groups are read before they are answered; public.
+def groups_together(requests: Sequence[Ask], codes: int | None = None) -> int:
+    """How many groups are read before they are answered, with so many codes of their windows; public.
 
     Example:
         >>> from sordino.reading.requests import Rank, Request, Window
@@ -127,7 +131,7 @@ def groups_together(requests: Sequence[Ask]) -> int:
         >>> groups_together([Request("x", RowLattice(0, 1), (Window(Rank(1, 2), 1000),))])
         1015
     """
-    return max(1, CODES // sum(_width(request) for request in requests))
+    return max(1, (codes or CODES) // sum(_width(request) for request in requests))
 
 
 def _width(request: Ask) -> int:

@@ -325,10 +325,13 @@ class Release(Views):
         return cls.from_dict(record)
 
 
+_NOTHING: dict[str, Any] = {}
+
+
 def _published(answer: Answer) -> tuple[Any, dict[str, Any]]:
     """The value and paid by-products other than a bar, as floats."""
     if not answer.public:
-        return _float(answer.value), {}
+        return _float(answer.value), _NOTHING
     ends = ("low", "high", "level", "added", "simultaneous", "free") if "level" in answer.public else ()
     rest = {name: _float(value) for name, value in answer.public.items() if name not in ends}
     value = rest.pop("key") if "key" in rest else _float(answer.value)
@@ -336,12 +339,16 @@ def _published(answer: Answer) -> tuple[Any, dict[str, Any]]:
 
 
 def _float(value: Any) -> Any:
+    if type(value) is Fraction:  # the usual case: one number per group
+        return _number(value)
     if isinstance(value, tuple | list):
         return tuple(_float(item) for item in value)
-    if not isinstance(value, Fraction):
-        return value
+    return _number(value) if isinstance(value, Fraction) else value
+
+
+def _number(value: Fraction) -> float:
     number = real(value)
-    return float(number["number"]) if isinstance(number, dict) else number
+    return number if type(number) is float else float(number["number"])
 
 
 def _named(key: Any) -> str:

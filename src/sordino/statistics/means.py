@@ -42,7 +42,7 @@ class Means(Statistic):
     """
 
     name: ClassVar[str] = "means"
-    suits: ClassVar[tuple[str, ...]] = ("cube",)
+    suits: ClassVar[tuple[str, ...]] = ("box-means", "cube")
     vector: ClassVar[bool] = True
     norm: ClassVar[float] = math.inf
 

@@ -262,11 +262,12 @@ class Quantile(Ordered):
         lowest, highest = reachable_ranks(self.ranks()[0], np.array([rows]), depth)
         return lowest[0].tolist(), highest[0].tolist()
 
-    def reaches(self, summaries: Sequence[Summary]) -> Reaches | None:
+    def reaches(self, summaries: Sequence[Summary], *, short: bool = False) -> Reaches | None:
         """The reachable intervals of many groups at once, equal to those of `read`; None for the interpolated rule.
 
         Args:
             summaries: One per group, all answering one request; at least one.
+            short: End at the first distance from which every code of every group is within reach.
         """
         if self.rule == "interpolated":
             return None
@@ -282,6 +283,10 @@ class Quantile(Ordered):
             lowest, highest = reachable_ranks(rank, rows, request.depth + 1)
             # From distance n on the empty dataset is near, and counts as the lower bound.
             lowest = np.where(distances >= rows[:, None], 0, lowest)
+        if short:
+            inside = (lowest >= 1) | (highest <= rows[:, None])
+            needed = int(np.max(np.flatnonzero(inside.any(axis=0)), initial=0)) + 2
+            lowest, highest = lowest[:, :needed], highest[:, :needed]
         return Reaches.at(summaries, lowest[place], highest[place], top=self.grid.last)
 
     @property

@@ -153,6 +153,13 @@ class ForcedDraws(Draws):
         step = joint_steps.CentredStep(price=price, margin=np.asarray(margin), sigma=sigma, factor=factor)
         return np.array(self._force(step), np.int64).reshape(np.shape(margin))
 
+    def gaussian_cells(self, cells: Any, sigma: Fraction, *, factor: int, price: Guarantee) -> Any:
+        """As `Draws.gaussian_cells`."""
+        step = joint_steps.GaussianCellsStep(
+            price=price, margin=np.asarray(cells), sigma=sigma, factor=factor
+        )
+        return np.array(self._force(step), np.int64).reshape(np.shape(cells))
+
     def geometric_cells(self, cells: Any, scale: Fraction, *, price: Guarantee) -> Any:
         """As `Draws.geometric_cells`."""
         step = joint_steps.CellsStep(price=price, cells=np.asarray(cells), scale=scale)

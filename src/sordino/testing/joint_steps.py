@@ -135,11 +135,16 @@ class CentredStep(Step):
         """The shape of the margin and the noise."""
         return self.margin.shape, self.sigma, self.factor
 
+    def gap(self, other: CentredStep) -> NDArray[np.float64]:
+        """How far the two centres lie apart in what is used."""
+        found = (self.margin - other.margin).astype(float)
+        for axis in range(found.ndim):
+            found = found - found.mean(axis=axis, keepdims=True)
+        return found
+
     def parts(self, other: CentredStep) -> Parts:
         """The line between the two centres."""
-        gap = (self.margin - other.margin).astype(float)
-        for axis in range(gap.ndim):
-            gap = gap - gap.mean(axis=axis, keepdims=True)
+        gap = self.gap(other)
         away = float(np.sqrt((gap**2).sum())) / float(self.sigma)
         line = [
             NoiseStep(
@@ -154,6 +159,17 @@ class CentredStep(Step):
         found = line[0].parts(line[1])
         outcome = tuple((self.factor * self.margin).reshape(-1).tolist())
         return Parts([outcome] * len(found.loss), found.here, found.there, found.loss)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianCellsStep(CentredStep):
+    """Whole numbers, each plus Gaussian noise, all of which are used."""
+
+    kind: ClassVar[str] = "gaussian-cells"
+
+    def gap(self, other: CentredStep) -> NDArray[np.float64]:
+        """All that moves; multiples of a whole number commute with rounding to one."""
+        return (self.margin - other.margin).astype(float)
 
 
 @dataclass(frozen=True, kw_only=True)

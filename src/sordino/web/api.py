@@ -61,14 +61,14 @@ def dataset(request: Request) -> Response:
     """One dataset: its public description, the budget, what is left."""
     made = dataset_of(request, "quote")
     house = office(request)
-    book, session = house.ledger_of(made), house.session(made)
+    ledger, session = house.ledger_of(made), house.session(made)
     known = {
         "rows": session.rows,
-        "budget": book.budget.to_dict(),
-        "left": book.remaining.to_dict(),
-        "state": book.state,
+        "budget": ledger.budget.to_dict(),
+        "left": ledger.remaining.to_dict(),
+        "state": ledger.state,
     }
-    return JSONResponse(made.public() | known | {"protects": whom(made.unit, book.neighbors)})
+    return JSONResponse(made.public() | known | {"protects": whom(made.unit, ledger.neighbors)})
 
 
 async def quote(request: Request) -> Response:
@@ -82,9 +82,9 @@ def _quote(request: Request, made: Dataset, inquiry: Inquiry) -> Response:
     person(request).must("ask")
     releasing.allow(request, "quote")
     house = office(request)
-    book = house.ledger_of(made)
+    ledger = house.ledger_of(made)
     _, question = inquiry.of(house.session(made))
-    cost, left = book.cost(question.event), book.remaining
+    cost, left = ledger.cost(question.event), ledger.remaining
     return JSONResponse({
         "event": question.event.to_dict(), "asks": in_words(question.event), "cost": cost.to_dict(),
         "left": left.to_dict(), "fits": cost.within(left), "approval": made.declared.needs_approval(cost),

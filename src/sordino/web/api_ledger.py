@@ -23,43 +23,43 @@ if TYPE_CHECKING:
     from sordino.web.dataset import Dataset
 
 
-def _book(request: Request, scope: str) -> tuple[Dataset, Ledger]:
+def _ledger(request: Request, scope: str) -> tuple[Dataset, Ledger]:
     made = dataset_of(request, scope)
     return made, office(request).ledger_of(made)
 
 
 def ledger(request: Request) -> Response:
     """The budget that pays for a dataset."""
-    _, book = _book(request, "history")
-    amounts = {"budget": book.budget, "spent": book.spent, "left": book.remaining}
+    _, ledger = _ledger(request, "history")
+    amounts = {"budget": ledger.budget, "spent": ledger.spent, "left": ledger.remaining}
     told = {name: amount.to_dict() for name, amount in amounts.items()}
-    return JSONResponse(told | {"state": book.state, "releases": book.releases})
+    return JSONResponse(told | {"state": ledger.state, "releases": ledger.releases})
 
 
 def entries(request: Request) -> Response:
     """What was asked: all of it, one's own, or what was published, as the role allows."""
-    _, book = _book(request, "history")
-    who, slug = person(request), office(request).slug(book)
+    _, ledger = _ledger(request, "history")
+    who, slug = person(request), office(request).slug(ledger)
     after = request.query_params.get("after", "0")
-    listed = book.entries(after=int(after) if after.isdigit() else 0)
+    listed = ledger.entries(after=int(after) if after.isdigit() else 0)
     found = [entry.to_dict() for entry in visible(office(request), who, slug, listed)]
     return JSONResponse({"entries": found[:500]})
 
 
 def verify(request: Request) -> Response:
     """Check the whole ledger."""
-    made, book = _book(request, "verify")
+    made, ledger = _ledger(request, "verify")
     person(request).must("audit")
-    report = book.verify(known=request.query_params.get("known") or None).to_dict()
+    report = ledger.verify(known=request.query_params.get("known") or None).to_dict()
     return JSONResponse(report | {"ledger": made.name})
 
 
 def export(request: Request) -> Response:
     """The whole ledger."""
-    _, book = _book(request, "verify")
+    _, ledger = _ledger(request, "verify")
     person(request).must("audit")
     written = io.StringIO()
-    book.export_to(written)
+    ledger.export_to(written)
     return Response(written.getvalue(), media_type="application/json")
 
 
@@ -80,10 +80,10 @@ async def decision(request: Request) -> Response:
 async def report(request: Request) -> Response:
     """The report of a ledger: one page, without a script."""
     given = await body(request)
-    _, book = _book(request, "history")
+    _, ledger = _ledger(request, "history")
     person(request).must("read-all")
     title, releases = given.get("title"), given.get("releases")
-    page = await run_in_threadpool(lambda: reported(book, title=title, releases=releases))
+    page = await run_in_threadpool(lambda: reported(ledger, title=title, releases=releases))
     return JSONResponse({"html": page})
 
 
@@ -101,16 +101,16 @@ async def freeze(request: Request) -> Response:
 
 def _share(request: Request, given: dict[str, Any], kind: str) -> Response:
     who, house = person(request), office(request)
-    _, book = _book(request, "decide")
+    _, ledger = _ledger(request, "decide")
     who.must("limit" if kind == "limit" else "freeze")
     ceiling = Guarantee.from_dict(given.get("ceiling") or {}) if kind == "limit" else None
     asker, data, reason = (str(given.get(name) or "") for name in ("person", "data", "reason"))
     if kind != "limit" and not asker and not data:
-        (book.freeze if kind == "freeze" else book.unfreeze)(reason=reason, user=who.name)
+        (ledger.freeze if kind == "freeze" else ledger.unfreeze)(reason=reason, user=who.name)
     else:
-        people.share(book, kind, ceiling, asker or None, data or None, reason, who.name)
+        people.share(ledger, kind, ceiling, asker or None, data or None, reason, who.name)
     house.desk.note(who.name, who.via, who.address, kind, " ".join(filter(None, (asker, data))), "done")
-    return JSONResponse({"state": book.state})
+    return JSONResponse({"state": ledger.state})
 
 
 async def raised(request: Request) -> Response:
@@ -120,9 +120,9 @@ async def raised(request: Request) -> Response:
 
 
 def _raised(request: Request, given: dict[str, Any]) -> Response:
-    _, book = _book(request, "decide")
+    _, ledger = _ledger(request, "decide")
     budget = Guarantee.from_dict(given.get("budget") or {})
-    token = requests.proposed(request, budget, str(given.get("reason") or ""), office(request).slug(book))
+    token = requests.proposed(request, budget, str(given.get("reason") or ""), office(request).slug(ledger))
     return JSONResponse({"state": "waiting", "request": token}, 202)
 
 

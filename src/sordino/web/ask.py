@@ -54,12 +54,16 @@ def _form(
     bounded = [name for name, about in dataset.columns.items() if about.low is not None]
     if "column" not in typed and len(bounded) == 1:  # the only one whose bounds somebody has filled in
         typed["column"] = bounded[0]
-    context: dict[str, Any] = {"columns": {}, "missing": None, "book": None, "whom": ""}
+    context: dict[str, Any] = {"columns": {}, "missing": None, "ledger": None, "whom": ""}
     try:
         context["columns"] = _columns(house, dataset)
-        book = house.ledger_of(dataset)
-        context |= {"book": book, "slug": house.slug(book), "whom": whom(dataset.unit, book.neighbors)}
-        context["gauge"] = charts.gauge(amount(book.budget), amount(book.spent), title="The budget")
+        ledger = house.ledger_of(dataset)
+        context |= {
+            "ledger": ledger,
+            "slug": house.slug(ledger),
+            "whom": whom(dataset.unit, ledger.neighbors),
+        }
+        context["gauge"] = charts.gauge(amount(ledger.budget), amount(ledger.spent), title="The budget")
     except SordinoError as error:
         context["missing"] = error
     return page(
@@ -117,13 +121,13 @@ def check(request: Request) -> Response:
     kept, dataset, asked = kept_draft(request)
     house, who = office(request), person(request)
     token = ledger_token(house, kept)
-    book = house.ledger_of(dataset)
+    ledger = house.ledger_of(dataset)
     job = request.app.state.lanes.job(token)
     if job is not None and not job.ready:
         return page(request, "ask_waiting.html", token=kept["token"], dataset=dataset)
-    paid = book.paid(token)
+    paid = ledger.paid(token)
     if paid is not None and paid.release is not None:
-        return see(f"/ledger/{house.slug(book)}/releases/{paid.number}")
+        return see(f"/ledger/{house.slug(ledger)}/releases/{paid.number}")
     if paid is not None:
         return page(request, "ask_again.html", token=kept["token"], dataset=dataset, entry=paid)
     return quoted(request, kept, dataset, asked, who)
@@ -140,24 +144,24 @@ def quoted(
 ) -> Response:
     """The check: question, promise, cost, what is left; and the button, where it fits."""
     house = office(request)
-    book = house.ledger_of(dataset)
+    ledger = house.ledger_of(dataset)
     try:
         _, question = asked.of(house.session(dataset))
         event = question.event
-        cost = book.cost(event)
+        cost = ledger.cost(event)
     except SordinoError as error:
         return _form(request, dataset, {**_retyped(asked), "data": dataset.name}, error)
-    left = book.remaining
+    left = ledger.remaining
     enough = cost.within(left)
     shares: list[dict[str, Any]] = [
         {"share": share, "spent": spent, "left": account.left(share.ceiling, spent)}
-        for share, spent in book.shares
+        for share, spent in ledger.shares
         if share.ceiling is not None and share.subject.covers(who.name, data_of(event.to_dict()))
     ]
     options = plan_options(house, dataset, asked)
     expected = plan.started(request, _planned(asked), options, wait=0.0) if options.get("rows") else {}
     declared = dataset.declared
-    agreed = {rules.name: rules.schema for rules in book.datasets}.get(dataset.name)
+    agreed = {rules.name: rules.schema for rules in ledger.datasets}.get(dataset.name)
     return page(
         request,
         "ask_check.html",
@@ -174,17 +178,19 @@ def quoted(
         cost=cost,
         left=left,
         after=account.left(left, cost) if enough else None,
-        budget=book.budget,
-        state=book.state,
-        changes=book.changes,
+        budget=ledger.budget,
+        state=ledger.state,
+        changes=ledger.changes,
         fits=enough,
         shares=shares,
         short=[each for each in shares if not cost.within(each["left"])],
-        frozen=[s for s, _ in book.shares if s.frozen and s.subject.covers(who.name, dataset.name)],
+        frozen=[s for s, _ in ledger.shares if s.frozen and s.subject.covers(who.name, dataset.name)],
         mechanism=", ".join(dict.fromkeys(drawn_by(part) for part in parts(event.mechanism))),
         assumptions=question.assumptions,
         seal=seal(house, who.session, kept["token"], event.to_dict()),
-        gauge=charts.gauge(amount(book.budget), amount(book.spent), amount(cost), title="What this leaves"),
+        gauge=charts.gauge(
+            amount(ledger.budget), amount(ledger.spent), amount(cost), title="What this leaves"
+        ),
         expected=expected,
         expecting=bool(options.get("rows")),
         approval=declared.needs_approval(cost) or bool(declared.approved and declared.approved_above is None),
@@ -193,8 +199,8 @@ def quoted(
         changed=changed,
         python=asked.python(dataset),
         command=asked.command(dataset),
-        book=book,
-        slug=house.slug(book),
+        ledger=ledger,
+        slug=house.slug(ledger),
         wanted=requests.kept(house, kept["token"]) if house.shared else None,
     )
 

@@ -67,11 +67,11 @@ def _timed(dataset: Dataset, rows: int, place: Path, runs: int, made: random.Ran
     budget = Pure(10**6)
     with Ledger.create(
         place, budget, reason="calibration", unit=dataset.unit, neighbors=dataset.neighbors
-    ) as book:
+    ) as ledger:
         for shape in SHAPES:
             data = generated(dataset, rows, shape, made)
             unit = dataset.unit if dataset.unit.column else None
-            people = sessions.open(data, ledger=book, rows=rows, unit=unit)
+            people = sessions.open(data, ledger=ledger, rows=rows, unit=unit)
             for statistic in questions(dataset):
                 with contextlib.suppress(SordinoError):
                     people.release(statistic, Pure(1))

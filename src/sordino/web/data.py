@@ -135,13 +135,13 @@ def _dataset(house: Office, path: Path, typed: dict[str, str]) -> Dataset:
         if found != ColumnDescription():
             columns[name] = found
     rows = typed.get("rows", "").strip()
-    book = typed.get("ledger", "")
+    ledger = typed.get("ledger", "")
     name = typed.get("name", "").strip()
-    if book not in ("", "new") and book not in {Path(one.name).name for one in house.ledgers().values()}:
+    if ledger not in ("", "new") and ledger not in {Path(one.name).name for one in house.ledgers().values()}:
         raise ParameterError(
-            "ledger", "there is no such ledger here", got={"ledger": book}, hint="begin a new one"
+            "ledger", "there is no such ledger here", got={"ledger": ledger}, hint="begin a new one"
         )
-    place = house.folder / (book if book and book != "new" else f"{_slug(name)}{LEDGER}")
+    place = house.folder / (ledger if ledger and ledger != "new" else f"{_slug(name)}{LEDGER}")
     return Dataset(
         name=name,
         data=str(path.relative_to(house.folder)),

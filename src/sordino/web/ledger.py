@@ -41,15 +41,15 @@ def index(request: Request) -> Response:
     listed = [
         {
             "slug": slug,
-            "book": book,
-            "gauge": charts.gauge(amount(book.budget), amount(book.spent), title=slug),
+            "ledger": ledger,
+            "gauge": charts.gauge(amount(ledger.budget), amount(ledger.spent), title=slug),
         }
-        for slug, book in found.items()
+        for slug, ledger in found.items()
     ]
     return page(request, "ledgers.html", listed=listed)
 
 
-def book_of(request: Request) -> tuple[str, Ledger]:
+def named_ledger(request: Request) -> tuple[str, Ledger]:
     """The ledger of an address."""
     slug = request.path_params["slug"]
     found = office(request).ledgers().get(slug)
@@ -78,9 +78,9 @@ def visible(house: Office, who: Person, slug: str, entries: Iterable[Entry]) -> 
 
 def show(request: Request, problem: SordinoError | None = None) -> Response:
     """One ledger."""
-    slug, book = book_of(request)
+    slug, ledger = named_ledger(request)
     who = person(request)
-    total = book.releases
+    total = ledger.releases
     before = request.query_params.get("before", "")
     upto = min(int(before), total + 1) if before.isdigit() else total + 1
     first = max(upto - 1 - SHOWN, 0)
@@ -88,14 +88,14 @@ def show(request: Request, problem: SordinoError | None = None) -> Response:
         {"entry": entry, "asked": asked(Event.from_dict(entry.event)),
          "data": (entry.event.get("data") or {}).get("name", "-")}
         for entry in visible(
-            office(request), who, slug, itertools.islice(book.entries(after=first), upto - 1 - first)
+            office(request), who, slug, itertools.islice(ledger.entries(after=first), upto - 1 - first)
         )
     ][::-1]  # fmt: skip
     known = request.query_params.get("known", "").strip()
     verdict = None
     if who.may("audit") and ("verify" in request.query_params or known):
         try:
-            verdict = book.verify(known=known or None)
+            verdict = ledger.verify(known=known or None)
         except SordinoError as error:
             problem = error
     return page(
@@ -103,27 +103,27 @@ def show(request: Request, problem: SordinoError | None = None) -> Response:
         "ledger.html",
         status=200 if problem is None else 422,
         slug=slug,
-        book=book,
-        whom=whom(book.unit, book.neighbors),
-        gauge=charts.gauge(amount(book.budget), amount(book.spent), title="The budget"),
-        budget=book.budget,
-        spent=book.spent,
-        left=book.remaining,
-        state=book.state,
-        reason=book.opening["reason"],
-        odds=odds(book.budget),
+        ledger=ledger,
+        whom=whom(ledger.unit, ledger.neighbors),
+        gauge=charts.gauge(amount(ledger.budget), amount(ledger.spent), title="The budget"),
+        budget=ledger.budget,
+        spent=ledger.spent,
+        left=ledger.remaining,
+        state=ledger.state,
+        reason=ledger.opening["reason"],
+        odds=odds(ledger.budget),
         entries=entries,
         shown=published(office(request), slug),
         total=total,
         older=first + 1 if first else None,
-        changes=book.changes if who.may("read-all") else (),
+        changes=ledger.changes if who.may("read-all") else (),
         shares=[(share, spent, None if share.ceiling is None else account.left(share.ceiling, spent))
-                for share, spent in book.shares] if who.may("read-all") else (),
-        declared=book.datasets,
+                for share, spent in ledger.shares] if who.may("read-all") else (),
+        declared=ledger.datasets,
         verdict=verdict,
         known=known,
         problem=problem,
-        kinds=[name for name in forms.PRICES if hasattr(book.budget, name)],
+        kinds=[name for name in forms.PRICES if hasattr(ledger.budget, name)],
     )  # fmt: skip
 
 
@@ -134,7 +134,7 @@ async def change(request: Request) -> Response:
 
 
 def _change(request: Request, typed: dict[str, str]) -> Response:
-    slug, book = book_of(request)
+    slug, ledger = named_ledger(request)
     house, who = office(request), person(request)
     kind, reason = typed.get("kind", ""), typed.get("reason", "").strip()
     if kind not in CHANGES:
@@ -148,13 +148,13 @@ def _change(request: Request, typed: dict[str, str]) -> Response:
                     raise ParameterError(
                         "ledger", "a ceiling is raised by two", hint="propose it under Requests"
                     )
-                book.raise_to(budget, reason=reason, user=who.name)
+                ledger.raise_to(budget, reason=reason, user=who.name)
             else:
-                book.lower_to(budget, reason=reason)
+                ledger.lower_to(budget, reason=reason)
         elif kind == "freeze":
-            book.freeze(reason=reason, user=who.name)
+            ledger.freeze(reason=reason, user=who.name)
         else:
-            book.unfreeze(reason=reason, user=who.name)
+            ledger.unfreeze(reason=reason, user=who.name)
     except SordinoError as problem:
         return show(request, problem)
     house.desk.note(who.name, who.via, who.address, kind, slug, "done")
@@ -163,35 +163,37 @@ def _change(request: Request, typed: dict[str, str]) -> Response:
 
 def export(request: Request) -> Response:
     """The whole ledger as a file."""
-    slug, book = book_of(request)
+    slug, ledger = named_ledger(request)
     person(request).must("audit")
     table = request.path_params["kind"] == "csv"
     written = io.StringIO()
-    book.export_to(written, table=table)
+    ledger.export_to(written, table=table)
     kind = "text/csv" if table else "application/json"
     return downloads.file(written.getvalue(), f"{slug}.ledger.{'csv' if table else 'json'}", kind)
 
 
 def _entry(request: Request) -> tuple[str, Ledger, Entry]:
-    slug, book = book_of(request)
+    slug, ledger = named_ledger(request)
     number = request.path_params["number"]
-    if number < 1 or number > book.releases:
+    if number < 1 or number > ledger.releases:
         raise HTTPException(404)
-    entry = book.entry(number)
+    entry = ledger.entry(number)
     if not visible(office(request), person(request), slug, [entry]):
         raise HTTPException(404)
-    return slug, book, entry
+    return slug, ledger, entry
 
 
 def answer(request: Request) -> Response:
     """One answer: tables, a picture, the promise in words, a receipt, downloads."""
-    slug, book, entry = _entry(request)
+    slug, ledger, entry = _entry(request)
     event = Event.from_dict(entry.event)
     context: dict[str, Any] = {
-        "slug": slug, "book": book, "entry": entry, "asked": asked(event), "whom": whom(event.unit, event.neighbors),
-        "odds": odds(event.guarantee), "receipt": book.receipt(entry.number), "release": None,
-        "left": book.remaining, "budget": book.budget, "shown_by": published(office(request), slug).get(entry.number),
-        "gauge": charts.gauge(amount(book.budget), amount(book.spent), title="The budget"),
+        "slug": slug, "ledger": ledger, "entry": entry, "asked": asked(event),
+        "whom": whom(event.unit, event.neighbors), "odds": odds(event.guarantee),
+        "receipt": ledger.receipt(entry.number), "release": None,
+        "left": ledger.remaining, "budget": ledger.budget,
+        "shown_by": published(office(request), slug).get(entry.number),
+        "gauge": charts.gauge(amount(ledger.budget), amount(ledger.spent), title="The budget"),
     }  # fmt: skip
     if entry.release is not None:
         made = Release.from_dict(entry.release)
@@ -200,7 +202,7 @@ def answer(request: Request) -> Response:
             "tables": blocks(made, 96),
             "drawn": [drawing(made, width) for width in (640, 320)],
             "sections": sections(made),
-            "python": downloads.script(made, office(request).about(book)),
+            "python": downloads.script(made, office(request).about(ledger)),
         }
     return page(request, "answer.html", **context)
 
@@ -256,19 +258,19 @@ def drawing(made: Release, width: int) -> Any:
 
 def download(request: Request) -> Response:
     """An answer as a file."""
-    slug, book, entry = _entry(request)
+    slug, ledger, entry = _entry(request)
     kind = request.path_params["kind"]
     if entry.release is None or kind not in downloads.KINDS:
         raise HTTPException(404)
     made = Release.from_dict(entry.release)
-    text = downloads.KINDS[kind](made, office(request).about(book))
+    text = downloads.KINDS[kind](made, office(request).about(ledger))
     return downloads.file(text, f"{slug}-{entry.number}.{kind}", downloads.MEDIA[kind])
 
 
 def plain(request: Request) -> Response:
     """The head of a ledger, for whoever notes it elsewhere."""
-    _, book = book_of(request)
-    return PlainTextResponse(book.receipt(book.releases) + "\n")
+    _, ledger = named_ledger(request)
+    return PlainTextResponse(ledger.receipt(ledger.releases) + "\n")
 
 
 ROUTES = [

@@ -32,7 +32,7 @@ def show(
     shares = [
         {"slug": slug, "share": share, "spent": spent,
          "left": None if share.ceiling is None else account.left(share.ceiling, spent)}
-        for slug, book in house.ledgers().items() for share, spent in book.shares
+        for slug, ledger in house.ledgers().items() for share, spent in ledger.shares
     ] if who.may("limit") else []  # fmt: skip
     return page(
         request,
@@ -104,22 +104,22 @@ def _change(request: Request, typed: dict[str, str], several: dict[str, tuple[st
 def _limit(request: Request, kind: str, typed: dict[str, str]) -> str:
     """Give a share, freeze or thaw it."""
     house, who = office(request), person(request)
-    book = house.ledgers().get(typed.get("ledger", ""))
-    if book is None:
+    ledger = house.ledgers().get(typed.get("ledger", ""))
+    if ledger is None:
         raise ParameterError("people", "there is no such ledger", got={"ledger": typed.get("ledger", "")})
     ceiling: Any = None
     if kind == "limit":
         ceiling = fields.guarantee({name: typed.get(name, "").strip() or None for name in PRICES})
     asker, data = typed.get("who_asks", "") or None, typed.get("data", "") or None
-    share(book, kind, ceiling, asker, data, typed.get("reason", ""), who.name)
+    share(ledger, kind, ceiling, asker, data, typed.get("reason", ""), who.name)
     return " ".join(filter(None, (asker, data)))
 
 
 def share(
-    book: Ledger, kind: str, ceiling: Any, asker: str | None, data: str | None, reason: str, user: str
+    ledger: Ledger, kind: str, ceiling: Any, asker: str | None, data: str | None, reason: str, user: str
 ) -> None:
     """Give a share, freeze or thaw it, in the ledger."""
-    book.limit(ceiling, reason=reason, who_asks=asker, data=data, frozen=kind == "freeze", user=user)
+    ledger.limit(ceiling, reason=reason, who_asks=asker, data=data, frozen=kind == "freeze", user=user)
 
 
 ROUTES = [Route("/people", show), Route("/people", change, methods=["POST"])]

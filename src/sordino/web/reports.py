@@ -11,7 +11,7 @@ from starlette.routing import Route
 from sordino.session.card import card
 from sordino.session.report import AUDIENCES, report
 from sordino.web import downloads
-from sordino.web.ledger import book_of
+from sordino.web.ledger import named_ledger
 from sordino.web.locks import PAGE
 from sordino.web.view import office, page, person
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 def show(request: Request) -> Response:
     """Which report of which ledger."""
-    listed = [{"slug": slug, "book": book} for slug, book in office(request).ledgers().items()]
+    listed = [{"slug": slug, "ledger": ledger} for slug, ledger in office(request).ledgers().items()]
     return page(request, "reports.html", listed=listed, audiences=AUDIENCES)
 
 
 def made(request: Request) -> Response:
     """One report, to be looked at or saved."""
-    slug, book = book_of(request)
+    slug, ledger = named_ledger(request)
     audience = request.path_params["audience"]
     if audience not in AUDIENCES:
         raise HTTPException(404)
     person(request).must("read-all")
     title = request.query_params.get("title", "").strip()[:200] or None
-    text = report(book, title=title, audience=audience, pictures=True)
+    text = report(ledger, title=title, audience=audience, pictures=True)
     name = f"{slug}-{audience}.html"
     headers = {"content-security-policy": PAGE}
     if "save" in request.query_params:
@@ -45,9 +45,9 @@ def registered(request: Request) -> Response:
     """The card of the registry of deployments, as JSON."""
     import json
 
-    slug, book = book_of(request)
+    slug, ledger = named_ledger(request)
     person(request).must("read-all")
-    return downloads.file(json.dumps(card(book), indent=2), f"{slug}-card.json", "application/json")
+    return downloads.file(json.dumps(card(ledger), indent=2), f"{slug}-card.json", "application/json")
 
 
 ROUTES = [

@@ -94,10 +94,10 @@ def _shown(house: Office, one: dict[str, Any]) -> dict[str, Any]:
         assert draft is not None
         dataset, inquiry = house.dataset(draft["dataset"]), Inquiry.from_dict(draft["asked"])
         event = inquiry.of(house.session(dataset))[1].event
-        book = house.ledger_of(dataset)
-        mine = sum(1 for entry in book.entries() if entry.who.get("user") == one["person"])
-        return {"words": in_words(event), "cost": book.cost(event), "before": mine, "data": dataset.name,
-                "purpose": inquiry.purpose, "left": book.remaining}  # fmt: skip
+        ledger = house.ledger_of(dataset)
+        mine = sum(1 for entry in ledger.entries() if entry.who.get("user") == one["person"])
+        return {"words": in_words(event), "cost": ledger.cost(event), "before": mine, "data": dataset.name,
+                "purpose": inquiry.purpose, "left": ledger.remaining}  # fmt: skip
     except SordinoError as problem:
         return {"words": "cannot be asked any more", "cost": None, "before": 0, "broken": problem.rule}
 
@@ -188,10 +188,10 @@ def _withdrawn(house: Office, who: Person, one: dict[str, Any]) -> str:
 
 def _raise(house: Office, who: Person, one: dict[str, Any]) -> None:
     said = json.loads(one["subject"])
-    book = house.ledgers().get(said["ledger"])
-    if book is None:
+    ledger = house.ledgers().get(said["ledger"])
+    if ledger is None:
         raise ParameterError("requests", "there is no such ledger", got={"ledger": said["ledger"]})
-    book.raise_to(
+    ledger.raise_to(
         Guarantee.from_dict(said["budget"]), reason=one["reason"], proposed_by=one["person"], user=who.name
     )
 

@@ -8,16 +8,14 @@ among them is whole_or_interval.py, the constants are in plain_or_cut_plan.py.
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.mechanisms.clip.long_codes import shifted_product, shifted_quotient
+from sordino.mechanisms.clip.long_codes import shifted_product
 from sordino.mechanisms.clip.plain_or_cut_plan import PLACES, STEEP_SHARE
 
 if TYPE_CHECKING:
@@ -37,7 +35,6 @@ ROOTS = (
 )  # over 2^(8, 7, 9): the powers 3/4, 1/2 and 1/4 of two, for lengths between two halvings
 _PLACES = (8, 7, 9)
 ONE = 1 << 40  # stands for a prior of 1
-_AROUND = np.arange(-(1 << STARTS) - 1, 2)  # starts of the intervals that may hold a code
 NEAR = 4  # intervals near the anchor have a prior of 2^-4, others less
 
 
@@ -59,18 +56,23 @@ class Ends:
         common = len(first) + len(last) - rows
         return cls(np.asarray(first, np.int64), np.asarray(last, np.int64)[max(common, 0) :], rows)
 
+    @property
+    def both(self) -> NDArray[np.int64]:
+        """All codes that are known, in order."""
+        return self.first if not len(self.last) else np.concatenate([self.first, self.last])
+
     def below(self, codes: Any, *, side: Any = "left") -> Any:
         """The number of rows with a smaller code (``right``: a smaller or the same one)."""
-        head = self.first.searchsorted(codes, side)
-        if len(self.first) == self.rows:
-            return head
-        tail = self.last.searchsorted(codes, side) + (self.rows - len(self.last))
-        return np.where(head < len(self.first), head, tail)
+        known = self.both
+        place = known.searchsorted(codes, side)
+        if len(known) == self.rows:
+            return place
+        return np.where(place < len(self.first), place, place + (self.rows - len(known)))
 
     def at(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
         """The codes at ranks, counted from 1, that lie in one of the windows."""
-        both = np.concatenate([self.first, self.last])
-        return both[np.where(ranks <= len(self.first), ranks - 1, ranks - 1 - self.rows + len(both))]
+        known = self.both
+        return known[np.where(ranks <= len(self.first), ranks - 1, ranks - 1 - self.rows + len(known))]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -112,31 +114,6 @@ class Weighed:
         """The starts of a level that are in a cell by name."""
         cells = [places for j, places in zip(self.level, self.places, strict=True) if j == level]
         return {int(place) for places in cells if places is not None for place in places}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Level:
-    """What is known of the intervals of one length before any row is seen; public.
-
-    Leads and charges are in nats times `Family.unit`.
-    """
-
-    level: int
-    scale: tuple[int, int]
-    first: int
-    last: int
-    favoured: NDArray[np.int64]
-    all_priors: int
-    enough: int
-    needed: Fraction
-    lead: int
-    charge: int
-
-
-@lru_cache(maxsize=128)
-def _levels(family: Family) -> tuple[Level, ...]:
-    """All levels of a search, remembered by its public parameters."""
-    return tuple(family.public(level) for level in family.plan.levels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,57 +251,22 @@ class Family:
         low = self.anchor - shifted_product(-places, unit, shift)
         return low, self.anchor + shifted_product(places + length, unit, shift)
 
-    def _counted(self, level: int, places: Any, lattice: int, length: int, ends: Ends) -> Any:
-        """Rows outside closed intervals."""
-        low, high = self._ends(level, places, lattice, length)
-        before = ends.below(low)
-        return before + ends.rows - np.maximum(ends.below(high, side="right"), before)
+    def charges(self, level: int, places: NDArray[np.int64], ends: Ends) -> tuple[Any, Any]:
+        """Rows outside each interval of a level, and the rows that it holds away from its fullest part.
 
-    def candidates(self, level: Level, ends: Ends) -> NDArray[np.int64]:
-        """Starts of the intervals at the anchor and of all that hold all rows but fewer than ``enough``."""
-        starts = level.favoured
-        if not self.anchored and ends.rows:
-            held = max(ends.rows - level.enough + 1, 1)
-            times, shift = level.scale
-            # Whoever holds `held` consecutive rows holds one of these.
-            codes = ends.at(np.arange(held, ends.rows + 1, held)) - self.anchor
-            ceilings = shifted_quotient(codes, shift + STARTS, self.top * times)
-            starts = np.unique(np.concatenate([starts, (ceilings[:, None] + _AROUND).ravel()]))
-        found: NDArray[np.int64] = starts[(starts >= level.first) & (starts <= level.last)]
-        return found
+        Args:
+            level: One of the plan's.
+            places: Starts, in order, none twice.
+            ends: The ends of the column.
+        """
+        from sordino.mechanisms.clip.levels import levels_of
 
-    def charges(self, level: int, places: Any, ends: Ends) -> tuple[Any, Any]:
-        """Rows outside each interval, and the rows that it holds away from its fullest part."""
-        return self._charges(level, self.plan.needed(level), places, ends)
-
-    def _charges(self, level: int, needed: Fraction, places: Any, ends: Ends) -> tuple[Any, Any]:
-        outside = self._counted(level, places, STARTS, 1 << STARTS, ends)
-        away = np.full(len(places), np.iinfo(np.int64).max // 4)
-        some = np.flatnonzero(outside < math.ceil(needed))
-        if len(some):
-            # The parts of an interval: all that begin in one of its first seven eighths, and the last one. Neighbouring
-            # intervals have most of them in common, so they are counted by the eighth in which they begin.
-            eighths = np.unique((places[some, None] + np.arange(1 << STARTS)).ravel())
-            parts = (eighths[:, None] << (PARTS - STARTS)) + np.arange(1 << (PARTS - STARTS))
-            missed = self._counted(level, parts, PARTS, 1 << (PARTS - STARTS), ends)
-            fewest, at = missed.min(axis=1), np.searchsorted(eighths, places[some])
-            within = fewest[at[:, None] + np.arange((1 << STARTS) - 1)].min(axis=1)
-            away[some] = np.minimum(within, missed[at + (1 << STARTS) - 1, 0]) - outside[some]
-        return outside, away
+        return levels_of(self).charges(np.full(len(places), self.plan.levels.index(level)), places, ends)
 
     @property
     def unit(self) -> int:
         """The common denominator of leads and charges."""
         return math.lcm(self.plan.slope.denominator, 2 ** (PLACES + 1))
-
-    def public(self, level: int) -> Level:
-        """What a level is before any row is seen."""
-        first, last = self.places(level)
-        return Level(
-            level, self.scale(level), first, last, self.favoured(level), self.all_priors(level),
-            self.plan.enough(level), self.plan.needed(level), int(self.plan.lead(level) * self.unit),
-            int(self.plan.needed(level) * self.plan.slope * self.unit),
-        )  # fmt: skip
 
     def weigh(self, ends: Ends) -> Weighed:
         """Weigh every interval: ``w = prior exp(lead - B - x)`` with the charge ``x = slope max(N, T - A)``, exactly.
@@ -332,31 +274,9 @@ class Family:
         In a joint draw the value's noise has a top that is flat so far, which weighs ``1 + x`` times as much. Intervals
         that miss ``C_j`` rows or more are charged ``C_j``: they are one cell per level.
         """
-        plan = self.plan
-        unit = self.unit
-        slope, start = int(plan.slope * unit), int(plan.head_start * unit)
-        found = Weighed([], [], [], [], unit, ONE * (unit if plan.joint else 1), [], plan.share.border)
-        for public in _levels(self):
-            level, enough, lead, needed = public.level, public.enough, public.lead, public.charge
-            places = self.candidates(public, ends)
-            priors = self._priors(public.favoured, places)
-            outside, away = self._charges(level, public.needed, places, ends)
-            charged = np.maximum(
-                slope * np.minimum(outside, enough), needed - slope * np.minimum(away, enough)
-            )
-            order = np.lexsort((priors, charged))
-            sizes, shares = charged[order], priors[order]
-            edges = np.flatnonzero((sizes[1:] != sizes[:-1]) | (shares[1:] != shares[:-1])) + 1
-            for first, last in itertools.pairwise([0, *edges.tolist(), len(order)] if len(order) else []):
-                cell = order[first:last]
-                size, prior = int(charged[cell[0]]), int(priors[cell[0]])
-                top = unit + size if plan.joint else 1
-                found.add(level, places[cell], prior * len(cell) * top, lead - start, size)
-            others = public.all_priors - int(priors.sum())
-            if others > 0 and not self.anchored:
-                size = max(slope * min(ends.rows, enough), needed)
-                found.add(level, None, others * (unit + size if plan.joint else 1), lead - start, size)
-        return found
+        from sordino.mechanisms.clip.levels import levels_of
+
+        return levels_of(self).weigh(ends)
 
 
 def exact_chances(

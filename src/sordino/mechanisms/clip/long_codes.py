@@ -36,19 +36,43 @@ def shifted_product(factors: NDArray[np.int64], times: int, shift: int) -> NDArr
     return (factors * above + ((factors * below) >> part)) >> (shift - part)
 
 
-def shifted_quotient(codes: NDArray[np.int64], shift: int, divisor: int) -> NDArray[np.int64]:
-    """``(codes << shift) // divisor`` exactly, by long division where the dividend has more than 63 bits.
+def shifted_products(
+    factors: NDArray[np.int64], times: NDArray[np.int64], shifts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The same with a product and a shift for each factor.
 
     Example:
-        >>> shifted_quotient(np.array([-(2**30), 10**9]), 40, 3**20).tolist()
+        >>> shifted_products(np.array([-(3**24), 5**17]), np.array([7**14, 3]), np.array([30, 2])).tolist()
+        [-178395051598049, 572204589843]
+    """
+    part = np.minimum(shifts, np.frexp(times.astype(np.float64))[1] // 2)
+    above, below = times >> part, times & ((1 << part) - 1)
+    found: NDArray[np.int64] = (factors * above + ((factors * below) >> part)) >> (shifts - part)
+    wide = (
+        np.abs(factors) * (np.maximum(above, below) + 1.0) >= _LARGEST / 2
+    )  # its float is off by less than that
+    if wide.any():
+        parts = (np.broadcast_to(one, wide.shape)[wide].astype(object) for one in (factors, times, shifts))
+        factor, product, shift = parts
+        found[wide] = ((factor * product) >> shift).astype(np.int64)
+    return found
+
+
+def shifted_quotients(
+    codes: NDArray[np.int64], shifts: NDArray[np.int64], divisors: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """``(codes << shifts) // divisors`` exactly, by long division where a dividend has more than 63 bits.
+
+    Example:
+        >>> shifted_quotients(np.array([-(2**30), 10**9]), np.array([40, 40]), np.array([3**20] * 2)).tolist()
         [-338590370079, 315336855201]
         >>> -(2**30 << 40) // 3**20, (10**9 << 40) // 3**20
         (-338590370079, 315336855201)
     """
-    quotient, rest = divmod(codes, divisor)
-    step = 62 - divisor.bit_length()
-    while shift > 0:
-        more = min(step, shift)
-        digits, rest = divmod(rest << more, divisor)
-        quotient, shift = (quotient << more) + digits, shift - more
-    return quotient
+    quotients, rest = np.divmod(codes, divisors)
+    step = 62 - int(divisors.max(initial=1)).bit_length()
+    while shifts.any():
+        more = np.minimum(shifts, step)
+        digits, rest = np.divmod(rest << more, divisors)
+        quotients, shifts = (quotients << more) + digits, shifts - more
+    return quotients

@@ -137,6 +137,8 @@ def plan_extreme(
         measure = mixture([(1 - ForQuantile.FOUND, measure), (ForQuantile.FOUND, wide)])
     nats = float(ForExtreme.FALL) * climb(away) + float(rise) * climb(towards) + math.log(lattice.last + 1.0)
     bound = lattice.last if upper else 0
+    if anchor != bound:
+        measure = _on_bound(measure, bound, away=away, share=ForExtreme.BOUND)
     if not tight or anchor == bound or bid > 2 * ForExtreme.FEW:
         return ExtremePlan(measure, 0, nats, trusted=bid >= ForExtreme.FEW)
     rising = leaning(
@@ -262,7 +264,18 @@ def anchored_measure(
         bend=bend,
         beyond=ForExtreme.BENT,
     )
-    # Columns that were cut pile up on the bound, which has next to no mass as one point of many.
-    bound, quarter = (lattice.last, lattice.last - away // 4) if upper else (0, away // 4)
-    pile = falling.mass(min(bound, quarter), max(bound, quarter)) * ForExtreme.PILE
-    return falling + Measure.at({bound: math.ceil(pile)}, last=lattice.last)
+    return _on_bound(falling, lattice.last if upper else 0, away=away, share=ForExtreme.PILE)
+
+
+def _on_bound(measure: Measure, bound: int, *, away: int, share: Fraction) -> Measure:
+    """Columns that were cut pile up on the bound, which has next to no mass as one point of many.
+
+    Args:
+        measure: What falls from an anchor.
+        bound: The end of the lattice towards which it falls.
+        away: How far the anchor is from there.
+        share: What the bound weighs beside the quarter next to it.
+    """
+    quarter = bound - away // 4 if bound else away // 4
+    pile = measure.mass(min(bound, quarter), max(bound, quarter)) * share
+    return measure + Measure.at({bound: math.ceil(pile)}, last=measure.last)

@@ -123,7 +123,7 @@ def flip_rings(rings: Rings, slope: Fraction, *, bits: Bits | None = None) -> li
         counts[group, level], shifted, shifted * -float(slope), rate=slope, starts=starts, bits=source
     )
     points = []
-    for first, until, since, after in rings.gaps(level[winners]):
+    for first, until, since, after in rings.gaps(level[winners]).T.tolist():
         unit = source.below(until - first + after - since)
         points.append(first + unit if unit < until - first else since + unit - (until - first))
     return points

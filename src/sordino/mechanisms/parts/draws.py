@@ -192,18 +192,24 @@ class Draws:
         The price is that of what is left when the mean along every axis is taken out, and nothing else may be used
         (docs/proofs/mechanism_margins.md, Theorem 2).
         """
+        return self.gaussian_cells(margin, sigma, factor=factor, price=price)
+
+    def gaussian_cells(
+        self, cells: NDArray[np.int64], sigma: Fraction, *, factor: int, price: Guarantee
+    ) -> NDArray[np.int64] | Any:
+        """``factor`` times private whole numbers, each plus Gaussian noise, rounded; the price of all together."""
         from sordino.exact.sampler import draw_many
         from sordino.noise.gaussian.sampler import GaussianRecipe
 
         del price
         flat = draw_many(
             GaussianRecipe(),
-            locations=factor * margin.reshape(-1),
+            locations=factor * cells.reshape(-1),
             scales=factor * sigma,
             grid=Lattice(),
             bits=self._words,
         )
-        return flat.reshape(margin.shape)
+        return flat.reshape(cells.shape)
 
     def geometric_cells(
         self, cells: NDArray[np.int64], scale: Fraction, *, price: Guarantee

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Self
 
 from sordino.errors import ParameterError
@@ -188,6 +188,19 @@ class Measure:
         starts = sorted({*ends, *(end + 1 for end in ends if end < last)})
         masses = [self.mass((start << bits) - half, (start << bits) + half - 1) for start in starts]
         return type(self).build(starts=starts, densities=masses, points={}, last=last)
+
+    def gathered(self, points: Iterable[int]) -> Self:
+        """All mass moved to the nearest of some points, of two to the larger.
+
+        Example:
+            >>> found = Measure.uniform(9).gathered([0, 2, 7])
+            >>> found.points, found.weights
+            ((0, 2, 7), (1, 4, 5))
+        """
+        kept = sorted(points)
+        edges = [0, *((here + after + 1) // 2 for here, after in pairwise(kept)), self.last + 1]
+        masses = [self.below(after) - self.below(first) for first, after in pairwise(edges)]
+        return type(self).at(dict(zip(kept, masses, strict=True)), last=self.last)
 
     def __add__(self, other: Self) -> Self:
         if other.last != self.last:

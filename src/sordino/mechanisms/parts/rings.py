@@ -93,6 +93,21 @@ class MassTable:
             before[run] + masses[run] * (point - firsts[run]) for run, point in zip(runs, points, strict=True)
         ]
 
+    def of_many(self, points: Codes) -> list[int]:
+        """The same for many points in any order."""
+        if len(self._firsts) == 1:
+            (mass,) = self._masses
+            return [mass * point for point in points.tolist()]
+        if not self._fits:
+            return list(map(self.below, points.tolist()))
+        ends, _ = self._tables()
+        runs = np.searchsorted(ends[1:-1], points, side="right")
+        masses, before = self._masses, self._before
+        return [
+            before[run] + masses[run] * ahead
+            for run, ahead in zip(runs.tolist(), (points - ends[runs]).tolist(), strict=True)
+        ]
+
     def holder(self, unit: int) -> int:
         """The point that holds a unit of the mass, counted from 0."""
         run = bisect_right(self._before, unit) - 1
@@ -271,7 +286,7 @@ class Rings:
         ends = zip(self.low[group].tolist(), self.high[group].tolist(), strict=True)
         return [below(high) - below(low) for low, high in ends]
 
-    def gaps(self, level: NDArray[np.int64]) -> list[tuple[int, int, int, int]]:
+    def gaps(self, level: NDArray[np.int64]) -> Codes:
         """Per group the ring of the given level as two runs of points: first, after, first, after.
 
         The second run of level 0 is the whole interval and the first one is empty.
@@ -281,7 +296,7 @@ class Rings:
         low, high = self.low[rows, level], self.high[rows, level]
         until = np.where(core, low, self.low[rows, inner])
         since = np.where(core, low, self.high[rows, inner])
-        return list(zip(low.tolist(), until.tolist(), since.tolist(), high.tolist(), strict=True))
+        return np.stack([low, until, since, high])
 
     def draw_points(self, measure: Measure, slope: Fraction, *, bits: Bits | None = None) -> list[int]:
         """Draw one lattice point per group with probability ``~ measure(point) exp(-slope level(point))``, exactly.
@@ -306,11 +321,11 @@ class Rings:
             exact=lambda group: self.masses(group, measure),
             bits=source,
         )
-        below, holder, uniform = table.below, table.holder, source.below
-        points = []
-        for first, until, since, after in self.gaps(levels):
-            start, right = below(first), below(since)
-            left = below(until) - start
-            unit = uniform(left + below(after) - right)
-            points.append(holder(start + unit if unit < left else right + unit - left))
-        return points
+        starts, untils, sinces, afters = map(table.of_many, self.gaps(levels))
+        left = [until - start for start, until in zip(starts, untils, strict=True)]
+        right = [after - since for since, after in zip(sinces, afters, strict=True)]
+        units = source.below_each([some + others for some, others in zip(left, right, strict=True)])
+        return [
+            table.holder(start + unit if unit < some else since + unit - some)
+            for start, since, some, unit in zip(starts, sinces, left, units, strict=True)
+        ]

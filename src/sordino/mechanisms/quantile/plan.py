@@ -56,7 +56,7 @@ def spread_measure(
     lattice: FiniteLattice,
     *,
     anchor: int,
-    flat: Fraction = Fraction(1, 3),
+    flat: Fraction = ForQuantile.FLAT,
     round_numbers: Fraction = ForQuantile.HEAPS,
 ) -> Measure:
     """The measure for quantiles without much data: uniform, logarithmic around the anchor, and round numbers."""
@@ -111,13 +111,11 @@ def plan_quantile(
         >>> plan_quantile(lattice, epsilon=Fraction(1), rows=1001).magnitude_share
         Fraction(0, 1)
     """
-    anchor = lattice.anchor
-    uniform = Measure.uniform(lattice.last)
-    nothing = Fraction(0)
+    anchor, nothing = lattice.anchor, Fraction(0)
     if flip is None:
         flip = _lists(lattice, epsilon=epsilon, rows=rows, rank=rank)
     if flip and pure:
-        return QuantilePlan(uniform, nothing, nothing, anchor, flip=True)
+        return QuantilePlan(Measure.uniform(lattice.last), nothing, nothing, anchor, flip=True)
     if tight:  # a magnitude has nothing to tell
         found = plan_quantile(
             lattice,
@@ -143,35 +141,68 @@ def plan_quantile(
     if rows is None:
         wide = spread_measure(lattice, anchor=anchor, round_numbers=ForQuantile.FOUND)
         return QuantilePlan(wide, nothing, nothing, anchor)
-    wide = spread_measure(lattice, anchor=anchor)
     rank = (rows + 1) // 2 if rank is None else rank
     kappa = float(epsilon) / 2
     below, above = kappa * rank, kappa * (rows - rank + 1)
+    found = _smooth(lattice, anchor=anchor, below=below, above=above, strength=rows * float(epsilon))
+    return replace(found, measure=heaped(found.measure, lattice, support=min(below, above)))
+
+
+def _smooth(
+    lattice: FiniteLattice, *, anchor: int, below: float, above: float, strength: float
+) -> QuantilePlan:
+    """The plan for a column whose rows need not lie on round numbers.
+
+    Args:
+        lattice: The public answers.
+        anchor: Where distances are counted from.
+        below: Nats that hold the answer from below.
+        above: Nats that hold it from above.
+        strength: Rows times epsilon.
+    """
+    nothing, uniform = Fraction(0), Measure.uniform(lattice.last)
     support = min(below, above)  # nats that keep the answer away from the nearer range end
     runaway = above if anchor == 0 else below if anchor == lattice.last else support
-    strength = rows * float(epsilon)
     if support >= 40:
         logarithmic = shells(last=lattice.last, centre=anchor, core=max(lattice.last >> 12, 1))
-        heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
-        half = mixture(
-            [
-                (Fraction(1, 2) - ForQuantile.FOUND, uniform),
-                (Fraction(1, 2), logarithmic),
-                (ForQuantile.FOUND, heaps),
-            ]
-        )
+        half = mixture([(Fraction(1, 2), uniform), (Fraction(1, 2), logarithmic)])
         return QuantilePlan(half, nothing, nothing, anchor)
     tilted = _tilted(lattice, anchor=anchor, below=below, above=above, strength=strength)
     if tilted is not None:
         measure, nats = tilted
         return QuantilePlan(measure, nothing, nothing, anchor, trusted=strength >= 64, nats=nats)
-    if support >= ForQuantile.WEAK:  # both sides hold: what is left of the error is the mass far away
-        wide = spread_measure(lattice, anchor=anchor, flat=ForQuantile.SPREAD)
+    # Where both sides hold, what is left of the error is the mass far away.
+    flat = ForQuantile.SPREAD if support >= ForQuantile.WEAK else ForQuantile.FLAT
+    wide = spread_measure(lattice, anchor=anchor, flat=flat)
     if runaway >= ForQuantile.WEAK or strength < 64:
         return QuantilePlan(wide, nothing, nothing, anchor, trusted=strength >= 64)
     spent = min(max(60 / strength, 0.01), 0.2)
     fallback = min(max(math.exp(-strength * spent / 4), 1e-6), 0.3)
     return QuantilePlan(wide, _dyadic(spent, 8), _dyadic(fallback, 30), anchor)
+
+
+def heaped(measure: Measure, lattice: FiniteLattice, *, support: float) -> Measure:
+    """Some of the mass moved to the nearest number with at most two digits, or bound: rows are heaped on these.
+
+    Where more rows hold an answer it errs by less than such numbers are apart, and one of them beside it would weigh
+    too much: the share falls then (docs/proofs/mechanism_quantile.md, "Round numbers").
+
+    Args:
+        measure: What is planned for rows that lie anywhere.
+        lattice: The public answers.
+        support: Nats that hold the answer from the weaker side.
+
+    Example:
+        >>> from sordino.lattice import FiniteLattice
+        >>> lattice = FiniteLattice(Fraction(0), Fraction(1, 2**20), 100 * 2**20)
+        >>> found = heaped(Measure.uniform(lattice.last), lattice, support=100.0)
+        >>> [round(found.mass(value << 20, value << 20) / found.total * 10**6) for value in (50, 51)]
+        [200, 200]
+    """
+    whole = 2**20
+    part = round(whole * float(ForQuantile.ROUND) * min(1.0, ForQuantile.HELD / max(support, 1.0)))
+    written = decimals(low=lattice.origin, step=lattice.step, last=lattice.last).points
+    return measure.scaled(whole - part) + measure.gathered({0, *written, lattice.last}).scaled(part)
 
 
 def _lists(lattice: FiniteLattice, *, epsilon: Fraction, rows: int | None, rank: int | None) -> bool:

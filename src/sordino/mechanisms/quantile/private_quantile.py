@@ -324,7 +324,7 @@ def _answers(
     draws: Draws,
 ) -> list[Answer]:
     plan, lattice = mechanism.plan, mechanism.lattice
-    reaches = statistic.reaches(summaries)
+    reaches = statistic.reaches(summaries, short=True)
     assert reaches is not None
     reaches = reaches.by(contribution)
     rings = Rings.between(reaches.low, reaches.high, plan.threshold)

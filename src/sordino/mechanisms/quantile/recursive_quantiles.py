@@ -21,6 +21,7 @@ from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
 from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.measure import Measure, mixture, shells
+from sordino.mechanisms.quantile.ranked import Node, Ranked
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.traits import Trait
 
@@ -40,7 +41,7 @@ NATS = 70
 
 
 def node_runs(
-    codes: NDArray[np.int64], *, first: int, last: int, phi: Fraction, slope: Fraction
+    codes: NDArray[np.int64] | Node, *, first: int, last: int, phi: Fraction, slope: Fraction
 ) -> tuple[list[tuple[int, int]], list[int], int]:
     """Runs of fine lattice points of one node, and their exponents as integers over a common unit.
 
@@ -208,11 +209,11 @@ class RecursiveQuantiles(Conversing):
         rows = np.asarray(codes, dtype=np.int64) << inside
         if inside and len(rows):
             # Independent of the values, one per row: neighbours stay neighbours for every dither.
-            rows = rows + draws.dither(len(rows), inside)
-        rows = np.sort(rows)
+            rows += draws.dither(len(rows), inside)
         answers: dict[int, int] = {}
         measure, alone = self.measure(), self.alone
-        pending = [(0, len(self.qs) - 1, 0, self.fine, Fraction(0), Fraction(1), rows)]
+        whole = Node(Ranked(rows, 0, self.fine), 0, len(rows))
+        pending = [(0, len(self.qs) - 1, 0, self.fine, Fraction(0), Fraction(1), whole)]
         while pending:
             left, right, first, last, bottom, top, node = pending.pop()
             if left > right:
@@ -223,14 +224,14 @@ class RecursiveQuantiles(Conversing):
             single = middle in alone
             point = self._release(node, first, last, phi, measure, contribution, draws, alone=single)
             answers[middle] = point
-            split = int(np.searchsorted(node, point, side="right"))
-            pending.append((left, middle - 1, first, point, bottom, q, node[:split]))
-            pending.append((middle + 1, right, min(point + 1, last), last, q, top, node[split:]))
+            below, above = node.split(point)
+            pending.append((left, middle - 1, first, point, bottom, q, below))
+            pending.append((middle + 1, right, min(point + 1, last), last, q, top, above))
         return [answers[place] >> inside for place in range(len(self.qs))]
 
     def _release(
         self,
-        node: NDArray[np.int64],
+        node: Node,
         first: int,
         last: int,
         phi: Fraction,
