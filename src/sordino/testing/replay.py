@@ -287,15 +287,8 @@ def _extremes(parts: Parts) -> list[int]:
     """
     size = len(parts.loss)
     if isinstance(parts.outcomes, LazyPoints) and size > FEW:
-        likely = [law for law in (parts.here, parts.there) if law is not None]
-        found = [
-            np.argmin(parts.loss),
-            np.argmax(parts.loss),
-            *map(np.argmax, likely),
-            size // 3,
-            2 * size // 3,
-        ]
-        return sorted(set(map(int, found)))
+        laws = [parts.loss, -parts.loss, *(law for law in (parts.here, parts.there) if law is not None)]
+        return sorted({*(int(np.argmax(law)) for law in laws), size // 3, 2 * size // 3})
     if size <= 2 * BRANCHES:
         return list(range(size))
     order = np.argsort(parts.loss)
