@@ -112,6 +112,7 @@ TYPED = {
 }  # fmt: skip
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("name", TYPED)
 def test_a_slip_at_the_command_line(name, place, call):
     line, code, words = TYPED[name]

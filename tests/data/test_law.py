@@ -140,7 +140,7 @@ def people(seed=3, rows=400):
     ).to_arrow()
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("unit", [None, Unit("u", 3), Unit("g", 20)])
 @pytest.mark.parametrize("source", ENGINES)
 def test_units_conditions_groups_and_counts_are_alike(source, unit, tmp_path):

@@ -162,6 +162,7 @@ def replay(name, count, seed):
     return compared, wrong
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", RECIPES)
 def test_fast_and_ball_path_agree_on_the_same_words(name):
     compared, wrong = replay(name, 2000, seed=21)

@@ -34,7 +34,7 @@ def test_the_mechanisms_that_draw_together_are_found():
     assert {"geometric", "additive-vector", "plain-or-cut", "quantile", "extreme"} <= set(JOINT)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", JOINT)
 def test_groups_make_the_choices_of_single_answers(name):
     assert list(grouped_as_alone(catalogue.mechanisms()[name])) == []

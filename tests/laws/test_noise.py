@@ -134,7 +134,7 @@ def test_scalars_give_scalars_and_ends_are_right(noise):
     assert noise.to_dict()["kind"] == noise.name
 
 
-@pytest.mark.few(18)
+@pytest.mark.few(12)
 @pytest.mark.statistical
 @pytest.mark.parametrize("noise", CASES, ids=NAMES)
 def test_the_exact_sampler_draws_this_law_and_not_one_30_percent_off(noise):

@@ -196,7 +196,7 @@ def test_a_default_that_forgets_rows_of_a_person_is_refuted(price, rows):
     assert seen.kept is (rows == 3)
 
 
-@pytest.mark.few(9)
+@pytest.mark.few(6)
 @pytest.mark.statistical
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", MECHANISMS)

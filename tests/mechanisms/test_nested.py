@@ -36,6 +36,7 @@ def worst(laws, pairs):
     return pure, spread
 
 
+@pytest.mark.few(8)
 @pytest.mark.pairwise
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: f"{world[0]}-{len(world[1])}")
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda statistic: statistic.__name__)

@@ -52,6 +52,7 @@ def result():
     return experiments()["bun-2019-lower-bound"].run("smoke")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rho", "smoothing"), STORED)
 def test_concentrated_lines_have_the_stored_numbers(result, rho, smoothing):
     for name, stored in zip(NAMES, STORED[rho, smoothing], strict=True):

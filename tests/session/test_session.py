@@ -229,6 +229,7 @@ def numeric_questions():
     yield sd.SecondMoment("x", centre=0.5, low=0, high=1)
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize(
     "statistic", list(numeric_questions()), ids=lambda s: f"{s.name}-{getattr(s, 'missing', '')}"
 )

@@ -7,6 +7,8 @@ import pytest
 
 from tests.support.browser import AXE, LONG, violations
 
+pytestmark = pytest.mark.thorough
+
 PAGES = (
     "/plan", "/plan/budget", "/data", "/ask?data=households", "/ledger/households", "/ledger/households/releases/1",
     "/reports",
@@ -184,7 +186,6 @@ def test_everything_works_without_javascript(newcomer, come):
 VIEWS = ((360, "light"), (1280, "dark"))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_pages_and_states_fit_a_phone_and_a_reader(released, turn):
     """No page scrolls sideways at 360 pixels, and axe finds nothing: narrow and light, wide and dark, in turns."""

@@ -8,6 +8,8 @@ from sordino.web.signin import SignIn
 from tests.support.browser import LONG, violations
 from tests.support.web import organisation, running
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
@@ -51,7 +53,6 @@ PAGES = {
 """What looks different to each role."""
 
 
-@pytest.mark.thorough
 def test_pages_of_every_role_fit_a_phone_and_a_reader(browser, service):
     found = []
     for name, addresses in PAGES.items():
