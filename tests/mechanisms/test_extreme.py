@@ -388,6 +388,23 @@ def test_the_search_is_planned_from_public_numbers_and_gives_way_to_few_rows():
     assert plan_search(lattice, strength=Fraction(1), rows=201) is None
 
 
+def test_where_a_row_counts_much_answers_fall_faster_beyond_the_data(monkeypatch):
+    """Up to twelve nats per row nothing changes; at thirty an overshoot by a third of the column's width is rare."""
+    rows = np.linspace(60, 120, 100)
+    maximum = statistic_of(upper=True, high=1000)
+
+    def beyond(epsilon):
+        plan_extreme.cache_clear()
+        mechanism = Extreme(price=Pure(epsilon), lattice=maximum.grid.answers, upper=True, rows=100)
+        return 1 - mechanism.law(read(maximum, rows, mechanism.depth)).cdf(Fraction(140))
+
+    steep, usual = beyond(30), beyond(12)
+    monkeypatch.setattr(ForExtreme, "STEEP", 10**9)
+    assert steep < 0.2 * beyond(30)
+    assert usual == beyond(12)
+    plan_extreme.cache_clear()
+
+
 @pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
 def test_mass_falls_from_the_anchor_and_less_towards_the_end(upper):
     lattice = FiniteLattice(Fraction(0), Fraction(1), 2**31)

@@ -85,6 +85,10 @@ class ForExtreme:
 
     FALL = Fraction(4)
     """Tail of the answers beyond the data: with 3 or less the overshoot would dominate the error."""
+    STEEP = 3
+    """Nats of one row for each power of the fall: where a row counts more than 12, answers fall faster than that."""
+    ROOM = 25.0
+    """Nats of the rows beyond an anchor for each power of a steeper fall, which then reaches 36 octaves inwards."""
     RISE = Fraction(2)
     """How fast answers gain towards the data on the side where the range ends."""
     ENDS = Fraction(1, 4096)
