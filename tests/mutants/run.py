@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 HOME = Path(__file__).parent
 ROOT = HOME.parent.parent
+PAGE = ROOT / "docs" / "reference" / "mutants.md"
+RULE = "| --- | --- | --- | --- |"
 REPLAY = """
 import sys
 from sordino import catalogue
@@ -44,17 +47,21 @@ PYTEST = [sys.executable, "-m", "pytest", "-n0", "-qx", "-pno:randomly", "-pno:c
 
 
 def main() -> int:
-    """Run all mutants, or those whose description contains a word, and print a table."""
+    """Run all mutants, or those that were asked for, print a table and keep it in the docs."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("words", nargs="*", help="only mutants whose description contains one of these")
+    parser.add_argument(
+        "words", nargs="*", help="only mutants with this number, or whose description contains this word"
+    )
     asked = parser.parse_args()
     planted = tomllib.loads((HOME / "planted.toml").read_text(encoding="utf-8"))["mutant"]
-    wanted = [one for one in planted if not asked.words or any(word in one["about"] for word in asked.words)]
+    wanted = [
+        (number, one) for number, one in enumerate(planted, 1) if chosen(number, one["about"], asked.words)
+    ]
     lived = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "src"
         shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
-        for number, mutant in enumerate(wanted, 1):
+        for number, mutant in wanted:
             start = time.monotonic()
             verdict = noticed(mutant, copy)
             killed = verdict.startswith("killed")
@@ -64,8 +71,28 @@ def main() -> int:
                 f"{number:3} {'killed' if killed else 'LIVES '} {spent:5.1f} s  {mutant['law']:44} {mutant['about']}"
             )
             print(f"            {verdict}", flush=True)
+            PAGE.write_text(
+                kept(PAGE.read_text(encoding="utf-8"), planted, mutant, verdict), encoding="utf-8"
+            )
     print(f"{len(wanted) - lived} of {len(wanted)} mutants are killed")
     return 1 if lived else 0
+
+
+def chosen(number: int, about: str, words: Sequence[str]) -> bool:
+    """Whether a mutant was asked for: by a word of its description, its number, or a range such as 46-48."""
+    ranges = [[int(end) for end in word.split("-")] for word in words if word.replace("-", "", 1).isdigit()]
+    named = any(word in about for word in words if not word.replace("-", "", 1).isdigit())
+    return not words or named or any(ends[0] <= number <= ends[-1] for ends in ranges)
+
+
+def kept(page: str, planted: Sequence[dict[str, str]], mutant: dict[str, str], verdict: str) -> str:
+    """The page of the docs with what was said of one mutant; rows in the order of the list, of others as they were."""
+    before, rule, old = page.partition(RULE)
+    rows = {row.split(" | ")[0].removeprefix("| "): row for row in old.splitlines() if row}
+    said = re.sub(r"^killed: (FAILED )?", "", verdict).replace("|", "\\|").replace("`", "'")
+    rows[mutant["about"]] = f"| {mutant['about']} | `{mutant['file']}` | `{mutant['law']}` | `{said}` |"
+    lines = [rows[one["about"]] for one in planted if one["about"] in rows]
+    return before + rule + "\n" + "\n".join(lines) + "\n"
 
 
 def plant(path: Path, source: str) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.parts.rings import Rings
     from sordino.noise import Noise
     from sordino.privacy import Guarantee
+    from sordino.reading.requests import Ask
 
 
 class Pending(BaseException):
@@ -47,6 +48,10 @@ class ForcedDraws(Draws):
         path: The outcomes.
         seed: Of the dither.
         known: Choices that take long to weigh, by the path that leads to them; filled here, for the next run.
+
+    Attributes:
+        asked_for: What was asked of the source so far.
+        dithered: Whether words were drawn for single rows or people, who are told apart by their places.
     """
 
     def __init__(
@@ -57,6 +62,8 @@ class ForcedDraws(Draws):
         self.asked: list[steps.Step] = []
         self._known = {} if known is None else known
         self._dithers = itertools.count()
+        self.asked_for: list[Ask] = []
+        self.dithered = False
 
     @property
     def bits(self) -> ForcedBits:
@@ -278,11 +285,13 @@ class ForcedDraws(Draws):
 
     def words(self, count: int) -> NDArray[np.int64]:
         """The same for every person of both tables: the new ones come last."""
+        self.dithered = True
         random = np.random.default_rng((self.seed, 2, next(self._dithers)))
         return random.integers(-(2**63), 2**63, size=count, dtype=np.int64)
 
     def dither(self, count: int, width: int) -> NDArray[np.int64]:
         """The same for every row of both tables: rows are told apart by their places, and the new ones come last."""
+        self.dithered = True
         words = np.random.default_rng((self.seed, next(self._dithers))).integers(0, 1 << 62, size=4096)
         return np.resize(words, count) & ((1 << width) - 1)
 

@@ -43,6 +43,14 @@ def orders(price: Guarantee) -> tuple[float, ...]:
 
 def renyi(parts: Parts, wanted: Sequence[float]) -> Floats:
     """Renyi divergences of the table from the neighbour; from their range alone where no masses are known."""
+    asked = "renyi", *wanted
+    if asked not in parts.known:
+        parts.known[asked] = _renyi(parts, wanted)
+    found: Floats = parts.known[asked]
+    return found
+
+
+def _renyi(parts: Parts, wanted: Sequence[float]) -> Floats:
     if parts.exact is not None:
         return parts.exact.renyi(wanted)
     if parts.here is None or parts.there is None:

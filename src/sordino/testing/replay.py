@@ -21,7 +21,7 @@ from sordino.reading.traits import Trait
 from sordino.testing.account import SLACK, Account
 from sordino.testing.joint import joint_stick
 from sordino.testing.loss import hockey, ratio
-from sordino.testing.noise_steps import ThresholdStep
+from sordino.testing.noise_steps import LazyPoints, ThresholdStep
 from sordino.testing.runs import Side
 from sordino.testing.tree import Tree, TreeNode
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sordino.testing.steps import Parts
 
 BRANCHES = 24  # parts of one choice that a complete walk follows, where there are many
+FEW = 6  # the same of noise on the line
 YES_OR_NO = 2
 Table = Mapping[str, Sequence[Any]]
 
@@ -111,25 +112,37 @@ def replay(
         >>> round(seen.worst, 9), seen.problems
         (1.0, [])
     """
-    # A mechanism that is given whole people must know whose a row is; all others are told how many one may move.
+    person, others = people_of(statistic, table, neighbour, contribution)
+    lattice = output_grid(statistic) if grid is None else grid
+    with Side(table, unit, person, others) as here, Side(neighbour, unit, person, others) as there:
+        tree = Tree(mechanism, statistic, (here, there), lattice, contribution, seed)
+        return replayed(tree, walks=walks, complete=complete)
+
+
+def people_of(statistic: Statistic, table: Table, neighbour: Table, contribution: int) -> tuple[int, int]:
+    """How many rows one person has, and how many rows before those are others'; none where people are not told apart.
+
+    A mechanism that is given whole people must know whose a row is; all others are told how many one may move.
+    """
     person = contribution if Trait.BLOCKS in statistic.traits and contribution > 1 else 0
     rows = [len(next(iter(side.values()))) for side in (table, neighbour)]
-    others = min(rows) if rows[0] != rows[1] else max(rows[0] - person, 0)
-    sides = Side(table, unit, person, others), Side(neighbour, unit, person, others)
-    lattice = output_grid(statistic) if grid is None else grid
-    seen, price, random = Replay(), mechanism.guarantee, np.random.default_rng(seed)
+    return person, min(rows) if rows[0] != rows[1] else max(rows[0] - person, 0)
+
+
+def replayed(tree: Tree, *, walks: int, complete: int) -> Replay:
+    """Walk the paths of two tables whose choices may be known from other pairs."""
+    seen, price, random = Replay(), tree.mechanism.guarantee, np.random.default_rng(tree.seed)
     before: set[tuple[Any, ...]] = set()
-    with Tree(mechanism, statistic, sides, lattice, contribution, seed) as tree:
-        if complete:
-            _everything(tree, price, seen, complete)
-        for walk in range(2 + walks):
-            _walk(tree, price, seen, walk, random, before)
-        for branch in _branches(tree, several=bool(walks)):  # whatever it costs, each leads to other choices
-            for walk in range(2):
-                _walk(tree, price, seen, walk, random, before, branch)
-        if isinstance(price, Approx) and price.delta and seen.worst > SLACK:
-            sticks = [joint_stick(tree.node, float(price.epsilon), sign) for sign in (1, -1)]
-            seen.worst = max(sticks) / float(price.delta)
+    if complete:
+        _everything(tree, price, seen, complete)
+    for walk in range(2 + walks):
+        _walk(tree, price, seen, walk, random, before)
+    for branch in _branches(tree, several=bool(walks)):  # whatever it costs, each leads to other choices
+        for walk in range(2):
+            _walk(tree, price, seen, walk, random, before, branch)
+    if isinstance(price, Approx) and price.delta and seen.worst > SLACK:
+        sticks = [joint_stick(tree.node, float(price.epsilon), sign) for sign in (1, -1)]
+        seen.worst = max(sticks) / float(price.delta)
     if seen.worst > SLACK:
         seen.problems.append(f"a path costs {seen.worst:.6f} of the price {price}")
     return seen
@@ -268,8 +281,14 @@ def _everything(tree: Tree, price: Guarantee, seen: Replay, most: int) -> None:
 
 
 def _extremes(parts: Parts) -> list[int]:
-    """All parts of a short choice; of a long one the extreme losses and a spread of the others."""
+    """All parts of a short choice; of a long one the extreme losses and a spread of the others.
+
+    Of noise on the line, whose outcomes lead to alike choices, the extreme losses, what is likeliest, and two others.
+    """
     size = len(parts.loss)
+    if isinstance(parts.outcomes, LazyPoints) and size > FEW:
+        laws = [parts.loss, -parts.loss, *(law for law in (parts.here, parts.there) if law is not None)]
+        return sorted({*(int(np.argmax(law)) for law in laws), size // 3, 2 * size // 3})
     if size <= 2 * BRANCHES:
         return list(range(size))
     order = np.argsort(parts.loss)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from sordino import catalogue
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.parts.cases import PRICES
-from sordino.testing.survey import Seen, survey
+from sordino.testing.survey import SIZES, Seen, asked, people, survey, tiny_cases, tiny_world
 
 EVERY = 80
 """More pairs than there are."""
+SOME = 6
+"""Of every size of hostile tables, where a mechanism chooses several times."""
+HEAD = 2
+"""Lines before the first row of a table."""
 KINDS = tuple(price.kind for price in PRICES)
 
 
@@ -38,14 +45,85 @@ def table(seen: Iterable[Seen]) -> list[str]:
     return lines
 
 
+def renewed(page: str, lines: Sequence[str]) -> str:
+    r"""A page whose rows of the mechanisms in a table are those of the table; all other lines stay as they are.
+
+    Example:
+        >>> page = "Text.\n\n| mechanism |\n| --- |\n| a | old |\n| c | kept |\n"
+        >>> print(renewed(page, ["| mechanism |", "| --- |", "| a | new |", "| b | new |"]), end="")
+        Text.
+        <BLANKLINE>
+        | mechanism |
+        | --- |
+        | a | new |
+        | b | new |
+        | c | kept |
+    """
+    header, rule, *rows = lines
+    before, _, old = page.partition(header.split(" | ")[0])
+    names = {row.split(" | ")[0] for row in rows}
+    kept = [row for row in old.splitlines()[2:] if row.split(" | ")[0] not in names]
+    return before + "\n".join([header, rule, *sorted([*kept, *rows])]) + "\n"
+
+
+def worlds(kind: type[Mechanism]) -> list[str]:
+    """Markdown: the complete tiny worlds of a mechanism, one line; the worst loss of each kind of price.
+
+    Example:
+        >>> from sordino.mechanisms.discovery.discovery import Discovery
+        >>> worlds(Discovery)[2].split(" | ")[:3]
+        ['| discovery', '4', '300']
+    """
+    worst: dict[str, float] = {}
+    cases = pairs = 0
+    for case in tiny_cases(kind):
+        for contribution in people(case):
+            if not asked(case, contribution):
+                continue
+            world = tiny_world(case, contribution)
+            price = case.mechanism.guarantee.kind
+            for seen in world.replays():
+                worst[price] = max(worst.get(price, 0.0), seen.worst)
+                if seen.problems:
+                    sys.stderr.write(f"{case.label}, {contribution} rows: {seen.problems[0]}\n")
+            cases, pairs = cases + 1, pairs + world.pairs
+    cells = [f"{worst[price]:.3f}" if price in worst else "" for price in KINDS]
+    return [
+        "| mechanism | cases | pairs | " + " | ".join(KINDS) + " |",
+        "| --- " * (3 + len(KINDS)) + "|",
+        f"| {kind.name} | {cases} | {pairs} | {' | '.join(cells)} |",
+    ]
+
+
 def main() -> None:
-    """Replay every default of the catalogue on many pairs and print the table."""
+    """Replay every default of the catalogue on many pairs; print the table, or keep it in a page row by row."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="only these mechanisms")
+    parser.add_argument(
+        "--page", type=Path, help="put the rows into this page as soon as a mechanism is done"
+    )
+    parser.add_argument("--worlds", action="store_true", help="every pair of every tiny world instead")
+    wanted = parser.parse_args()
+    known = catalogue.mechanisms()
     found: list[Seen] = []
-    for name, kind in catalogue.mechanisms().items():
-        sys.stderr.write(f"{name}\n")
-        alone = kind.answer is Mechanism.answer and not kind.together  # one draw: all pairs take little time
-        found += survey(kind, pairs=EVERY if alone else 6, defaults=True)
-    sys.stdout.write("\n".join(table(found)) + "\n")
+    for name in wanted.names or known:
+        start, kind = time.process_time(), known[name]
+        lines = worlds(kind) if wanted.worlds else _defaults(kind, found)
+        sys.stderr.write(f"{name}: {time.process_time() - start:.0f} CPU s\n")
+        if wanted.page and len(lines) > HEAD:
+            page = wanted.page.read_text(encoding="utf-8")
+            wanted.page.write_text(renewed(page, lines), encoding="utf-8")
+        elif wanted.worlds:
+            sys.stdout.write(lines[-1] + "\n")
+    if not (wanted.page or wanted.worlds):
+        sys.stdout.write("\n".join(table(found)) + "\n")
+
+
+def _defaults(kind: type[Mechanism], found: list[Seen]) -> list[str]:
+    alone = kind.answer is Mechanism.answer and not kind.together  # one draw: all pairs take little time
+    seen = list(survey(kind, pairs=EVERY if alone else SOME, defaults=True, turns=len(SIZES)))
+    found += seen
+    return table(seen)
 
 
 if __name__ == "__main__":

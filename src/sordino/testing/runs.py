@@ -7,20 +7,20 @@ waits while the caller decides. What a mechanism has worked out before a choice 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from sordino.data.memory import Memory
 from sordino.privacy import Unit
-from sordino.testing.forced import ForcedDraws
+from sordino.testing.forced import ForcedDraws, Pending
+from sordino.testing.steps import Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sordino.reading.profile import Reading
     from sordino.reading.requests import Ask, Summary
-    from sordino.testing.steps import Step
 
 PERSON = "person"  # the column that says whose a row is
 
@@ -33,10 +33,18 @@ class Side:
         unit: To whom rows belong.
         person: How many rows one person has at most, where rows are given to people here.
         others: How many rows before those of the one person belong to somebody else each.
+        pausing: Whether runs wait at their choices; otherwise each begins anew, which is quicker where many paths of
+            few choices are walked.
     """
 
     def __init__(
-        self, table: Mapping[str, Sequence[Any]], unit: Unit | None = None, person: int = 0, others: int = 0
+        self,
+        table: Mapping[str, Sequence[Any]],
+        unit: Unit | None = None,
+        person: int = 0,
+        others: int = 0,
+        *,
+        pausing: bool = True,
     ) -> None:
         columns = {
             name: np.asarray(column, None if len(column) or hasattr(column, "dtype") else float)
@@ -47,9 +55,13 @@ class Side:
             columns[PERSON] = np.minimum(np.arange(size), others)
             unit = Unit(PERSON, max_rows=person)
         self.source = Memory(columns, unit=unit)
+        self.pausing = pausing
         self.reading: Reading | None = None
         self.steps: dict[tuple[Any, ...], Step] = {}
+        self.ordered = False  # whether anything was drawn for single rows by their places
         self._known: dict[Any, Summary] = {}
+        self._looked: dict[tuple[Any, ...], tuple[tuple[Ask, ...], Any]] = {}
+        self._paused: dict[tuple[Any, ...], ForcedRun] = {}
 
     def ask(self, request: Ask) -> Summary:
         """Answer a request; the same one is read once."""
@@ -59,6 +71,47 @@ class Side:
             return self._known[request]
         except TypeError:  # a request that cannot be remembered
             return self.source.summary(request)[0]
+
+    def look(
+        self, path: tuple[Any, ...], seed: int, work: Callable[[Any], Any]
+    ) -> tuple[tuple[Ask, ...], Any]:
+        """What was asked of the source along a path, and the choice or the answer at its end; worked out once.
+
+        A run goes on from where it waits, or from the beginning where it has gone on elsewhere.
+        """
+        if path not in self._looked and not self.pausing:
+            self._looked[path] = self._begun(path, seed, work)
+        if path not in self._looked:
+            run = self._paused.pop(path[:-1], None) if path else None
+            run = run.tell(path[-1]) if run is not None else ForcedRun(path, seed, self.steps, work).start()
+            if run.waits:
+                self._paused[path] = run
+            self.ordered |= run.dithered
+            self._looked[path] = tuple(run.asked_for), run.found
+        return self._looked[path]
+
+    def _begun(
+        self, path: tuple[Any, ...], seed: int, work: Callable[[Any], Any]
+    ) -> tuple[tuple[Ask, ...], Any]:
+        """The same from a run of its own, which ends at the first choice beyond the path."""
+        run = ForcedDraws(path, seed, self.steps)
+        try:
+            found = work(run)
+        except Pending as pending:
+            found = pending.step
+        self.ordered |= run.dithered
+        return tuple(run.asked_for), found
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the runs that wait."""
+        while self._paused:
+            self._paused.popitem()[1].close()
 
 
 class Abandoned(BaseException):
@@ -75,7 +128,6 @@ class ForcedRun(ForcedDraws):
         work: Takes the draws and gives an answer.
 
     Attributes:
-        asked_for: What was asked of the source so far.
         found: The choice at which it waits, or the answer.
     """
 
@@ -87,7 +139,6 @@ class ForcedRun(ForcedDraws):
         work: Callable[[ForcedRun], Any],
     ) -> None:
         super().__init__(path, seed, steps)
-        self.asked_for: list[Ask] = []
         self.found: Any = None
         self._problem: BaseException | None = None
         self._work = work
@@ -115,7 +166,7 @@ class ForcedRun(ForcedDraws):
     @property
     def waits(self) -> bool:
         """Whether it stands at a choice."""
-        return self._thread.is_alive()
+        return isinstance(self.found, Step)
 
     def _wait(self) -> ForcedRun:
         self._stopped.acquire()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -39,6 +39,7 @@ class Parts:
         there: The same on the neighbour.
         loss: Log ratio of the two laws at each outcome.
         exact: Both laws as densities, where they have some: divergences are taken of them, not of the parts.
+        known: Divergences that were worked out before.
     """
 
     outcomes: Sequence[Any]
@@ -46,11 +47,15 @@ class Parts:
     there: Floats | None
     loss: Floats
     exact: Densities | LogLinear | None = None
+    known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def flipped(self) -> Parts:
         """The neighbour held against the table."""
-        exact: Any = None if self.exact is None else self.exact.flipped()
-        return Parts(self.outcomes, self.there, self.here, -self.loss, exact)
+        if "flipped" not in self.known:
+            exact: Any = None if self.exact is None else self.exact.flipped()
+            self.known["flipped"] = Parts(self.outcomes, self.there, self.here, -self.loss, exact)
+        found: Parts = self.known["flipped"]
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +74,11 @@ class Step:
         """What must be the same on both tables: everything about the choice that is public."""
         return ()
 
+    @property
+    def key(self) -> Any:
+        """All numbers of the law: steps that have the same are one law."""
+        return type(self), *(_hashable(getattr(self, one.name)) for one in fields(self))
+
     def parts(self, other: Any) -> Parts:
         """Hold this law, of the table, against that of the neighbour."""
         raise NotImplementedError
@@ -80,6 +90,19 @@ class Step:
     def paid(self, branch: Any) -> Guarantee:
         """The part of the price that an outcome of a branch was given."""
         return self.price[branch] if isinstance(self.price, Mapping) else self.price
+
+
+def _hashable(value: Any) -> Any:
+    """A value as it is, or its parts where it has some; what cannot be compared is known by its identity."""
+    if isinstance(value, np.ndarray):
+        return value.shape, tuple(value.ravel().tolist())
+    if isinstance(value, Mapping):
+        return tuple((key, _hashable(one)) for key, one in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(_hashable(one) for one in value)
+    if is_dataclass(value):
+        return type(value), *(_hashable(getattr(value, one.name)) for one in fields(value))
+    return value if getattr(type(value), "__eq__", None) is not object.__eq__ else id(value)
 
 
 def _logs(masses: Sequence[int]) -> Floats:

@@ -16,7 +16,8 @@ from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
 from sordino.session.form import rehearse
 from sordino.testing.replay import Replay, replay
-from sordino.testing.tables import TablePair, filled, hostile, neighbours, sparse
+from sordino.testing.tables import TablePair, filled, hostile, sparse
+from sordino.testing.tiny import TinyWorld
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -122,6 +123,7 @@ def survey(
     pairs: int = 4,
     defaults: bool = False,
     pairwise: bool = False,
+    turns: int = 1,
 ) -> Iterator[Seen]:
     """Replay the cases of a mechanism.
 
@@ -131,6 +133,7 @@ def survey(
         pairs: Hostile pairs per case otherwise: defaults see so many, other cases one.
         defaults: Only what a release takes by default.
         pairwise: Every statistic, relation, price and hint beside every other, not all of them together; quick.
+        turns: How many sizes of hostile tables a case sees; three are all.
 
     Example:
         >>> from sordino.mechanisms.selection.selection import Selection
@@ -138,21 +141,27 @@ def survey(
         >>> max(row.replay.worst for row in rows) <= 1 + 1e-7, sum((row.replay.problems for row in rows), [])
         (True, [])
     """
-    turn, cases = itertools.count(), list(chosen(kind))
+    places, cases = itertools.count(), list(chosen(kind))
     others = max((QUICK if pairwise else OTHERS) // max(len(cases), 1), 1)
     wanted = {id(case) for case in _pairwise(cases)} if pairwise or thorough else None
     for case in cases:
         if defaults and not case.default:
             continue
         for contribution in people(case):
-            place = next(turn)
+            place = next(places)
             if wanted is not None and id(case) not in wanted:
                 continue
             total = Replay()
-            tables = _pairs(case, contribution, place, thorough=thorough, pairs=pairs, others=others)
+            tables = itertools.chain.from_iterable(
+                _pairs(case, contribution, place + turn, thorough=thorough, pairs=pairs, others=others)
+                for turn in range(turns)
+            )
             try:
-                for pair, complete in tables:
-                    total.merge(_replayed(case, pair, complete=complete))
+                for pair in tables:
+                    total.merge(_replayed(case, pair))
+                if thorough and getattr(case.world.statistic, "high", None) != WIDEST:
+                    for seen in tiny_world(case, contribution).replays():
+                        total.merge(seen)
             except SordinoError:
                 if asked(case, contribution):
                     raise
@@ -171,9 +180,21 @@ def asked(case: MechanismCase, contribution: int) -> bool:
     return True
 
 
+def tiny_cases(kind: type[Mechanism]) -> Iterator[MechanismCase]:
+    """The cases whose worlds are walked completely: pairwise, and a wide range is no tiny world."""
+    for case in _pairwise(chosen(kind)):
+        if getattr(case.world.statistic, "high", None) != WIDEST:
+            yield case
+
+
+def tiny_world(case: MechanismCase, contribution: int) -> TinyWorld:
+    """Every pair of neighbours."""
+    return TinyWorld(case, contribution, paths=COMPLETE if case.mechanism.reads_once else TALKED)
+
+
 def _pairs(
     case: MechanismCase, contribution: int, turn: int, *, thorough: bool, pairs: int, others: int
-) -> Iterator[tuple[TablePair, int]]:
+) -> Iterator[TablePair]:
     alone = case.mechanism.reads_once
     sizes = SIZES if alone else LONG
     size = sizes[turn % len(sizes)]
@@ -183,22 +204,18 @@ def _pairs(
         size = FEW
     found = list(hostile(case.world, size, contribution, seed=turn))
     if thorough:
-        yield from ((pair, 0) for pair in found)
-        if getattr(case.world.statistic, "high", None) != WIDEST:  # a wide range is no tiny world
-            paths = COMPLETE if alone else TALKED
-            yield from ((pair, paths) for pair in neighbours(case.world, contribution))
+        yield from found
         return
     wanted = max(pairs // 2 if alone else pairs, others) if case.default else others
     step = max(len(found) // wanted, 1)
-    yield from ((found[(turn + k * step) % len(found)], 0) for k in range(min(wanted, len(found))))
+    yield from (found[(turn + k * step) % len(found)] for k in range(min(wanted, len(found))))
     if case.default and alone and contribution == 1:
-        yield from ((pair, 0) for pair in sparse(case.world))
+        yield from sparse(case.world)
     if case.default and not alone:  # what only a search finds: many rows that fill a part of a wide range
-        long = list(filled(case.world, LONG[-1], contribution))
-        yield from ((pair, 0) for pair in long[turn % 2 :: 2])
+        yield from list(filled(case.world, LONG[-1], contribution))[turn % 2 :: 2]
 
 
-def _replayed(case: MechanismCase, pair: TablePair, *, complete: int) -> Replay:
+def _replayed(case: MechanismCase, pair: TablePair) -> Replay:
     return replay(
         case.mechanism,
         case.world.statistic,
@@ -206,5 +223,4 @@ def _replayed(case: MechanismCase, pair: TablePair, *, complete: int) -> Replay:
         pair.neighbour,
         contribution=pair.contribution,
         walks=int(case.default),
-        complete=complete,
     )

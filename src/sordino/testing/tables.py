@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.privacy import Neighbors
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from sordino.statistics import Case
 
 Row = tuple[Any, ...]
 MIXED = 5
-"""Rows of small mixed tables, and how many of them there are."""
+"""Rows of small mixed tables."""
+MIXTURES = 12
+"""How many of them there are."""
 WIDE = 100
 """A range at least so long can be filled in part."""
 
@@ -71,6 +74,8 @@ def datasets(case: Case, most: int = 3) -> Iterator[tuple[Row, ...]]:
 def neighbours(case: Case, contribution: int = 1, most: int = 3) -> Iterator[TablePair]:
     """All pairs of a tiny world that differ in at most so many rows, once each."""
     relation = case.statistic.neighbors
+    # Where whole people come or go, rows of one do not come while rows of another go.
+    whole = relation is Neighbors.ADD_REMOVE_ONE and Trait.BLOCKS in case.statistic.traits
     for one, other in itertools.combinations(list(datasets(case, most)), 2):
         if case.places:
             if sum(a != b for a, b in zip(one, other, strict=True)) <= contribution:
@@ -81,6 +86,8 @@ def neighbours(case: Case, contribution: int = 1, most: int = 3) -> Iterator[Tab
         moved = max(len(gone), len(come)) if relation is Neighbors.REPLACE_ONE else len(gone) + len(come)
         if relation is Neighbors.REPLACE_ONE and len(gone) != len(come):
             continue
+        if gone and come and whole:
+            continue  # two people
         if moved <= contribution:
             both = list((left & right).elements())
             yield TablePair(columns(case, both + gone), columns(case, both + come), contribution)
@@ -128,7 +135,7 @@ def sparse(case: Case) -> Iterator[TablePair]:
 def _mixed(case: Case, contribution: int, random: np.random.Generator) -> Iterator[TablePair]:
     """Small tables of rows of several columns at random: a slope is told apart by rows that no heap holds."""
     values, size = list(case.rows), MIXED + contribution
-    for _ in range(MIXED):
+    for _ in range(MIXTURES):
         drawn = [values[int(k)] for k in random.integers(0, len(values), size + contribution)]
         one, other = drawn[:size], drawn[: size - contribution] + drawn[size:]
         if one != other:

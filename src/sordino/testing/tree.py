@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from sordino.mechanisms.choose import output_grid
 from sordino.testing.runs import ForcedRun, Side
@@ -35,7 +35,7 @@ class TreeNode:
 
 
 class Tree:
-    """The outcomes of a mechanism on two tables, explored as they are asked for; close it after use.
+    """The outcomes of a mechanism on two tables, explored as they are asked for.
 
     Args:
         mechanism: What answers.
@@ -58,32 +58,17 @@ class Tree:
         self.mechanism, self.statistic, self.grid = mechanism, statistic, grid
         self.sides, self.contribution, self.seed = sides, contribution, seed
         self._nodes: dict[tuple[Any, ...], TreeNode] = {}
-        self._paused: dict[tuple[Any, ...], tuple[ForcedRun, ForcedRun]] = {}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        for runs in self._paused.values():
-            for run in runs:
-                if run.waits:
-                    run.close()
+    @property
+    def depth(self) -> int:
+        """How many choices there are before an answer, as far as was looked."""
+        return max(map(len, self._nodes), default=0)
 
     def node(self, path: tuple[Any, ...]) -> TreeNode:
         """What stands at the end of a path."""
         if path not in self._nodes:
             self._nodes[path] = self._look(path)
         return self._nodes[path]
-
-    def _runs(self, path: tuple[Any, ...]) -> tuple[ForcedRun, ForcedRun]:
-        """Both tables at the end of a path: from where their runs wait, or from the beginning."""
-        paused = self._paused.pop(path[:-1], None) if path else None
-        if paused is not None and all(run.waits for run in paused):
-            return paused[0].tell(path[-1]), paused[1].tell(path[-1])
-        here, there = (
-            ForcedRun(path, self.seed, side.steps, self._work(side)).start() for side in self.sides
-        )
-        return here, there
 
     def _work(self, side: Side) -> Any:
         """What `Mechanism.answer` does; where it is one draw from one reading, that is read once."""
@@ -106,11 +91,11 @@ class Tree:
         return once if mechanism.reads_once else asking
 
     def _look(self, path: tuple[Any, ...]) -> TreeNode:
-        runs = self._runs(path)
-        self._paused[path] = runs
-        here, there = (run.found for run in runs)
+        (asked, here), (asked_there, there) = (
+            side.look(path, self.seed, self._work(side)) for side in self.sides
+        )
         problems = []
-        if runs[0].asked_for != runs[1].asked_for:
+        if asked != asked_there:
             problems.append(f"after {len(path)} choices the tables are asked different questions")
         if isinstance(here, Step) != isinstance(there, Step):
             problems.append(f"after {len(path)} choices one table is answered and the other is not")
@@ -133,6 +118,5 @@ def first_parts(
     contribution: int = 1,
 ) -> Parts | None:
     """The two laws of the first choice; None where none is made."""
-    sides = Side(table), Side(neighbour)
-    with Tree(mechanism, statistic, sides, output_grid(statistic), contribution) as tree:
-        return tree.node(()).parts
+    with Side(table) as here, Side(neighbour) as there:
+        return Tree(mechanism, statistic, (here, there), output_grid(statistic), contribution).node(()).parts

@@ -107,7 +107,8 @@ def plan_extreme(
         return fine.rounded(finer)
     search = plan_search(lattice, strength=strength, rows=rows)
     if search is not None:
-        nats = float(ForExtreme.FALL) * math.log(lattice.last + 1.0)
+        steepest = fall(strength, _bid(search, strength))  # as if the answer had the whole price
+        nats = float(steepest) * math.log(lattice.last + 1.0)
         return ExtremePlan(search.measure, 0, nats, search=search)
     anchor = lattice.anchor
     core = max(lattice.last >> ForQuantile.OCTAVES, 1)
@@ -200,15 +201,37 @@ def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> Anc
     return AnchorSearch(math.ceil(nats / (outward * float(share))), share, measure, nats)
 
 
+def _bid(search: AnchorSearch, slope: Fraction) -> float:
+    """Nats of the rows beyond an anchor, with a margin."""
+    return float(slope) * search.aim * (1 - 6 / search.nats)
+
+
+def fall(slope: Fraction, bid: float) -> Fraction:
+    """With which power of the distance from an anchor answers fall: the fourth at usual prices; public.
+
+    Nothing but this holds an answer beyond the data. Where a single row counts much it outbids a steeper fall.
+
+    Args:
+        slope: Nats per row beyond the answer.
+        bid: Nats of all rows beyond the anchor, which pay for the fall.
+
+    Example:
+        >>> fall(Fraction(1), 40.0), fall(Fraction(24), 1000.0), fall(Fraction(24), 150.0)
+        (Fraction(4, 1), Fraction(8, 1), Fraction(6, 1))
+    """
+    steep = min(float(slope) / ForExtreme.STEEP, bid / ForExtreme.ROOM)
+    return max(ForExtreme.FALL, Fraction(math.floor(16 * steep), 16))
+
+
 def anchored_measure(
     lattice: FiniteLattice, search: AnchorSearch, *, anchor: int, upper: bool, slope: Fraction
 ) -> Measure:
     """The base measure once an anchor has been released; public.
 
-    Mass falls with the fourth power of the distance, so that an overshoot is a share of the distance from the anchor to
-    the answer, wherever the column lies. Towards the end of the range, where an overshoot cannot go far, it falls with
-    the first power; where a row counts little that part begins earlier. The core is so wide that the rows beyond the
-    anchor can pay for the fall.
+    Mass falls with the fourth power of the distance (or more, `fall`), so that an overshoot is a share of the distance
+    from the anchor to the answer, wherever the column lies. Towards the end of the range, where an overshoot cannot go
+    far, it falls with the first power; where a row counts little that part begins earlier. The core is so wide that the
+    rows beyond the anchor can pay for the fall.
 
     Args:
         lattice: The public answers.
@@ -223,9 +246,10 @@ def anchored_measure(
             lattice.finer(finer), search, anchor=anchor << finer, upper=upper, slope=slope
         )
         return fine.rounded(finer)
-    bid = float(slope) * search.aim * (1 - 6 / search.nats)
+    bid = _bid(search, slope)
+    power = fall(slope, bid)
     core = max(
-        math.ceil((lattice.last + 1) * math.exp(-bid / float(ForExtreme.FALL))),
+        math.ceil((lattice.last + 1) * math.exp(-bid / float(power))),
         lattice.last >> ForExtreme.FINEST,
         1,
     )
@@ -235,8 +259,8 @@ def anchored_measure(
         last=lattice.last,
         anchor=anchor,
         core=core,
-        below=-ForExtreme.FALL,
-        above=-ForExtreme.FALL,
+        below=-power,
+        above=-power,
         bend=bend,
         beyond=ForExtreme.BENT,
     )
