@@ -8,9 +8,15 @@ import pytest
 
 import sordino as sd
 from benchmarks.tuning import moved
-from sordino.mechanisms import tuned
+from sordino.mechanisms import tuned, tuned_tables
 
-GROUPS = [group for _, group in inspect.getmembers(tuned, inspect.isclass) if hasattr(group, "experiment")]
+MODULES = (tuned, tuned_tables)
+GROUPS = [
+    group
+    for module in MODULES
+    for _, group in inspect.getmembers(module, inspect.isclass)
+    if hasattr(group, "experiment")
+]
 ROOT = Path(__file__).parents[1]
 
 
@@ -23,8 +29,8 @@ def test_every_group_has_an_experiment_that_is_there(group):
 
 
 def test_every_constant_says_why():
-    tree = ast.parse(Path(tuned.__file__).read_text(encoding="utf-8"))
-    for group in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+    trees = [ast.parse(Path(module.__file__).read_text(encoding="utf-8")) for module in MODULES]
+    for group in (node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)):
         for place, node in enumerate(group.body):
             if isinstance(node, ast.Assign):
                 reason = group.body[place + 1]

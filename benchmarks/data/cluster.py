@@ -103,9 +103,11 @@ class Meter:
 
     def read(self):
         """CPU seconds of executors, scans of the table, and megabytes that were shuffled and sent to the driver."""
-        time.sleep(1)  # the account comes a little later
-        with urllib.request.urlopen(self._address) as answer:
-            stages = [one for one in json.load(answer) if one["stageId"] not in self._seen]
+        stages, before = self._new(), -1
+        while len(stages) != before:  # the account comes a little later
+            before = len(stages)
+            time.sleep(3)
+            stages = self._new()
         self._seen |= {one["stageId"] for one in stages}
         total = {
             name: sum(one[name] for one in stages)
@@ -118,3 +120,8 @@ class Meter:
             total["shuffleWriteBytes"] / 1e6,
             total["resultSize"] / 1e6,
         )
+
+    def _new(self):
+        """The stages that have ended since."""
+        with urllib.request.urlopen(self._address) as answer:
+            return [one for one in json.load(answer) if one["stageId"] not in self._seen]

@@ -13,7 +13,7 @@ from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.clip.box_means import BoxMeans
-from sordino.mechanisms.tuned import ForBall
+from sordino.mechanisms.tuned_tables import ForBall
 from sordino.statistics.means import Means
 
 RELEASES = 6

@@ -5,7 +5,7 @@ import numpy as np
 import sordino as sd
 from benchmarks.tuning.answers import answers
 from benchmarks.tuning.moved import COLUMNS, Cell, sweep
-from sordino.mechanisms.tuned import ForDiscovery
+from sordino.mechanisms.tuned_tables import ForDiscovery
 
 RELEASES = 8
 MANY = 100_000  # keys that could occur

@@ -1,15 +1,14 @@
 """Where the interval of all groups ends, and what finds it: error of generated groups for other constants.
 
 Root mean square of (answer - mean of the group) / deviation of its rows, over groups, beside groups that search for
-themselves; shapes are generated, bounds are 0 to a million.
+themselves; shapes are generated, bounds are 0 to a million. Constants are moved on shapes of their own, others judge.
 """
-
-from fractions import Fraction
 
 import numpy as np
 
 import sordino as sd
-from sordino.session import shared
+from benchmarks.tuning.moved import COLUMNS, Cell, sweep
+from sordino.mechanisms.tuned_tables import ForShared
 
 SIZES = ((1000, 50), (100, 400), (30, 200))
 PRICES = (0.3, 1.0)
@@ -29,6 +28,34 @@ def shapes(groups, each):
         "of other scales": rng.lognormal(4, 1, size) * 10 ** (3 * np.arange(groups) / groups)[:, None],
     }
     return {name: np.clip(values, 0, 1e6) for name, values in found.items()}
+
+
+def tuning(groups, each):
+    """Shapes on which constants are moved."""
+    rng = np.random.default_rng(2)
+    size = (groups, each)
+    low = rng.random(size) < 0.7
+    return {
+        "gamma": 9_000 * rng.gamma(1.5, 1, size),
+        "uniform": rng.uniform(20_000, 90_000, size),
+        "two heaps": np.where(low, rng.normal(15_000, 2_000, size), rng.normal(70_000, 9_000, size)),
+        "Pareto 3": np.clip(20_000 * (1 + rng.pareto(3, size)), 0, 1e6),
+    }
+
+
+class Groups(Cell):
+    """Root mean square over groups of one release, on a few seeds."""
+
+    def error(self):
+        return float(np.sqrt(np.mean([error(self.column, self.price, "shared") ** 2 for _ in range(3)])))
+
+
+def cells():
+    """Shapes of their own, sizes, prices."""
+    for size in SIZES:
+        for name, values in tuning(*size).items():
+            for price in PRICES:
+                yield Groups(f"{name}, {size[0]} x {size[1]}, epsilon {price}", None, price, values)
 
 
 def error(values, price, scale):
@@ -51,20 +78,4 @@ def tables():
                 own, one = error(values, price, "own"), error(values, price, "shared")
                 rows.append((name, f"{groups} x {each}", price, own, one, own / one))
     yield "Own or shared", ("shape", "groups x rows", "epsilon", "own", "shared", "ratio"), rows
-    moved = []
-    for name, values in (("BEYOND", (1, 2, 4)), ("ROWS", (40, 80, 160)), ("MOST", ("1/10", "1/5", "2/5"))):
-        for value in values:
-            shipped = getattr(shared, name)
-            setattr(shared, name, Fraction(value))
-            try:
-                logs = [
-                    np.log(error(rows, price, "shared"))
-                    for size in SIZES
-                    for shape, rows in shapes(*size).items()
-                    if shape != "of other scales"
-                    for price in PRICES
-                ]
-            finally:
-                setattr(shared, name, shipped)
-            moved.append((name, str(value), float(np.exp(np.mean(logs)))))
-    yield "Constants, one by one", ("constant", "value", "error, geometric mean"), moved
+    yield "Constants, one by one, on other shapes", COLUMNS, sweep(ForShared, list(cells()))

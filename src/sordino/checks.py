@@ -28,6 +28,8 @@ Number = int | float | Fraction | Decimal
 LARGEST = 308
 """Decimal places before the point that a float can hold."""
 
+_LARGEST = 10**LARGEST
+
 PLACES = 1000
 """Places after the point that a Decimal may begin at."""
 
@@ -51,6 +53,8 @@ def exact(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fr
             Hint: epsilon=0.5
     """
     name, value = _single(named)
+    if type(value) is Fraction and _ordinary(value):  # most have been here before
+        return value
     hint = hint or (f"{name}={EXAMPLES[name]}" if name in EXAMPLES else "")
     if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 and not isinstance(value, Rational | float):
         value = value.item()  # a numpy scalar or 0-d array
@@ -84,7 +88,7 @@ def _ordinary(value: Rational | float | Decimal) -> bool:
     if isinstance(value, Decimal):
         return not value or -PLACES < value.adjusted() < LARGEST
     if isinstance(value, Rational):
-        return abs(value.numerator) < abs(value.denominator) * 10**LARGEST
+        return abs(value.numerator) < abs(value.denominator) * _LARGEST
     return True
 
 

@@ -250,17 +250,10 @@ class RemoteSession:
             keys: As for `sordino.Session.release_by`; ``sd.discover()`` finds them in the data.
             statistic: What is asked of every group.
             price: What it may cost.
-            scale: ``"own"``: every group searches its own interval. A shared one is not asked over the line.
+            scale: As for `sordino.Session.release_by`.
             options: As for `release`.
         """
-        if scale != "own":
-            raise ParameterError(
-                "release by group",
-                "a service answers every group by itself",
-                got={"scale": scale},
-                hint='scale="own"',
-            )
-        return self.release(statistic, price, by=(column, keys), **options)
+        return self.release(statistic, price, by=(column, keys), scale=scale, **options)
 
     def report(
         self, path: str | os.PathLike[str], *, title: str | None = None, releases: str | None = None
@@ -300,6 +293,7 @@ class RemoteSession:
             "where": list(self._conditions),
             "interval": None if interval is None else interval.to_dict(),
             "purpose": given.pop("purpose", None),
+            **({} if (scale := given.pop("scale", "own")) == "own" else {"scale": scale}),
             "hints": given,
         }
 

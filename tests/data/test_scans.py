@@ -47,7 +47,7 @@ def parquet(tmp_path_factory):
 
 
 @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux counts what a process reads")
-@pytest.mark.parametrize("statistic", some(("mean", "median"), [one.name for one in ASKED]))
+@pytest.mark.parametrize("statistic", some(("mean",), [one.name for one in ASKED]))
 def test_a_parquet_file_is_read_once_for_all_groups(statistic, parquet):
     people = sd.open(str(parquet), budget=sd.Pure(1e6), neighbors="add-remove-one", rows=ROWS)
     people.release_by("g", range(2), statistic, sd.Pure(20))  # what is imported is read as well, once
@@ -81,7 +81,7 @@ SCANS = {"mean": 3, "variance": 3, "median": 2, "histogram": 1, "maximum": 3, "c
 """One where nothing depends on what was found; two for ranks; three where what is asked next depends on an answer."""
 
 
-@pytest.mark.parametrize("statistic", some(("mean",), SCANS))
+@pytest.mark.parametrize("statistic", some((), SCANS))
 def test_a_server_scans_as_often_for_many_groups_as_for_few(statistic, postgres):
     address, scans = postgres
     for groups in (3, GROUPS):

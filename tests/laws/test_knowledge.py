@@ -1,8 +1,8 @@
 """Telling the truth does not hurt: what each true statement does to the exact error, on random cells.
 
 A statement raises the error by ten per cent at most. The cells are in tests/support/true_statements.py. Not held yet:
-bounds that are narrower and still too wide, a rough number of private rows except for means and sums, `symmetric` for
-means of columns that fill their bounds, and `tight` for deviations of skewed columns (up to 1.15).
+bounds that are narrower and still too wide, a rough number of private rows for medians, variances and deviations,
+`symmetric` for means of columns that fill their bounds, and `tight` for deviations of skewed columns (up to 1.15).
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from tests.support.true_statements import ASKED, cells, exact_error
 
 MOST = 1.101  # ten per cent, and the rounding of public constants
 STATEMENTS = ("step", "centre", "spread", "both", "tight", "occupied", "symmetric")
-NOT_YET = {("deviation", "tight"), *((one, "rows") for one in ASKED if one not in ("mean", "sum"))}
+NOT_YET = {("deviation", "tight"), *((one, "rows") for one in ("median", "variance", "deviation"))}
 
 
 def above(found):
@@ -36,6 +36,14 @@ def test_true_statements_do_not_hurt_on_a_thousand_cells(asked):
     found = list(cells(60, seed=2, asked=(asked,), told=told))
     assert len(found) >= 200
     assert not above(found)
+
+
+@pytest.mark.parametrize("rough", [25, 102])
+def test_a_rough_number_of_few_private_rows_does_not_hurt(rough):
+    """Planned for 25 rows, the 99 % quantile erred nineteen times as far as if nothing had been told."""
+    rows = np.random.default_rng(4).exponential(1, 51)
+    told = ("q99", rows, *widened("x1000", rows), Pure(3), Neighbors.ADD_REMOVE_ONE)
+    assert exact_error(*told, rows=rough) <= MOST * exact_error(*told)
 
 
 def test_a_declared_step_keeps_the_measure_of_a_far_quantile():

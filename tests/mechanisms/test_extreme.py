@@ -23,6 +23,7 @@ from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.minimum import Minimum
 from tests.support.mechanism_worlds import SMALL, add_remove_world, replace_world
+from tests.support.true_statements import exact_error
 
 TOP = 7
 LATTICE = FiniteLattice(Fraction(0), Fraction(1), TOP)
@@ -446,3 +447,17 @@ def test_a_lean_is_positive_and_follows_its_powers(last, anchor, core, below, ab
             return measure.mass(*ends)
 
         assert mass(inner, outer) / mass(inner // 2, inner) == pytest.approx(2.0 ** float(power), rel=1e-3)
+
+
+@pytest.mark.parametrize("moved", [1, 3])
+def test_what_is_gained_in_wide_bounds_is_lost_by_the_theorem(moved):
+    """docs/proofs/ordered_limits.md: an error below the limit would be a breach; one far above it would be waste."""
+    rows = np.sort(np.random.default_rng(11).gamma(3, 1, 201))
+    rows *= 0.05 / rows[-1]
+    other = rows.copy()
+    other[-moved:] = 1.0
+    told = {"price": Pure(1), "neighbors": Neighbors.REPLACE_ONE, "rows": 201}
+    wide, fit = (exact_error("maximum", one, 0, 1, **told) for one in (rows, other))
+    limit = 0.95 - math.exp(moved / 2) * wide
+    assert wide < 0.03
+    assert limit <= fit <= 1.15 * limit

@@ -5,7 +5,7 @@ import pytest
 
 from sordino.mechanisms.clip.long_codes import shifted_products, shifted_quotients
 from sordino.mechanisms.quantile import ranked
-from sordino.mechanisms.quantile.ranked import Node, Ranked
+from sordino.mechanisms.quantile.ranked import Ranked, RankedPart
 
 
 def columns(rng, rows, last):
@@ -29,7 +29,7 @@ def disagreements(rows, last):
             found += column.between(start, near).tolist() != ordered[start:near].tolist()
             point = int(rng.choice([rng.integers(-1, last + 2), rng.choice(ordered) if rows else 0]))
             found += column.until(point) != np.searchsorted(ordered, point, side="right")
-            below, above = Node(column, start, stop).split(point)
+            below, above = RankedPart(column, start, stop).split(point)
             split = int(np.searchsorted(ordered[start:stop], point, side="right"))
             found += below[:].tolist() != ordered[start:stop][:split].tolist()
             found += above[1:3].tolist() != ordered[start:stop][split:][1:3].tolist()

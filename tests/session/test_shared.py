@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import sordino as sd
-from sordino.session import shared
+from sordino.mechanisms import Answer
+from sordino.mechanisms.tuned_tables import ForShared
+from sordino.testing.replay import replay
 
 MEAN = sd.Mean("x", low=0, high=1e6)
 
@@ -35,7 +37,7 @@ def test_the_parts_add_up_to_the_price(groups, neighbors, price):
     moved = 2 if neighbors == "replace-one" else 1
     each = question.parts[0].mechanism.guarantee
     assert sd.compose([finding, each if moved == 1 else each.for_group(2)]) == question.event.guarantee
-    assert finding.strength >= 0.99 * price.strength * float(shared.LEAST) ** (
+    assert finding.strength >= 0.99 * price.strength * float(ForShared.LEAST) ** (
         1 if price.gaussian is False else 0.5
     )
 
@@ -90,3 +92,38 @@ def test_an_interval_has_a_length_whatever_was_found():
     for low, high in ((7.0, 7.0), (0.0, 0.0), (1e6, 1e6), (9.0, 3.0)):
         first, last = question.shared._ends(low, high)
         assert 0 <= first < last <= 1e6
+
+
+def replayed(neighbors, table, neighbour, low, high):
+    """What a path of the whole release costs at most, as a part of its price: the interval, then every group in it."""
+    people = sd.open(table, budget=sd.Pure(9), neighbors=neighbors, rows=len(table["x"]))
+    question = people.question(sd.Mean("x", low=0, high=64), sd.Pure(1), by=("g", range(2)), scale="shared")
+    finding = question.shared.finding
+    within = question.shared.within(question, Answer((Fraction(low), Fraction(high))))
+    (part,) = within.parts
+    assert (part.statistic.low, part.statistic.high) == (low, high)
+
+    def cost(one, *pair):
+        asked = [{"x": side} for side in pair]
+        seen = replay(one.mechanism, one.statistic, *asked, contribution=one.contribution)
+        assert seen.kept, seen.problems
+        return seen.worst * float(one.mechanism.guarantee.epsilon)
+
+    found = cost(finding, table["x"], neighbour["x"])
+    for group in (0, 1):
+        rows = [
+            [x for x, g in zip(side["x"], side["g"], strict=True) if g == group]
+            for side in (table, neighbour)
+        ]
+        found += cost(part, *rows) if rows[0] != rows[1] else 0.0
+    return found / float(question.event.guarantee.epsilon)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 64.0), (3.0, 5.0)])
+def test_a_changed_row_is_within_the_price_on_every_path(low, high):
+    """Both choices by replay, in intervals as wide as the bounds and in narrow ones."""
+    here = {"x": [1.0, 4.0, 60.0, 2.0], "g": [0, 0, 1, 1]}
+    less = {"x": [1.0, 4.0, 60.0], "g": [0, 0, 1]}
+    moved = {"x": [1.0, 4.0, 60.0, 64.0], "g": [0, 0, 1, 0]}  # into the other group
+    assert replayed("add-remove-one", here, less, low, high) <= 1 + 1e-9
+    assert 0.5 < replayed("replace-one", here, moved, low, high) <= 1 + 1e-9

@@ -184,8 +184,13 @@ def test_batches_combinations_discovery_and_reports_go_over_the_line(there, offi
         ["region", "age"], [("north", 30), ("south", 40)], sd.Count("income"), sd.Pure(0.5)
     )
     assert list(listed.groups) == [("north", 30), ("south", 40)]
+    mean = sd.Mean("income", low=0, high=200000)
+    shared = there.release_by("region", ["north", "south"], mean, sd.Pure(0.5), scale="shared")
+    assert shared.event.by["shared"]["low"] < shared.event.by["shared"]["high"]
+    with pytest.raises(sd.SordinoError, match="scale"):
+        there.release_by("region", ["north", "south"], median, sd.Pure(0.5), scale="shared")
     officer = Member(office, "olga")
-    for number in (1, 2, 3):  # what is asked in Python alone has its page all the same
+    for number in (1, 2, 3, 4):  # what is asked in Python alone has its page all the same
         assert officer.get(f"/ledger/survey/releases/{number}").status_code == 200
         compile(officer.get(f"/ledger/survey/releases/{number}.py").text, "script", "exec")
     with pytest.raises(sd.SordinoError, match="delta"):
@@ -199,7 +204,8 @@ def test_batches_combinations_discovery_and_reports_go_over_the_line(there, offi
         .report(tmp_path / "report.html", title="Ours")
     )
     assert "Ours" in page.read_text()
-    assert named_ledger(office).spent == sd.Pure(1.75)
+    assert 'scale="shared"' in officer.get("/ledger/survey/releases/4.py").text
+    assert named_ledger(office).spent == sd.Pure(2.25)
 
 
 def test_waiting_is_an_answer(tmp_path):

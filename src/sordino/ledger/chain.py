@@ -9,6 +9,7 @@ import functools
 import hashlib
 import json
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
 from sordino.ledger.migrations import DATA, STATES_SINCE, USER
@@ -28,6 +29,10 @@ def canonical(value: Any) -> str:
         >>> canonical({"b": 1, "a": [None, 0.5]})
         '{"a":[null,0.5],"b":1}'
     """
+    if type(value) is dict and set(map(type, value)) == set(map(type, value.values())) == {
+        str
+    }:  # most are prices
+        return "{" + ",".join([f"{quoted(name)}:{quoted(value[name])}" for name in sorted(value)]) + "}"
     return _ENCODER.encode(value)
 
 
@@ -105,7 +110,14 @@ class ChainRow:
 
 def digest(*parts: Any) -> str:
     """Hash a row: SHA-256 of its columns as one JSON list, which no two different rows share."""
-    return hashlib.sha256(canonical(list(parts)).encode()).hexdigest()
+    return hashlib.sha256(_listed(parts).encode()).hexdigest()
+
+
+def _listed(parts: tuple[Any, ...]) -> str:
+    """`canonical` of a list: whole numbers and texts are all that a sound row has."""
+    if set(map(type, parts)) == {int, str}:
+        return "[" + ",".join([quoted(one) if type(one) is str else str(one) for one in parts]) + "]"
+    return canonical(list(parts))
 
 
 @functools.lru_cache(256)

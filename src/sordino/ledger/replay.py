@@ -59,6 +59,7 @@ class TotalReplay:
         self._relation = relation
         self._begun = last is not None
         self._total: tuple[str, Guarantee | None] = ("", None)
+        self._cost = ""
         self._body: tuple[ChainRow | None, Any] = (None, None)
         self._paid: set[int] = set()
         self._open: set[int] = set()
@@ -123,7 +124,8 @@ class TotalReplay:
         if row.kind == "spend":
             body = self._content(row)
             cost = price_of(body["event"], self._relation, last.ceiling)
-            if canonical(body["cost"]) != written(cost):
+            self._cost = written(cost)
+            if canonical(body["cost"]) != self._cost:
                 return "its cost does not fit what was asked"
             spent = self._add(last.spent, cost)
         if row.spent != spent:
@@ -173,10 +175,10 @@ class TotalReplay:
     def _spend(self, body: Mapping[str, Any], nothing: Guarantee) -> str:
         told = body.get("who", {})
         user, data = str(told.get("user", "")), data_of(body["event"])
-        text = canonical(body["cost"])
-        if broken := self._rules.broken(body["event"], amount(text), told):
+        # The step before this one has found the cost to be that.
+        if broken := self._rules.broken(body["event"], amount(self._cost), told):
             return broken
-        self._tally.add(user, data, text)
+        self._tally.add(user, data, self._cost)
         over = self._rules.over(user, data)
         totals = {share.subject.key: self._tally.of(share.subject, nothing) for share in over}
         stated = body.get("totals", {})

@@ -282,36 +282,6 @@ class ForMeanBar:
     """For a released mean about which squares are taken: its square alone counts."""
 
 
-class ForDiscovery:
-    """Keys that are found in the data: what each of two passes gets, and when people are counted."""
-
-    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_discovery"
-
-    FIRST = Fraction(1, 10)
-    """Of the price, for the first of two passes: it finds the popular keys, whose weight goes to rarer ones."""
-    GEOMETRIC = 2
-    """Up to so many keys per person truncated geometric noise finds as many keys, and counts them."""
-
-
-class ForBall:
-    """Means of many columns within a ball: from how many columns on, and what its centre and its radius cost."""
-
-    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_ball"
-
-    LEAST_COLUMNS = 10
-    """With fewer columns the ball saves less than its centre and its radius cost."""
-    CENTRE = Fraction(2, 25)
-    """Of what the intervals leave, for a rough centre."""
-    RADIUS = Fraction(1, 25)
-    """Of the same, for the radius."""
-    ROWS = Fraction(1, 50)
-    """Of the same, for the number of rows where it is private."""
-    EXPONENT = 4
-    """How much small radii are preferred before any row counts."""
-    SMALLEST = Fraction(1, 256)
-    """The first radius, in diagonals of the box."""
-
-
 class ForLoose:
     """Means within bounds that the caller calls far too wide: the search for a centre and a radius."""
 

@@ -133,6 +133,20 @@ def relations_by_name(record: Any) -> Any:
 
 G = TypeVar("G", bound="Guarantee")
 
+
+@lru_cache(maxsize=1024)
+def _read(*record: tuple[str, Any]) -> Guarantee:
+    """A price from the texts of its record: a ledger has the same ones many times."""
+    from sordino.privacy import KINDS
+
+    named, by_kind = dict(record), {kind.kind: kind for kind in KINDS}
+    if named.get("kind") not in by_kind:
+        got = {"kind": named.get("kind")}
+        raise ParameterError("guarantee", f"kind must be one of {', '.join(by_kind)}", got=got)
+    kind = by_kind[named["kind"]]
+    return kind(**{field.name: Fraction(named[field.name]) for field in fields(kind)})
+
+
 RANGE_DIGITS = 60  # binary digits of a bounded range found by bisection; the loss is 2^-60 of the price
 
 
@@ -323,15 +337,8 @@ class Guarantee(metaclass=Explained):
             >>> Guarantee.from_dict(Pure(0.1).to_dict()) == Pure(0.1)
             True
         """
-        from sordino.privacy import KINDS
-
-        by_kind = {kind.kind: kind for kind in KINDS}
-        if record.get("kind") not in by_kind:
-            raise ParameterError(
-                "guarantee", f"kind must be one of {', '.join(by_kind)}", got={"kind": record.get("kind")}
-            )
-        kind = by_kind[record["kind"]]
-        return kind(**{field.name: Fraction(record[field.name]) for field in fields(kind)})
+        texts = set(map(type, record.values())) == {str}
+        return (_read if texts else _read.__wrapped__)(*record.items())
 
     @abstractmethod
     def for_group(self, size: int) -> Self:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino import labels
 from sordino.errors import ParameterError, Unsupported
+from sordino.mechanisms.tuned_tables import ForShared
 from sordino.privacy import Guarantee, compose
 from sordino.session.quote import Part, Question, prepare
 from sordino.statistics import Statistic
@@ -23,15 +24,6 @@ from sordino.statistics.sum import Sum
 if TYPE_CHECKING:
     from sordino.mechanisms import Answer
     from sordino.reading.split import Split
-
-BEYOND = Fraction(2)
-"""Rows of a group beyond the interval on either side, times the price of the groups in nats, at least."""
-ROWS = Fraction(80)
-"""Rows of all groups beyond it, times the price that finds it: with 30, one release in thirty missed an end."""
-LEAST, MOST = Fraction(1, 25), Fraction(1, 5)
-"""The part of the price that finds the interval, at least and at most."""
-OUTER = Fraction(1, 4)
-"""The part of all rows beyond the interval, on either side, at most."""
 
 SCALES = ("own", "shared")
 
@@ -82,10 +74,10 @@ def prepare_shared(statistics: Any, price: Any, *, by: Split, **options: Any) ->
     """The question of a release by groups whose values are cut to one interval; arguments as for `prepare`."""
     statistic, rows = _checked(statistics, price, by, options)
     groups = len(by)
-    beyond = max(BEYOND, ROWS / (MOST * groups))
-    share = max(ROWS / (beyond * groups), LEAST)
+    beyond = max(ForShared.BEYOND, ForShared.ROWS / (ForShared.MOST * groups))
+    share = max(ForShared.ROWS / (beyond * groups), ForShared.LEAST)
     rest = price.share(1 - share)
-    tail = min(beyond * groups / (Fraction(f"{rest.strength:.4g}") * max(rows, 1)), OUTER)
+    tail = min(beyond * groups / (Fraction(f"{rest.strength:.4g}") * max(rows, 1)), ForShared.OUTER)
     fields = {name: getattr(statistic, name) for name in ("low", "high", "step", "missing")}
     ends = Quantiles(statistic.column, qs=(tail, 1 - tail), **fields)
     common = {name: options[name] for name in ("neighbors", "unit", "rows", "where") if name in options}

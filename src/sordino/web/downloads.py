@@ -76,6 +76,7 @@ def script(made: Release, datasets: Sequence[Dataset]) -> str:
         price=event.guarantee,
         by=None if event.by is None else groups(event.by),
         where=tuple(f"{each['column']} {each['op']} {each['value']}" for each in event.where),
+        scale="shared" if event.by is not None and "shared" in event.by else "own",
     )
     return question.python(dataset, token=made.token)
 

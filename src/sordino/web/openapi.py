@@ -35,6 +35,7 @@ INQUIRY = {
         "interval": {"type": ["object", "number", "null"]},
         "purpose": {"type": ["string", "null"]},
         "hints": {"type": "object"},
+        "scale": {"enum": ["own", "shared"]},
     },
 }  # fmt: skip
 PROBLEM = {

@@ -41,6 +41,7 @@ class Inquiry:
         interval: What an error bar is to cover.
         purpose: What it is for.
         hints: Public hints.
+        scale: ``"shared"`` where one interval is found for the values of all groups.
     """
 
     statistic: Any
@@ -50,6 +51,7 @@ class Inquiry:
     interval: Coverage | None = None
     purpose: str | None = None
     hints: Mapping[str, Any] | None = None
+    scale: str = "own"
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record."""
@@ -61,6 +63,7 @@ class Inquiry:
             "interval": None if self.interval is None else self.interval.to_dict(),
             "purpose": self.purpose,
             "hints": dict(self.hints or {}),
+            **({} if self.scale == "own" else {"scale": self.scale}),
         }
 
     @classmethod
@@ -87,6 +90,7 @@ class Inquiry:
                 interval=coverage(record.get("interval")),
                 purpose=None if record.get("purpose") in (None, "") else str(record["purpose"]),
                 hints=hints,
+                scale=str(record.get("scale") or "own"),
             )
         except SordinoError:
             raise
@@ -100,7 +104,8 @@ class Inquiry:
     @property
     def options(self) -> dict[str, Any]:
         """What a session is told beside statistic and price."""
-        return {"by": self.by, "interval": self.interval, **(self.hints or {})}
+        scale = {} if self.scale == "own" else {"scale": self.scale}
+        return {"by": self.by, "interval": self.interval, **scale, **(self.hints or {})}
 
     def of(self, session: Session) -> tuple[Session, Any]:
         """The question as a session puts it: looks at the schema alone and spends nothing."""
@@ -130,6 +135,7 @@ class Inquiry:
             lines += [f"people = people.where({', '.join(json.dumps(one) for one in self.where)})"]
         rest = "" if self.interval is None else f", interval={code(self.interval)}"
         rest += "".join(f", {name}={code(value)}" for name, value in (self.hints or {}).items())
+        rest += "" if self.scale == "own" else f", scale={json.dumps(self.scale)}"
         rest += "" if token is None else f", token={json.dumps(token)}"
         asked = f"{_code(python_call, self.statistic)}, {_code(price_code, self.price)}{rest}"
         if self.by is not None:
@@ -152,6 +158,7 @@ class Inquiry:
         ]
         if self.by is not None:
             words += ["--by", self.by[0], "--by-keys", ",".join(map(str, self.by[1]))]
+            words += [] if self.scale == "own" else ["--scale", self.scale]
         for one in self.where:
             words += ["--where", one]
         if self.interval is not None:

@@ -25,7 +25,7 @@ from sordino.mechanisms.clip.column import AskedColumn
 from sordino.mechanisms.clip.search import radius_search
 from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
-from sordino.mechanisms.tuned import ForBall
+from sordino.mechanisms.tuned_tables import ForBall
 from sordino.privacy import Concentrated, Neighbors, Pure, compose
 from sordino.privacy.conversion import ball as enclosed
 from sordino.privacy.conversion import evaluate, upper

@@ -82,11 +82,25 @@ class ClippableColumn(Protocol):
 
 
 class AskedColumn:
-    """A column behind a source."""
+    """A column behind a source.
 
-    def __init__(self, name: str, grid: RowLattice, ask: Callable[[Ask], Summary]) -> None:
+    Args:
+        name: What it is called.
+        grid: The public lattice of its rows.
+        ask: Answers requests.
+        alike: Requests for ends that were made already, where groups of one column share them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        grid: RowLattice,
+        ask: Callable[[Ask], Summary],
+        alike: dict[tuple[int, bool], Request] | None = None,
+    ) -> None:
         self.name, self.grid, self._ask = name, grid, ask
         self.known: dict[Ask, Summary] = {}
+        self._alike = {} if alike is None else alike
 
     def below(self, cuts: Sequence[int]) -> tuple[list[int], int]:
         """Ask for counts at cuts inside the grid; the others are known."""
@@ -118,8 +132,11 @@ class AskedColumn:
 
     def ends(self, reach: int, *, squares: bool = False) -> tuple[Ends, Clipped]:
         """Ask for two rank windows."""
-        windows = Window(FIRST, reach), Window(LAST, reach)
-        summary = self._ask(Request(self.name, self.grid, windows=windows, depth=reach, squares=squares))
+        if (reach, squares) not in self._alike:
+            windows = Window(FIRST, reach), Window(LAST, reach)
+            request = Request(self.name, self.grid, windows=windows, depth=reach, squares=squares)
+            self._alike[reach, squares] = request
+        summary = self._ask(self._alike[reach, squares])
         found = Ends.of(summary.runs[0].codes, summary.runs[1].codes, summary.rows)
         second = summary.squares if squares else None
         return found, Clipped.of(summary.rows, summary.total, second, self.grid.endless, self.grid.last)

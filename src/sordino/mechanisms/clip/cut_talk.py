@@ -61,6 +61,7 @@ class CutTalk:
         self.family = mechanism.family(codes, contribution)
         self.plan, self.codes = self.family.plan, codes
         self.searches = self.plan.searches and mechanism.shortens(codes)
+        self.reach = self.family.reach
         self.fine = mechanism.fine(grid)
         self.everything = self._clipped_to(0, codes.last, None)
         self.draws = Draws.of(bits)
@@ -70,7 +71,7 @@ class CutTalk:
         mechanism = self.mechanism
         ends = None
         if self.searches:
-            ends, sums = column.ends(self.family.reach, squares=mechanism.squares)
+            ends, sums = column.ends(self.reach, squares=mechanism.squares)
         else:
             sums = column.clipped(0, self.codes.last, squares=mechanism.squares)
         whole, told = mechanism.whole(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
-    from sordino.reading.requests import Ask, Summary
+    from sordino.reading.requests import Ask, Request, Summary
 
 
 class Cutting(Clipping):
@@ -155,7 +155,9 @@ class Cutting(Clipping):
         """The same for many groups: all of them are weighed and choose together."""
         if not asks:
             return []
-        columns = [AskedColumn(statistic.column, statistic.grid, ask) for ask in asks]
+        lattice = statistic.grid
+        alike: dict[tuple[int, bool], Request] = {}
+        columns = [AskedColumn(statistic.column, lattice, ask, alike) for ask in asks]
         words = Bits() if bits is None and len(asks) > 1 else bits  # one stream of words for all groups
         together = getattr(asks, "together", None)
         return matched(self, statistic)._converse(

@@ -27,7 +27,7 @@ from sordino.mechanisms.discovery.threshold import (
 )
 from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
-from sordino.mechanisms.tuned import ForDiscovery
+from sordino.mechanisms.tuned_tables import ForDiscovery
 from sordino.privacy import Approx, ApproxConcentrated, Neighbors
 from sordino.privacy.conversion import ball, evaluate, lower
 from sordino.reading.traits import Trait

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.mechanisms.tuned import ForDiscovery
+from sordino.mechanisms.tuned_tables import ForDiscovery
 from sordino.privacy import Approx, Concentrated
 from sordino.privacy.conversion import ball, evaluate, lower, round_up, upper
 

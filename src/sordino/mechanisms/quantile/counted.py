@@ -127,13 +127,12 @@ class CountedFirst(Conversing):
     def planned(self, counted: Fraction, contribution: int) -> int:
         """The number of rows for which an answer is planned: the first of its half octave, not above the count.
 
-        A count that does not stand out from its noise says little: the declared number stands for it, or the smallest
-        count that is believed.
+        A count that does not stand out from its noise says little: the smallest count that is believed stands for it,
+        or the declared number where that is larger. A plan for too few rows errs more than one for too many.
         """
         least = ForCounted.TOLD * self.scale(contribution)
-        if counted < least and self.rows is not None:
-            return self.rows
-        return class_of(max(counted, least))
+        planned = class_of(max(counted, least))
+        return max(planned, self.rows or 0) if counted < least else planned
 
     def after(self, statistic: Statistic, rows: int) -> Mechanism:
         """What answers once a number of rows is known; public."""

@@ -127,7 +127,7 @@ class Ranked:
         return np.concatenate(found)
 
 
-class Node:
+class RankedPart:
     """The rows of some ranks of a column, as a sorted array would be cut; private."""
 
     __slots__ = ("_column", "_start", "_stop")
@@ -142,7 +142,7 @@ class Node:
         first, last, _ = ranks.indices(len(self))
         return self._column.between(self._start + first, self._start + last)
 
-    def split(self, point: int) -> tuple[Node, Node]:
+    def split(self, point: int) -> tuple[RankedPart, RankedPart]:
         """The rows up to a point and those above it."""
         middle = min(max(self._column.until(point), self._start), self._stop)
-        return Node(self._column, self._start, middle), Node(self._column, middle, self._stop)
+        return RankedPart(self._column, self._start, middle), RankedPart(self._column, middle, self._stop)

@@ -21,7 +21,7 @@ from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
 from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.measure import Measure, mixture, shells
-from sordino.mechanisms.quantile.ranked import Node, Ranked
+from sordino.mechanisms.quantile.ranked import Ranked, RankedPart
 from sordino.privacy import Guarantee, Neighbors
 from sordino.reading.traits import Trait
 
@@ -41,7 +41,7 @@ NATS = 70
 
 
 def node_runs(
-    codes: NDArray[np.int64] | Node, *, first: int, last: int, phi: Fraction, slope: Fraction
+    codes: NDArray[np.int64] | RankedPart, *, first: int, last: int, phi: Fraction, slope: Fraction
 ) -> tuple[list[tuple[int, int]], list[int], int]:
     """Runs of fine lattice points of one node, and their exponents as integers over a common unit.
 
@@ -212,7 +212,7 @@ class RecursiveQuantiles(Conversing):
             rows += draws.dither(len(rows), inside)
         answers: dict[int, int] = {}
         measure, alone = self.measure(), self.alone
-        whole = Node(Ranked(rows, 0, self.fine), 0, len(rows))
+        whole = RankedPart(Ranked(rows, 0, self.fine), 0, len(rows))
         pending = [(0, len(self.qs) - 1, 0, self.fine, Fraction(0), Fraction(1), whole)]
         while pending:
             left, right, first, last, bottom, top, node = pending.pop()
@@ -231,7 +231,7 @@ class RecursiveQuantiles(Conversing):
 
     def _release(
         self,
-        node: Node,
+        node: RankedPart,
         first: int,
         last: int,
         phi: Fraction,

@@ -19,7 +19,7 @@ from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.table import level_split
 from sordino.mechanisms.table.margins import gaussian_price, pure_price
-from sordino.privacy import Concentrated, Neighbors, Pure
+from sordino.privacy import Approx, Concentrated, Neighbors, Pure
 from sordino.privacy.conversion import ball, evaluate, upper
 from sordino.reading.traits import Trait
 
@@ -102,13 +102,14 @@ class LevelNoise(Conversing):
 
     @classmethod
     def cases(cls) -> Iterable[MechanismCase]:
-        """Both relations, at one of every kind of price."""
+        """Both relations; an approximate price, whose losses are added up along all paths, in one of them."""
         from sordino.hints import Hints
         from sordino.mechanisms.parts.cases import PRICES, MechanismCase
         from sordino.statistics.hierarchy import Hierarchy
 
         for world in Hierarchy.cases():
-            for price in PRICES:
+            replaced = world.statistic.neighbors is Neighbors.REPLACE_ONE
+            for price in (one for one in PRICES if not (replaced and isinstance(one, Approx))):
                 for place, made in enumerate(cls.offers(world.statistic, price, Hints(rows=1000))):
                     yield MechanismCase(made, world, default=not place)
 

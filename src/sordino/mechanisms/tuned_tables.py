@@ -1,0 +1,53 @@
+"""Tuned constants of keys, groups and several means; what is said in tuned.py holds here as well."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar
+
+
+class ForDiscovery:
+    """Keys that are found in the data: what each of two passes gets, and when people are counted."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_discovery"
+
+    FIRST = Fraction(1, 10)
+    """Of the price, for the first of two passes: it finds the popular keys, whose weight goes to rarer ones."""
+    GEOMETRIC = 2
+    """Up to so many keys per person truncated geometric noise finds as many keys, and counts them."""
+
+
+class ForBall:
+    """Means of many columns within a ball: from how many columns on, and what its centre and its radius cost."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_ball"
+
+    LEAST_COLUMNS = 10
+    """With fewer columns the ball saves less than its centre and its radius cost."""
+    CENTRE = Fraction(1, 25)
+    """Of what the intervals leave, for a rough centre."""
+    RADIUS = Fraction(1, 50)
+    """Of the same, for the radius; with twice as much rows that tell little of it pay more for the answer."""
+    ROWS = Fraction(1, 50)
+    """Of the same, for the number of rows where it is private."""
+    EXPONENT = 12
+    """How much small radii are preferred before any row counts: with 4 the error is a fifth larger."""
+    SMALLEST = Fraction(1, 256)
+    """The first radius, in diagonals of the box."""
+
+
+class ForShared:
+    """One interval for the values of all groups: where it ends, and the part of the price that finds it."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_shared"
+
+    BEYOND = Fraction(2)
+    """Rows of a group beyond the interval on either side, times the price of the groups in nats, at least."""
+    ROWS = Fraction(80)
+    """Rows of all groups beyond it, times the price that finds it: with 30, one release in thirty missed an end."""
+    LEAST = Fraction(1, 25)
+    """The part of the price that finds the interval, at least."""
+    MOST = Fraction(1, 5)
+    """The same at most: with fewer groups more rows are left out instead."""
+    OUTER = Fraction(1, 4)
+    """The part of all rows beyond the interval, on either side, at most."""
