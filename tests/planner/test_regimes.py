@@ -73,7 +73,13 @@ LONG = [
 VARIED = {"interquantile-range", "maximum", "minimum", "mean-normal"}
 """Errors of these vary most between tables, and tables are cheap: more of them on both sides."""
 MORE = Precision(plan=0.013, answers=0.018, more=10)
-TABLES = {"cube", "discovery", "high-pass", "levels", "margins"}  # of keys, for which no generated column stands
+TABLES = {
+    "cube",
+    "discovery",
+    "high-pass",
+    "levels",
+    "margins",
+}  # of keys, for which no generated column stands
 ASKED_FOR = {"box-means", "order-interval", "propose-test-release"}  # never the default
 INSIDE = {
     "additive",
