@@ -130,7 +130,8 @@ def organisation(folder, *, ledger=None, desk=None, budget=5, rates=1000, **rule
     from sordino.web.dataset import ColumnDescription, Dataset
     from sordino.web.desk import Desk
 
-    write_households(folder)
+    if not (folder / "households.csv").exists():  # a file that changes under a running service is refused
+        write_households(folder)
     place = ledger or str(folder / "survey.ledger")
     dataset = Dataset(
         name="households", data="households.csv", ledger=ledger or "survey.ledger", answer_after=0.02,

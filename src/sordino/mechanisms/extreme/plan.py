@@ -206,6 +206,10 @@ def _bid(search: AnchorSearch, slope: Fraction) -> float:
     return float(slope) * search.aim * (1 - 6 / search.nats)
 
 
+STEEPEST_FALL = 64
+"""No faster, whatever the price: a step of the lattice is all that is left to err, and whole numbers stay short."""
+
+
 def fall(slope: Fraction, bid: float) -> Fraction:
     """With which power of the distance from an anchor answers fall: the fourth at usual prices; public.
 
@@ -220,7 +224,7 @@ def fall(slope: Fraction, bid: float) -> Fraction:
         (Fraction(4, 1), Fraction(8, 1), Fraction(6, 1))
     """
     steep = min(float(slope) / ForExtreme.STEEP, bid / ForExtreme.ROOM)
-    return max(ForExtreme.FALL, Fraction(math.floor(16 * steep), 16))
+    return max(ForExtreme.FALL, Fraction(math.floor(16 * min(steep, STEEPEST_FALL)), 16))
 
 
 def anchored_measure(
