@@ -155,7 +155,7 @@ def plan_extreme(
 
 
 def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> AnchorSearch | None:
-    """How to find an anchor inside the data, or None where that would take more than a fifth of the price.
+    """How to find an anchor inside the data, or None where that would take more than a third of the price.
 
     The measure is flat in the logarithm of the distance from zero, and falls over the last eight octaves by a power
     that half of the rows between the anchor and the middle can pay for: an anchor beyond the data is the more
