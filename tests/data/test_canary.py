@@ -326,6 +326,7 @@ def test_lazy_frames(name, listen, tmp_path):
     silent(judge())
 
 
+@pytest.mark.thorough
 def test_files(listen, tmp_path):
     told, judge = listen
     folder = tmp_path / "data"

@@ -47,7 +47,7 @@ def test_groups_make_the_choices_of_single_answers_in_every_case(name):
     assert list(grouped_as_alone(catalogue.mechanisms()[name], thorough=True)) == []
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in JOINT]

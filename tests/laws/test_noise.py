@@ -134,7 +134,7 @@ def test_scalars_give_scalars_and_ends_are_right(noise):
     assert noise.to_dict()["kind"] == noise.name
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(8)
 @pytest.mark.statistical
 @pytest.mark.parametrize("noise", CASES, ids=NAMES)
 def test_the_exact_sampler_draws_this_law_and_not_one_30_percent_off(noise):
@@ -161,7 +161,7 @@ OFTEN = (0.1, 1.0, 4.0)
 """At these every family is held to its pure price in every run, at the others in the slow one."""
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "epsilon", [pytest.param(one, marks=() if one in OFTEN else pytest.mark.slow) for one in EPSILONS]
 )

@@ -39,7 +39,7 @@ def label(case):
     return f"{statistic.name}-{statistic.neighbors.value}-{statistic.norm:g}-{len(statistic.traits)}"
 
 
-@pytest.mark.few(20)
+@pytest.mark.few(12)
 @pytest.mark.parametrize("case", CASES, ids=label)
 def test_every_mechanism_refuses_or_keeps_its_promise(case):
     statistic, covered = case.statistic, 0
@@ -258,7 +258,7 @@ def check(release):
     assert sd.Release.from_json(release.to_json()) == release
 
 
-@pytest.mark.few(20)
+@pytest.mark.few(12)
 @pytest.mark.parametrize("case", CASES, ids=label)
 def test_every_published_number_is_on_the_stated_lattice(case):
     for statistic, columns in questions(case):

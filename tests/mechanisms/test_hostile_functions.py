@@ -132,7 +132,7 @@ def expected():
     return values, held
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("attack", HOSTILE, ids=lambda f: f.__name__)
 def test_only_the_value_of_its_own_block_changes(attack, expected, capfd):
     def hostile(block):

@@ -9,6 +9,8 @@ import pytest
 from benchmarks.peers import cell_laws, law_checks, moment_laws, search_laws, tumult_laws
 from benchmarks.peers.cells import Cell, truth
 
+pytestmark = pytest.mark.thorough
+
 MANY = 400_000
 
 

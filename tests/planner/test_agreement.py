@@ -71,7 +71,7 @@ def rows_of(statistic, fewer):
     return fewer.get(statistic.name, ROWS)
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(3)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("name", "relation"), TURNS, ids=lambda v: getattr(v, "value", v))
 def test_every_statistic_has_a_plan_that_its_answers_keep(name, relation):

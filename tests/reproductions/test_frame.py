@@ -12,6 +12,8 @@ from reproductions.experiment import Experiment
 from reproductions.runner import run
 from sordino.errors import ParameterError
 
+pytestmark = pytest.mark.thorough
+
 CALLS: list[int] = []
 BROKEN: set[int] = set()
 
@@ -127,7 +129,6 @@ def test_names_are_unique_and_carry_the_paper():
     assert len(chosen("all")) == len(found)
 
 
-@pytest.mark.thorough
 def test_command_line(tmp_path):
     from sordino.cli import program
 

@@ -12,6 +12,8 @@ from sordino.geo import TwoWayThreshold, baseline
 from sordino.geo.baseline import expected_bias
 from sordino.privacy import Geo
 
+pytestmark = pytest.mark.thorough
+
 # threshold, distance: M0, M2, local DP, M3, PolyPlace global, PolyPlace local, Laplace-Pareto (two digits)
 STORED = {
     (10_000, 1200): (1.23e-7, 1.8e-6, 5.0e-6, 1.55e-7, 5.1e-8, 4.2e-8, 1.5e-8),

@@ -10,6 +10,8 @@ from reproductions.numeric_price import least_noise, price
 from sordino.certification.divergence import renyi_divergence
 from sordino.noise.laplace_log_normal import LaplaceLogNormal
 
+pytestmark = pytest.mark.thorough
+
 INF = math.inf
 # rho, smoothing: Laplace-log-normal by Thm 18 and numerically, arsinh-normal by Thm 25 and certified,
 # uniform-log-normal certified, lower bound: printed to three or four digits, good to 0.5 %.
@@ -52,7 +54,6 @@ def result():
     return experiments()["bun-2019-lower-bound"].run("smoke")
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("rho", "smoothing"), STORED)
 def test_concentrated_lines_have_the_stored_numbers(result, rho, smoothing):
     for name, stored in zip(NAMES, STORED[rho, smoothing], strict=True):
@@ -61,7 +62,6 @@ def test_concentrated_lines_have_the_stored_numbers(result, rho, smoothing):
         assert found == INF or found != pytest.approx(1.02 * stored, rel=5e-3), name  # a planted two percent
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("rho", "smoothing"), COARSE)
 def test_lines_stored_for_coarse_shapes_are_a_little_better(result, rho, smoothing):
     names = ("Student t, certified", "PolyPlace, certified")

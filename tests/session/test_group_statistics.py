@@ -100,7 +100,7 @@ def two_samples(one, other):
     return (value - (len(cells) - 1)) / np.sqrt(2 * max(len(cells) - 1, 1))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("price", [sd.Pure(1), sd.Concentrated(0.3)], ids=["pure", "concentrated"])
 @pytest.mark.parametrize("kind", [sd.Minimum, sd.Maximum, sd.Quantiles, sd.Median])
 def test_a_group_among_others_has_the_law_of_its_rows(kind, price):

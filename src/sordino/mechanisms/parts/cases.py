@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from sordino.mechanisms import Mechanism
     from sordino.privacy import Guarantee
+
+    Offered = tuple[Case, Guarantee, dict[str, Any], list[Mechanism]]
 
 PRICES: tuple[Guarantee, ...] = (
     Pure(1),
@@ -112,36 +115,46 @@ def offered(kind: type[Mechanism], *, shows: bool = True) -> Iterator[MechanismC
     """All that a mechanism offers and, unless they are left out, what it shows as alternatives, once each."""
     from sordino.mechanisms import kinds as mechanisms
 
-    known, seen = mechanisms(), set()
-    for world in worlds():
-        statistic = world.statistic
-        for price in PRICES:
-            for hints in HINTS:
-                said, shown = Hints(**hints), shows and hints is HINTS[0]
-                first = hints in HINTS[:2]
-                for mechanism in _built(kind, known, statistic, price, said, shown=shown):
-                    default, first = first, False
-                    if type(mechanism) is not kind or mechanism.refusal(statistic) is not None:
-                        continue
-                    key = repr(mechanism), repr(statistic)
-                    if key not in seen:
-                        seen.add(key)
-                        yield MechanismCase(mechanism, world, tuple(hints.items()), default)
+    seen = set()
+    for world, price, hints, offers in _offers(tuple(mechanisms().items()), tuple(kinds().items())):
+        statistic, first, shown = world.statistic, hints in HINTS[:2], shows and hints is HINTS[0]
+        for mechanism in (*offers, *(_alternatives(kind, statistic, price, hints) if shown else ())):
+            default, first = first, False
+            if type(mechanism) is not kind or mechanism.refusal(statistic) is not None:
+                continue
+            key = repr(mechanism), repr(statistic)
+            if key not in seen:
+                seen.add(key)
+                yield MechanismCase(mechanism, world, tuple(hints.items()), default)
+
+
+@functools.lru_cache(maxsize=1)
+def _offers(
+    known: tuple[tuple[str, type[Mechanism]], ...], statistics: tuple[tuple[str, Any], ...]
+) -> list[Offered]:
+    """What the mechanisms of every statistic offer in every world: worked out once, and anew for another catalogue."""
+    del statistics  # the worlds are theirs
+    named = dict(known)
+    return [
+        (world, price, hints, [*_built(named, world.statistic, price, Hints(**hints))])
+        for world in worlds()
+        for price in PRICES
+        for hints in HINTS
+    ]
 
 
 def _built(
-    kind: type[Mechanism],
-    known: dict[str, type[Mechanism]],
-    statistic: Any,
-    price: Guarantee,
-    hints: Hints,
-    *,
-    shown: bool,
+    known: dict[str, type[Mechanism]], statistic: Any, price: Guarantee, hints: Hints
 ) -> Iterator[Mechanism]:
-    """What the statistic's own mechanisms offer, then alternatives of this kind."""
+    """What the statistic's own mechanisms offer."""
     for name in statistic.suited:
         with contextlib.suppress(SordinoError):  # a price or a hint that it does not take
             yield from known[name].offers(statistic, price, hints)
-    if shown:
-        with contextlib.suppress(SordinoError):
-            yield from kind.alternatives(statistic, price, hints)
+
+
+def _alternatives(
+    kind: type[Mechanism], statistic: Any, price: Guarantee, hints: dict[str, Any]
+) -> Iterator[Mechanism]:
+    """What a mechanism shows beside what is offered."""
+    with contextlib.suppress(SordinoError):
+        yield from kind.alternatives(statistic, price, Hints(**hints))
