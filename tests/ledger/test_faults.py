@@ -104,7 +104,7 @@ def check_after_kills(location, releases):
         return unfinished, releases + 5 - len(before)
 
 
-@pytest.mark.few(1)
+@pytest.mark.thorough
 def test_killed_releases_lose_no_privacy_and_are_finished_with_their_token(location):
     Ledger.create(location, Pure(10), reason="kills").close()
     kills, finished = kill_at_random(location, 40, seed=1)

@@ -90,7 +90,7 @@ INSIDE = {
 }  # go by the name of what answers
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("statistic", "price", "relation", "rows", "shape", "hints", "name"),
