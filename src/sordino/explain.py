@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from sordino import catalogue
 from sordino.errors import spell
 from sordino.labels import parts, shown, statistics
-from sordino.made import how_it_was_made
+from sordino.made import answering, how_it_was_made
 from sordino.privacy import Geo, Guarantee, Neighbors, Unit
 from sordino.reading.split import Split
 
@@ -33,6 +34,8 @@ def whom(unit: Unit, neighbors: Neighbors) -> str:
     """Whom the promise protects."""
     if neighbors is Neighbors.EDGE:
         return "one edge of the graph"
+    if neighbors is Neighbors.NODE:
+        return "one vertex of the graph, with all of its edges"
     if neighbors is Neighbors.METRIC:
         return "one point, in proportion to how far it moves"
     if unit.column is None:
@@ -132,7 +135,9 @@ def about_the_answers(release: Release) -> list[str]:
     if len(barred) < len(table):
         which = "The answers carry" if len(table) > 1 else "The answer carries"
         lines.append(
-            f"{which} random noise. How much was used here is private and is not published; the planner shows the "
+            f"{which} random noise, of the same law whatever the data; the planner shows its usual size."
+            if all(map(_same_noise, parts(event.mechanism)))
+            else f"{which} random noise. How much was used here is private and is not published; the planner shows the "
             "usual error on data that are not these."
         )
     if any(_counts(row.statistic) and _negative(row.value) for row in table):
@@ -141,6 +146,12 @@ def about_the_answers(release: Release) -> list[str]:
             "It is not raised to zero, because then sums and averages of published counts would be too high."
         )
     return lines
+
+
+def _same_noise(described: Mapping[str, Any]) -> bool:
+    """Whether a mechanism adds the same noise to all data: for a global bound, and nothing searched first."""
+    kind = catalogue.mechanisms().get(answering(described)["kind"])
+    return kind is not None and kind.fixed_noise and not kind.searches
 
 
 def intervals_in_words(bars: Sequence[Interval]) -> list[str]:

@@ -229,7 +229,7 @@ def questions(case):
     if case.places:
         chosen = [place[-1] for place in case.places]
         columns = {name: [row[i] for row in chosen] for i, name in enumerate(case.columns)}
-    elif statistic.neighbors is Neighbors.EDGE:
+    elif statistic.neighbors.of_graphs:
         columns = {name: [row[i] for row in case.rows] for i, name in enumerate(case.columns)}
     yield statistic, columns
     names = {field.name for field in dataclasses.fields(statistic)}

@@ -40,7 +40,7 @@ def cases():
 @pytest.mark.parametrize("case", list(cases()))
 def test_every_law_holds_in_a_world_that_is_enumerated(case):
     """Full depth: equality where claimed; depth 1: the cut to the range keeps every law."""
-    largest = max(*case.sizes, len(case.rows) if case.statistic.neighbors is Neighbors.EDGE else 0)
+    largest = max(*case.sizes, len(case.rows) if case.statistic.neighbors.of_graphs else 0)
     for depth in (largest + 2, 1, 0):
         assert list(violations(case, depth))[:5] == []
 

@@ -108,7 +108,7 @@ def built(kind, statistic):
 
 def small(case, rows=2):
     """The same world with at most so many rows."""
-    if case.places or case.statistic.neighbors is Neighbors.EDGE:
+    if case.places or case.statistic.neighbors.of_graphs:
         return World(case)
     return World(dataclasses.replace(case, sizes=(rows,)))
 

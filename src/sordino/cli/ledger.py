@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sordino.ledger import Entry, Ledger
 
-NEIGHBORS = ("replace-one", "add-remove-one", "edge", "metric")
+NEIGHBORS = ("replace-one", "add-remove-one", "edge", "node", "metric")
 place = click.argument("location", metavar="LEDGER")
 user_option = click.option("--user", metavar="NAME", help="Who does it; by default the login name.")
 why_option = click.option("--reason", required=True, help="Why; it stays in the ledger.")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sordino.statistics import Statistic
 
-NEIGHBORS = ("replace-one", "add-remove-one", "edge")
+NEIGHBORS = ("replace-one", "add-remove-one", "edge", "node")
 BEST_TRIM = click.option("--best-trim", is_flag=True, help="Ask back: which trim has the smallest error?")
 WIDEST = click.option(
     "--widest-bounds",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sordino.statistics import Statistic
 
-NEIGHBORS = ("replace-one", "add-remove-one", "edge")
+NEIGHBORS = ("replace-one", "add-remove-one", "edge", "node")
 
 
 class Asked(Statistics):

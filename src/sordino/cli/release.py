@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
-NEIGHBORS = ("replace-one", "add-remove-one", "edge")
+NEIGHBORS = ("replace-one", "add-remove-one", "edge", "node")
 
 
 class Releases(Statistics):

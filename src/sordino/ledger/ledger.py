@@ -30,7 +30,7 @@ from sordino.ledger.entry import (
 from sordino.ledger.export import FORMAT, VERSION
 from sordino.ledger.rules import LedgerRules
 from sordino.privacy import Approx, Guarantee, Neighbors, Unit
-from sordino.privacy.guarantee import relations_by_name
+from sordino.privacy.neighbors import relations_by_name
 
 if TYPE_CHECKING:
     import os

@@ -99,7 +99,7 @@ class Mechanism(ABC):
     searches: ClassVar[bool] = False
     answers_tried: ClassVar[int] = 200
     asks: ClassVar[tuple[Trait, ...]] = ()
-    relations: ClassVar[tuple[Neighbors, ...]] = (*PERSONS, Neighbors.EDGE)
+    relations: ClassVar[tuple[Neighbors, ...]] = (*PERSONS, Neighbors.EDGE, Neighbors.NODE)
     fixed_noise: ClassVar[bool] = False
     together: ClassVar[bool] = False
     for_bars: ClassVar[bool] = False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -35,10 +35,15 @@ def scale_free(random: Random, vertices: int, p: Mapping[str, float]) -> Pairs:
     attach = min(max(round(p["attach"]), 1), max(vertices - 1, 1))
     ends = list(range(attach))
     found: list[tuple[int, int]] = []
+    shares: Iterator[float] = iter(())
     for vertex in range(attach, vertices):
         chosen: set[int] = set(range(attach)) if vertex == attach else set()
         while len(chosen) < attach:
-            chosen.add(ends[int(random.integers(len(ends)))])
+            share = next(shares, None)
+            if share is None:  # many at once: one by one they take most of the time
+                shares = iter(random.random(2 * attach * vertices).tolist())
+                continue
+            chosen.add(ends[int(share * len(ends))])
         for other in sorted(chosen):
             found.append((other, vertex))
             ends += [other, vertex]

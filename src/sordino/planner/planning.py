@@ -35,6 +35,7 @@ TABLES = 24  # public columns on which exact laws are averaged
 MANY = (
     256  # tables over which simulated answers go: those of one table tell less than those of as many tables
 )
+VERTICES = 400_000  # of graphs on which exact laws are averaged
 SLOPES = 6_000_000  # pairs of rows on which exact laws are averaged
 MOST = 1_000_000  # tables or simulated answers that anybody may ask for
 REMEMBERED = 256  # plans; they are made of public things alone
@@ -147,6 +148,8 @@ def _planned(
         count = max(1, count // checks.whole("plan", at_least=1, hint="groups=4", groups=groups))
     subject = Subject.of(statistic)
     many = SLOPES // count**2 if subject.paired and count else TABLES
+    if subject.kind == "graph":
+        many = VERTICES // subject.vertices
     tables = min(max(many, 3), TABLES) if tables is None else _bounded(1, tables=tables)
     if draws is not None:
         _bounded(2, draws=draws)
@@ -169,7 +172,7 @@ def _planned(
         options.append(tried(candidate, trial, tables=tables, draws=draws or _draws(candidate, count)))
     if progress is not None:
         progress(len(kept), len(kept) + 1)
-    work = (count or 1) ** (2 if subject.paired else 1)
+    work = (count or 10 * max(subject.vertices, 1)) ** (2 if subject.paired else 1)
     sampling = trial.sampling_error(min(max(4_000_000 // work, 8 if subject.paired else 16), 64))
     usual = assume is None and not only_default
     spread = span(kept[0], trial, tried) if usual else None

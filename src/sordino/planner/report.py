@@ -215,14 +215,16 @@ class Plan:
         if self.limit is None:
             return None
         people = "1 person" if self.limit.people == 1 else f"{self.limit.people} people"
-        thing = people if self.counts_rows else people.replace("person", "edge").replace("people", "edges")
+        if not self.counts_rows:
+            one, several = ("vertex", "vertices") if self.neighbors is Neighbors.NODE else ("edge", "edges")
+            people = people.replace("person", one).replace("people", several)
         least = f"any mechanism at this price errs by at least {short(self.limit.error)} (rms, proved)"
         if self.limit.error > self.default.rms:
             return (
-                f"{least} on data {thing} away, if it errs less here: this statistic depends on single rows"
+                f"{least} on data {people} away, if it errs less here: this statistic depends on single rows"
             )
         times = self.default.rms / self.limit.error
-        return f"{least} here or on data {thing} away; the default is at {times:.2g} times that"
+        return f"{least} here or on data {people} away; the default is at {times:.2g} times that"
 
     @property
     def python(self) -> str:

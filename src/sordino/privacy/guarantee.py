@@ -6,10 +6,7 @@ and ``docs/proofs/guarantees.md``; nothing here knows of mechanisms or data.
 
 from __future__ import annotations
 
-import enum
-import re
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -18,42 +15,6 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 from sordino import checks
 from sordino.checks import Explained
 from sordino.errors import ParameterError, Unsupported, spell
-
-
-class Neighbors(enum.Enum):
-    """Which two datasets a promise compares."""
-
-    REPLACE_ONE = "replace-one"
-    ADD_REMOVE_ONE = "add-remove-one"
-    EDGE = "edge"
-    METRIC = "metric"
-
-    @classmethod
-    def of(cls, given: Neighbors | str) -> Neighbors:
-        """A relation, also by its name in words.
-
-        Example:
-            >>> Neighbors.of("add-remove-one") is Neighbors.ADD_REMOVE_ONE
-            True
-        """
-        if isinstance(given, Neighbors):
-            return given
-        names = {one.value: one for one in cls}
-        name = given.strip().lower().replace("_", "-") if isinstance(given, str) else given
-        return names[
-            checks.one_of("neighbors", tuple(names), hint='neighbors="add-remove-one"', neighbors=name)
-        ]
-
-    @property
-    def words(self) -> str:
-        """Say it in a sentence."""
-        return {
-            Neighbors.REPLACE_ONE: "one person's rows are replaced; the number of rows is public",
-            Neighbors.ADD_REMOVE_ONE: "one person is added or removed; the number of rows is private too",
-            Neighbors.EDGE: "one edge of the graph is added or removed",
-            Neighbors.METRIC: "one point moves, and the promise weakens with the distance",
-        }[self]
-
 
 MOST_ROWS = 10**9
 """Rows of one person beyond which no answer could be of use."""
@@ -111,24 +72,6 @@ class Unit:
     def to_dict(self) -> dict[str, Any]:
         """Give the record that a ledger keeps."""
         return {"column": self.column, "max_rows": self.max_rows}
-
-
-_WRITTEN = re.compile(r"<Neighbors\.[A-Z_]+: '([a-z-]+)'>")
-
-
-def relations_by_name(record: Any) -> Any:
-    """A record in which relations stand by their names: records of releases before version 3 had Python's words.
-
-    Example:
-        >>> relations_by_name({"kind": "quantile", "neighbors": "<Neighbors.EDGE: 'edge'>"})
-        {'kind': 'quantile', 'neighbors': 'edge'}
-    """
-    if isinstance(record, Mapping):
-        return {name: relations_by_name(value) for name, value in record.items()}
-    if isinstance(record, list):
-        return [relations_by_name(value) for value in record]
-    found = _WRITTEN.fullmatch(record) if isinstance(record, str) else None
-    return record if found is None else found[1]
 
 
 G = TypeVar("G", bound="Guarantee")

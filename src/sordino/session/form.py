@@ -278,7 +278,11 @@ def assumptions_of(parts: list[Part], event: Event, forms: list[Form]) -> tuple[
 def _about(statistic: Any) -> list[str]:
     """What is assumed of a column."""
     low, high = getattr(statistic, "low", None), getattr(statistic, "high", None)
-    column = getattr(statistic, "column", None)
+    column, capped = getattr(statistic, "column", None), getattr(statistic, "max_degree", None)
+    if capped is not None:
+        return [
+            f"Of the edges of one vertex at most {shown(capped)} count; where a vertex has more, fewer are published."
+        ]
     if column is None or low is None or high is None:
         return []
     missing = getattr(statistic, "grid", statistic).missing

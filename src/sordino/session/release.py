@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sordino import __version__
 from sordino.errors import ParameterError
 from sordino.privacy import Guarantee, Neighbors, Unit
-from sordino.privacy.guarantee import relations_by_name
+from sordino.privacy.neighbors import relations_by_name
 from sordino.reading.split import Split
 from sordino.session.plain import lattice, plain, real, rich
 from sordino.session.views import Views

@@ -14,6 +14,7 @@ from sordino.errors import ParameterError
 from sordino.explain import about_the_answers, amounts, asked, not_protected, odds, whom
 from sordino.labels import name, parts, shown
 from sordino.made import clamped, drawn_by
+from sordino.privacy import Neighbors
 from sordino.session.blocks import TableBlock, blocks
 from sordino.session.card import card, composition
 from sordino.session.figures import used
@@ -148,8 +149,10 @@ def _top(
 
 
 def _protected(ledger: Ledger) -> str:
-    if ledger.neighbors.value == "edge":
+    if ledger.neighbors is Neighbors.EDGE:
         return "any one edge of the graph"
+    if ledger.neighbors is Neighbors.NODE:
+        return "any one vertex of the graph, with all of its edges"
     return "any one person" if ledger.unit.column is None else f"any one {ledger.unit.column}"
 
 

@@ -1,6 +1,6 @@
 """Fields that every statistic of a simple undirected graph shares. No mathematics.
 
-Vertices are public, edges are private, and neighbours differ in one edge.
+Vertices are public, edges are private, and neighbours differ in one edge, or in the edges of one vertex.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Graph(Statistic):
         vertices: Number of vertices, public.
         left: Name of the column with one end of each edge.
         right: Name of the column with the other end.
-        neighbors: Edge privacy.
+        neighbors: Edge privacy, or node privacy where the statistic has it.
     """
 
     relations: ClassVar[tuple[Neighbors, ...]] = (Neighbors.EDGE,)

@@ -149,7 +149,7 @@ def some_cases(kind: type[Mechanism], *, thorough: bool = False) -> list[Mechani
     cases = [
         case
         for case in chosen(kind, thorough=thorough)
-        if not case.world.places and case.world.statistic.neighbors is not Neighbors.EDGE
+        if not case.world.places and not case.world.statistic.neighbors.of_graphs
     ]
     if thorough:
         return cases

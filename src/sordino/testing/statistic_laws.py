@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from sordino.errors import SordinoError
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.parts.cases import PRICES
-from sordino.privacy import Neighbors
 from sordino.statistics import Statistic
 from sordino.testing.replay import replay
 from sordino.testing.tables import hostile
@@ -84,7 +83,7 @@ def violations(case: Case, depth: int) -> Iterator[str]:
 def envelopes(kind: type[Statistic]) -> Iterator[str]:
     """Value, profile and reach against brute force, at full depth and cut short."""
     for case in kind.cases():
-        edge = case.statistic.neighbors is Neighbors.EDGE
+        edge = case.statistic.neighbors.of_graphs
         largest = max(*case.sizes, len(case.rows) if edge else 0)
         for depth in (largest + 2, 1, 0):
             yield from itertools.islice(violations(case, depth), 3)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.errors import SordinoError, Unsupported
 from sordino.mechanisms.choose import output_grid
-from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
 from sordino.session.form import rehearse
 from sordino.testing.replay import Replay, replay
@@ -111,7 +110,7 @@ def _pairwise(cases: Iterable[MechanismCase]) -> Iterator[MechanismCase]:
 def people(case: MechanismCase) -> tuple[int, ...]:
     """Rows per person for which the case has a meaning."""
     world = case.world
-    alone = bool(world.places) or world.statistic.neighbors is Neighbors.EDGE
+    alone = bool(world.places) or world.statistic.neighbors.of_graphs
     alone |= Trait.KEYS in world.statistic.traits  # people are counted, and without a unit every row is one
     return PEOPLE[:1] if alone else PEOPLE
 

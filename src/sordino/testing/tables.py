@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,7 @@ def datasets(case: Case, most: int = 3) -> Iterator[tuple[Row, ...]]:
     relation = case.statistic.neighbors
     if case.places:
         yield from itertools.product(*case.places)
-    elif relation is Neighbors.EDGE:
+    elif relation.of_graphs:
         for size in range(len(case.rows) + 1):
             yield from itertools.combinations(case.rows, size)
     else:
@@ -71,6 +71,22 @@ def datasets(case: Case, most: int = 3) -> Iterator[tuple[Row, ...]]:
             yield from itertools.combinations_with_replacement(case.rows, size)
 
 
+def fewest_vertices(edges: Collection[Row]) -> int:
+    """How many vertices touch all of these edges at least: so many must change to change them all.
+
+    Example:
+        >>> fewest_vertices([(0, 1), (0, 2), (0, 3)]), fewest_vertices([(0, 1), (2, 3)]), fewest_vertices([])
+        (1, 2, 0)
+    """
+    vertices = {vertex for edge in edges for vertex in edge}
+    return next(
+        size
+        for size in range(len(vertices) + 1)
+        for chosen in itertools.combinations(vertices, size)
+        if all(set(edge) & set(chosen) for edge in edges)
+    )
+
+
 def neighbours(case: Case, contribution: int = 1, most: int = 3) -> Iterator[TablePair]:
     """All pairs of a tiny world that differ in at most so many rows, once each."""
     relation = case.statistic.neighbors
@@ -79,6 +95,10 @@ def neighbours(case: Case, contribution: int = 1, most: int = 3) -> Iterator[Tab
     for one, other in itertools.combinations(list(datasets(case, most)), 2):
         if case.places:
             if sum(a != b for a, b in zip(one, other, strict=True)) <= contribution:
+                yield TablePair(columns(case, one), columns(case, other), contribution)
+            continue
+        if relation is Neighbors.NODE:
+            if fewest_vertices(set(one) ^ set(other)) <= contribution:
                 yield TablePair(columns(case, one), columns(case, other), contribution)
             continue
         left, right = Counter(one), Counter(other)
@@ -95,7 +115,7 @@ def neighbours(case: Case, contribution: int = 1, most: int = 3) -> Iterator[Tab
 
 def hostile(case: Case, rows: int, contribution: int = 1, seed: int = 0) -> Iterator[TablePair]:
     """Pairs that tell a mechanism apart: heaps, ends of the range, halves; and a person far from all of them."""
-    if case.places or case.statistic.neighbors is Neighbors.EDGE:
+    if case.places or case.statistic.neighbors.of_graphs:
         yield from itertools.islice(neighbours(case), 40)
         return
     values, random = list(case.rows), np.random.default_rng(seed)

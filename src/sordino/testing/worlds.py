@@ -14,6 +14,7 @@ import numpy as np
 from sordino.data.memory import Memory
 from sordino.privacy import Neighbors
 from sordino.statistics import Numeric
+from sordino.testing.tables import fewest_vertices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ class World:
         rows = self.case.rows
         if self.case.places:
             yield from itertools.product(*self.case.places)
-        elif self.relation is Neighbors.EDGE:
+        elif self.relation.of_graphs:
             for size in range(len(rows) + 1):
                 yield from itertools.combinations(rows, size)
         elif self.relation is Neighbors.ADD_REMOVE_ONE:
@@ -58,6 +59,8 @@ class World:
         """Number of steps between two datasets, or None when no path exists."""
         if self.case.places:
             return sum(a != b for a, b in zip(one, other, strict=True))
+        if self.relation is Neighbors.NODE:
+            return fewest_vertices(set(one) ^ set(other))
         left, right = Counter(one), Counter(other)
         gone, come = (left - right).total(), (right - left).total()
         if self.relation is Neighbors.REPLACE_ONE:
