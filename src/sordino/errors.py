@@ -74,7 +74,8 @@ def _spell_fraction(value: Fraction) -> str:
         return str(value.numerator)
     as_float = float(value)
     text = repr(as_float)
-    return text if Fraction(text) == value and len(text) <= 12 else f"{as_float:.6g}"
+    exact = len(text) <= 12 and Decimal(text).as_integer_ratio() == value.as_integer_ratio()
+    return text if exact else f"{as_float:.6g}"
 
 
 def _beyond(value: int | Fraction) -> bool:

@@ -97,11 +97,10 @@ class Register(Generic[T]):
         """Whether a class is the library's own."""
         return variant.__module__ == self.package or variant.__module__.startswith(self.package + ".")
 
-    def _homes(self, name: str) -> list[str]:
-        """The modules of the folder in which a class gives itself this name; their text is read, not run."""
-        given = re.compile(
-            rf'^    name(?:: ClassVar\[str\])? = "{re.escape(name)}"\r?$'.encode(), re.MULTILINE
-        )
+    def _homes(self, name: str = "") -> list[str]:
+        """The modules of the folder in which a class gives itself this name, or any; their text is read, not run."""
+        named = re.escape(name) if name else '[^"]+'
+        given = re.compile(rf'^    name(?:: ClassVar\[str\])? = "{named}"\r?$'.encode(), re.MULTILINE)
         package = sys.modules.get(self.package)
         return [
             ".".join((self.package, *path.relative_to(folder).with_suffix("").parts))
@@ -111,12 +110,18 @@ class Register(Generic[T]):
         ]
 
     def _own_names(self) -> None:
-        """Let the library's own variants take their names; once, whatever is defined later registers by itself."""
+        """Let the library's own variants take their names; once, whatever is defined later registers by itself.
+
+        What no class is named in (samplers, certificates, helpers) is not imported before it is used.
+        """
         if self._imported:
             return
         package = sys.modules.get(self.package)
-        for module in pkgutil.walk_packages(getattr(package, "__path__", ()), self.package + "."):
-            importlib.import_module(module.name)
+        walked = pkgutil.walk_packages(getattr(package, "__path__", ()), self.package + ".")
+        for module in self._homes() or [
+            one.name for one in walked
+        ]:  # no text where modules are in an archive
+            importlib.import_module(module)
         self._imported = package is not None
 
 

@@ -3,6 +3,7 @@
 import random
 import signal
 from contextlib import contextmanager, suppress
+from dataclasses import fields
 from fractions import Fraction
 
 import pytest
@@ -50,11 +51,14 @@ def try_out(family, seed, count):
     def draw(low, high):
         return Fraction(f"{10 ** chance.uniform(low, high):.6g}")
 
-    for _ in range(count):
+    for trial in range(count):
         price = KINDS[chance.choice([kind for kind in family.promises() if kind in KINDS])](draw)
         smoothing = chance.choice([None, Fraction(0), draw(-12, 1), amount(price) * draw(-6, 0)])
+        given = {} if smoothing is None else {"smoothing": smoothing}
+        if trial % 2:
+            given |= {field.name: draw(-6, 6) for field in fields(family)}
         with limited(SECONDS), suppress(sd.SordinoError):
-            found = family.calibrate(price, **({} if smoothing is None else {"smoothing": smoothing}))
+            found = family.calibrate(price, **given)
             assert found.scale > 0
             assert found.guarantee == price
 
@@ -75,7 +79,8 @@ def test_many_calibrations_answer_or_say_why_not(name):
     ("family", "price"),
     [(sd.Laplace, sd.Approx(60, 0.01)), (sd.Gaussian, sd.Approx(80, 0.01)), (sd.Gaussian, sd.Approx(60, 0.5)),
      (sd.StudentT, sd.Pure(1e-9)), (sd.PolyPlace, sd.Concentrated(43)), (sd.UniformLogNormal, sd.Concentrated(20)),
-     (sd.StudentT, sd.Concentrated(3e-5)), (sd.ArsinhNormal, sd.Concentrated(2e-6))],
+     (sd.StudentT, sd.Concentrated(3e-5)), (sd.ArsinhNormal, sd.Concentrated(2e-6)),
+     (sd.PolyPlace, sd.Concentrated(3e-6))],
 )  # fmt: skip
 def test_a_default_smoothing_is_one_that_its_family_takes(family, price):
     with limited(2):
@@ -100,6 +105,23 @@ def test_what_was_slow_is_answered_within_two_seconds(family, price, smoothing):
 def test_a_price_that_floats_take_for_nothing_is_refused_and_does_not_divide():
     with limited(5), pytest.raises(sd.Unsupported, match="smoothing must be less than"):
         sd.StudentT.calibrate(sd.Concentrated(Fraction("329.899")), smoothing=Fraction("7.57241574370297"))
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize(
+    ("family", "price", "given", "why"),
+    [(sd.ArsinhNormal, 1, {"sigma": 3400}, "sigma from 0.03 to 20"),
+     (sd.ArsinhNormal, 0.002, {"sigma": "0.00016", "smoothing": 0}, "sigma from 0.03 to 20"),
+     (sd.ArsinhNormal, 1e-6, {"sigma": "0.0316", "smoothing": "0.00028"}, "what this sigma allows"),
+     (sd.UniformLogNormal, 20, {"sigma": 234}, "sigma from 0.03 to 2.5"),
+     (sd.LaplaceLogNormal, 1, {"sigma": 50_000}, "noise beyond all numbers"),
+     (sd.StudentT, 0.2, {"df": 28_000, "smoothing": 0}, "df from 0.25 to 2000"),
+     (sd.PolyPlace, 1e-6, {}, "rho from 3e-06 on")],
+)  # fmt: skip
+def test_a_shape_without_a_certificate_is_refused_for_what_it_is(family, price, given, why):
+    shape = {name: Fraction(value) for name, value in given.items()}
+    with limited(2), pytest.raises(sd.Unsupported, match=why):
+        family.calibrate(sd.Concentrated(price), **shape)
 
 
 def test_laplace_noise_with_a_global_bound_uses_delta():

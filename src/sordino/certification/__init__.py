@@ -7,5 +7,6 @@ Importing this package loads scipy, so noise families import it only when a conc
 from sordino.certification.calibration import Calibrated, calibrate
 from sordino.certification.certificate import Certificate, certify
 from sordino.certification.divergence import renyi_divergence
+from sordino.certification.shape import shape_class
 
-__all__ = ["Calibrated", "Certificate", "calibrate", "certify", "renyi_divergence"]
+__all__ = ["Calibrated", "Certificate", "calibrate", "certify", "renyi_divergence", "shape_class"]

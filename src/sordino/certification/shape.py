@@ -13,6 +13,7 @@ import importlib.util
 import math
 import pkgutil
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,6 +38,8 @@ class CertifiedShape(abc.ABC):
         family: Catalogue name of the noise family.
         bounded: Whether every loss is bounded.
         above: The parameter must be larger than this.
+        certified_range: Parameters whose certificates end within seconds and whose moments are doubles.
+        least_price: Prices below it take minutes, or none is certified: the brackets are wider than the price.
         search_range: Shapes among which a calibration looks, from barely finite variance to nearly Gaussian or Laplace.
         search_aim: Part of the price that a search aims at; the rest is room for the looseness of a certificate.
         search_precision: How finely a search resolves the logarithm of the parameter.
@@ -47,6 +50,8 @@ class CertifiedShape(abc.ABC):
     family: ClassVar[str]
     bounded: ClassVar[bool]
     above: ClassVar[float] = 0
+    certified_range: ClassVar[tuple[float, float]] = (0.0, math.inf)
+    least_price: ClassVar[Fraction] = Fraction(1, 10**6)
     search_range: ClassVar[tuple[float, float]]
     search_aim: ClassVar[float] = 1.0
     search_precision: ClassVar[float] = 0.02

@@ -14,6 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from sordino.data.streamed import StreamedCodes
+from sordino.data.streamed import shifts as stream_shifts
 from sordino.errors import DataError
 from sordino.reading.requests import Request, Run, Summary, Window
 
@@ -119,14 +120,17 @@ def summarise_frame(codes: Column, requests: tuple[Request, ...], subject: str) 
     if plain and not isinstance(codes, StreamedCodes):
         rows, total = _sum(codes)
         return {request: Summary(request, rows, total) for request in requests}
-    first, squares = _by_bucket(
-        codes,
-        shifts(grid.last)[0],
-        squares=any(request.squares and request.within is None for request in requests),
-    )
+    squared = any(request.squares and request.within is None for request in requests)
+    if isinstance(codes, StreamedCodes):
+        shift = stream_shifts(grid.last)[0]
+        counted, squares, below = codes.by_bucket(shift, second=squared, cuts=cuts)
+        first = _Buckets(shift, *counted)
+    else:
+        first, squares = _by_bucket(codes, shifts(grid.last)[0], squares=squared)
     rows = int(first.rows.sum())
     runs = _runs(codes, first, windows, rows, grid.last, subject)
-    below = _below(codes, first, cuts, rows, subject)
+    if not isinstance(codes, StreamedCodes):
+        below = _below(codes, first, cuts, rows, subject)
     total = first.total(len(first.bucket))
     within = {request: _within(codes, request, rows, subject) for request in requests if request.within}
     return {
@@ -171,7 +175,7 @@ def _within(codes: Column, request: Request, rows: int, subject: str) -> tuple[i
 def _by_bucket(codes: Column, shift: int, *, squares: bool = False) -> tuple[_Buckets, int]:
     """Group by all but the low bits. Squares of low bits are summed in two halves: 64 bits then hold 2^43 rows."""
     if isinstance(codes, StreamedCodes):
-        counted, second = codes.by_bucket(shift, second=squares)
+        counted, second, _ = codes.by_bucket(shift, second=squares)
         return _Buckets(shift, *counted), second
     if codes.implementation.is_ibis() and not squares:
         return _by_bucket_once(codes, shift), 0
@@ -234,7 +238,8 @@ def _runs(
     if not spans:
         return runs
     level = first
-    for shift in shifts(top)[1:]:
+    later = stream_shifts(top) if isinstance(codes, StreamedCodes) else shifts(top)
+    for shift in later[1:]:
         spans = {window: level.narrowed(span, *ranks[window]) for window, span in spans.items()}
         level = _inside(codes, level, [(span.first, span.after) for span in spans.values()], shift, subject)
     for window, span in spans.items():
@@ -270,16 +275,13 @@ def _inside(
     return found
 
 
-def _below(codes: Column, first: _Buckets, cuts: tuple[int, ...], rows: int, subject: str) -> dict[int, int]:
+def _below(
+    codes: nw.LazyFrame[Any], first: _Buckets, cuts: tuple[int, ...], rows: int, subject: str
+) -> dict[int, int]:
     """For every cut, the number of smaller codes."""
     if first.shift == 0:
         until = np.concatenate([[0], first.until()])
         return {cut: int(until[np.searchsorted(first.bucket, cut)]) for cut in cuts}
-    if isinstance(codes, StreamedCodes):
-        counted, below = codes.below(cuts)
-        if counted != rows:
-            raise changed(subject)
-        return below
     answers: dict[int, int] = {}
     for start in range(0, len(cuts), CUTS):
         some = cuts[start : start + CUTS]

@@ -1,7 +1,7 @@
 """Codes of a column that come in batches, such as those of a Parquet file: sums, ends and group-bys in constant memory.
 
 What `sordino.data.passes` asks of an engine by expressions is done here by numpy on blocks that stay in the cache. The
-number of scans is the same public one, and one where nothing in the middle is asked for.
+number of scans is public too, and one where nothing in the middle is asked for.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sordino.data.kernel import BLOCK
 from sordino.data.one_pass import blocks, end_pass, squares
 
 if TYPE_CHECKING:
@@ -24,8 +25,31 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-DENSE = 1 << 22
+DENSE_BITS, FEW_BITS = 22, 12
+"""Buckets of the first scan where two scans need so many of them, and where fewer do, which stay in the cache."""
+
+DENSE = 1 << DENSE_BITS + 1
 """Up to so many buckets are counted in an array, more of them as far as they occur."""
+
+SPREAD = 4
+"""Where there are so many times more buckets than rows of a block, rows are added one by one."""
+
+
+def shifts(top: int) -> tuple[int, ...]:
+    """How many low bits of the code each scan leaves out; public, so the number of scans tells nothing.
+
+    Example:
+        >>> shifts(100), shifts(2**31), shifts(2**44), shifts(2**50)
+        ((0,), (20, 0), (23, 0), (29, 14, 0))
+    """
+    bits = top.bit_length()
+    if bits <= FEW_BITS:
+        return (0,)
+    few = bits - FEW_BITS
+    if few <= DENSE_BITS - 2:
+        return few, 0
+    first = bits - DENSE_BITS
+    return (first, 0) if first <= DENSE_BITS + 1 else (first, first // 2, 0)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -34,6 +58,7 @@ class StreamedCodes:
 
     Args:
         scan: Gives the codes as floats, block by block; a block lasts until the next one.
+        spans: Half-open intervals that do not meet, in order: other codes are left out. Without any, all count.
 
     Example:
         >>> codes = StreamedCodes(lambda: iter([np.array([1.0, 6.0]), np.array([5.0])]))
@@ -42,6 +67,7 @@ class StreamedCodes:
     """
 
     scan: Callable[[], Iterator[Floats]]
+    spans: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def of(cls, batches: Callable[[], Iterable[NDArray[Any]]], grid: RowLattice) -> StreamedCodes:
@@ -50,38 +76,35 @@ class StreamedCodes:
 
     def inside(self, spans: list[tuple[int, int]]) -> StreamedCodes:
         """The codes in some half-open intervals that do not meet."""
-
-        def scan() -> Iterator[Floats]:
-            for block in self.scan():
-                for low, high in spans:
-                    some = block[(block >= low) & (block < high)]
-                    if len(some):
-                        yield some
-
-        return StreamedCodes(scan)
+        return StreamedCodes(self.scan, tuple(spans))
 
     def clipped(self, low: int, high: int) -> StreamedCodes:
         """The codes cut to an interval and counted from its first."""
         return StreamedCodes(lambda: (np.clip(block, low, high) - low for block in self.scan()))
 
-    def by_bucket(self, shift: int, *, second: bool = False) -> tuple[tuple[Codes, Codes, Codes], int]:
-        """Bucket, rows and sum of the low bits of every bucket that occurs, in order; and the sum of squares."""
-        tally, total = _Tally(), 0
-        for block in self.scan():
-            codes = block.astype(np.int64)
-            bucket = codes >> shift
-            tally.add(bucket, codes - (bucket << shift) if shift else None)
-            total += squares(block) if second else 0
-        return tally.result(), total
+    def by_bucket(
+        self, shift: int, *, second: bool = False, cuts: tuple[int, ...] = ()
+    ) -> tuple[tuple[Codes, Codes, Codes], int, dict[int, int]]:
+        """Bucket, rows and sum of the low bits of every bucket that occurs, in order; and what the scan shows besides.
 
-    def below(self, cuts: tuple[int, ...]) -> tuple[int, dict[int, int]]:
-        """The rows, and for every cut the number of smaller codes."""
-        rows, found = 0, dict.fromkeys(cuts, 0)
+        That is the sum of squares, and for every cut the number of smaller codes: of all codes, not of intervals.
+        """
+        spans = self.spans or ((0, 0),)
+        tallies, total, below = (
+            [_Tally(low >> shift, len(spans)) for low, _ in spans],
+            0,
+            dict.fromkeys(cuts, 0),
+        )
         for block in self.scan():
-            rows += len(block)
-            for cut in cuts:
-                found[cut] += int(np.count_nonzero(block < cut))
-        return rows, found
+            for (low, high), tally in zip(spans, tallies, strict=True):
+                some = block[(block >= low) & (block < high)] if self.spans else block
+                codes = some.astype(np.int64)
+                bucket = codes >> shift
+                tally.add(bucket, codes - (bucket << shift) if shift else None)
+            total += squares(block) if second else 0
+            for cut in below:
+                below[cut] += int(np.count_nonzero(block < cut))
+        return _joined([tally.result() for tally in tallies]), total, below
 
     def in_one_pass(self, grid: RowLattice, requests: tuple[Request, ...]) -> dict[Request, Summary] | None:
         """Answer requests that ask for nothing in the middle."""
@@ -94,9 +117,10 @@ class StreamedCodes:
 
 
 class _Tally:
-    """Rows and sums by bucket; private."""
+    """Rows and sums by bucket, from a first bucket on; one of several that share what may be kept; private."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: int, tallies: int) -> None:
+        self._first, self._most = first, DENSE // tallies
         self._rows: Codes | None = None
         self._low: Codes = np.zeros(0, np.int64)
         self._parts: list[tuple[Codes, Codes, Codes]] = []
@@ -106,30 +130,38 @@ class _Tally:
         """Add one block."""
         if not len(bucket):
             return
+        bucket -= self._first
         top = int(bucket.max()) + 1
-        if top > DENSE:
+        if top > self._most:
             self._few(bucket, low)
             return
         if self._rows is None or len(self._rows) < top:
             self._grow(top)
         assert self._rows is not None
+        if top > SPREAD * len(bucket):
+            np.add.at(self._rows, bucket, 1)
+            if low is not None:
+                np.add.at(self._low, bucket, low)
+            return
         self._rows[:top] += np.bincount(bucket, minlength=top)
         if low is not None:
             self._low[:top] += _sums(bucket, low, top)
 
-    def _grow(self, size: int) -> None:
-        old = np.zeros(0, np.int64) if self._rows is None else self._rows
-        self._rows, before = np.zeros(size, np.int64), self._low
-        self._rows[: len(old)] = old
-        self._low = np.zeros(size, np.int64)
-        self._low[: len(before)] = before
+    def _grow(self, top: int) -> None:
+        """Room for more buckets: where there may be many, for all of them, as only what is written takes memory."""
+        size = top if top <= BLOCK else self._most
+        for name in ("_rows", "_low"):
+            old, new = getattr(self, name), np.zeros(size, np.int64)
+            if old is not None:
+                new[: len(old)] = old
+            setattr(self, name, new)
 
     def _few(self, bucket: Codes, low: Codes | None) -> None:
         found, place, rows = np.unique(bucket, return_inverse=True, return_counts=True)
         sums = np.zeros(len(found), np.int64) if low is None else _sums(place, low, len(found))
         self._parts.append((found, rows.astype(np.int64), sums))
         self._sparse += len(found)
-        if self._sparse > DENSE:  # what occurs twice is kept once
+        if self._sparse > self._most:  # what occurs twice is kept once
             self._parts = [_joined(self._parts)]
             self._sparse = len(self._parts[0][0])
 
@@ -139,7 +171,8 @@ class _Tally:
         if self._rows is not None:
             bucket = np.flatnonzero(self._rows)
             parts.append((bucket, self._rows[bucket], self._low[bucket]))
-        return _joined(parts)
+        bucket, rows, low = _joined(parts)
+        return bucket + self._first, rows, low
 
 
 def _sums(place: Codes, low: Codes, size: int) -> Codes:
@@ -155,6 +188,8 @@ def _joined(parts: list[tuple[Codes, Codes, Codes]]) -> tuple[Codes, Codes, Code
     if not parts:
         nothing = np.zeros(0, np.int64)
         return nothing, nothing, nothing
+    if len(parts) == 1:
+        return parts[0]
     bucket, rows, low = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(bucket, kind="stable")
     bucket, rows, low = bucket[order], rows[order], low[order]

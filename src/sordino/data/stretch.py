@@ -71,12 +71,33 @@ def read_stretch(
     if b'"' in text:
         data, breaks, stops, strange = _unquoted(text, data, breaks, stops, separator, quoted=quoted)
     ends = np.flatnonzero(stops | breaks)
-    starts = np.concatenate([[0], ends[:-1] + 1])
     kept = tuple(range(width)) if places is None else places
-    found = _by_record(starts, ends - starts, breaks[ends], width, kept)
+    closing = ends[width - 1 :: width]
+    if len(ends) == int(np.count_nonzero(breaks)) * width and bool(breaks[closing].all()):
+        found = _as_the_header(ends, width, kept)
+    else:
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        found = _by_record(starts, ends - starts, breaks[ends], width, kept)
     if not strange:
         return Stretch(data, *found)
     return _with_strange(data, *found, strange, kept)
+
+
+def _as_the_header(
+    ends: NDArray[Any], width: int, kept: tuple[int, ...]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Starts and lengths in rows of one record each, where every record has as many fields as the header."""
+    kind = np.uint32 if int(ends[-1]) < 2**32 else np.int64
+    shape = (len(ends) // width, len(kept))
+    starts, lengths = np.empty(shape, kind), np.empty(shape, kind)
+    for index, place in enumerate(kept):
+        if place:
+            starts[:, index] = ends[place - 1 :: width] + 1
+        else:
+            starts[0, index] = 0
+            starts[1:, index] = ends[width - 1 : -1 : width] + 1
+        lengths[:, index] = ends[place::width] - starts[:, index]
+    return starts, lengths
 
 
 def _by_record(
@@ -86,11 +107,7 @@ def _by_record(
     kind = np.uint32 if int(starts[-1]) + int(lengths[-1]) < 2**32 else np.int64
     closing = np.flatnonzero(last)
     first = np.concatenate([[0], closing[:-1] + 1])
-    shape, some = (len(closing), width), list(kept)
-    if len(starts) == len(closing) * width and bool(last[width - 1 :: width].all()):  # as the header has them
-        if len(kept) == width:
-            return starts.astype(kind).reshape(shape), lengths.astype(kind).reshape(shape)
-        return starts.reshape(shape)[:, some].astype(kind), lengths.reshape(shape)[:, some].astype(kind)
+    some = list(kept)
     record = np.repeat(np.arange(len(closing)), closing - first + 1)
     place = np.arange(len(starts)) - first[record]
     column = np.full(

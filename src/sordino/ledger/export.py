@@ -21,9 +21,6 @@ COLUMNS = (
     "spent", "ceiling", "state", "token", "answer", "hash",
 )  # fmt: skip
 
-FREE = {"user", "host", "purpose", "reason", "data", "asked", "token", "answer"}
-"""Columns in which a person's own words stand."""
-
 
 def header(last: ChainRow) -> dict[str, Any]:
     """What stands before the rows."""
@@ -61,39 +58,38 @@ def write_csv(rows: Iterable[ChainRow], file: TextIO) -> None:
     """Write a table, one line per row of the ledger, for people: control characters are escaped."""
     table = csv.writer(file, lineterminator="\n")
     table.writerow(COLUMNS)
-    for row in rows:
-        told = _told(row)
-        for name in FREE.intersection(told):
-            told[name] = _cell(told[name])
-        table.writerow([told.get(name, "") for name in COLUMNS])
+    table.writerows(map(_cells, rows))
 
 
-def _told(row: ChainRow) -> dict[str, Any]:
+def _cells(row: ChainRow) -> list[Any]:
+    """A row in the order of `COLUMNS`."""
     body: Mapping[str, Any] = row.content
-    told = {
-        "row": row.number,
-        "kind": row.kind,
-        "at": row.at,
-        "reason": body.get("reason", ""),
-        "spent": _shown(row.spent),
-        "ceiling": _shown(row.ceiling),
-        "state": row.standing,
-        "token": row.token,
-        "hash": row.hash,
-        **body.get("who", {}),
-    }
+    release: Any = ""
+    data = asked = cost = answer = ""
     if row.kind in ("spend", "record"):
-        event = body["event"] if row.kind == "spend" else body["release"]["event"]
-        told |= {
-            "release": row.paid if row.kind == "spend" else body["release"].get("ledger_id") or "",
-            "data": (event.get("data") or {}).get("name", ""),
-            "asked": _asked(canonical([event["statistic"], event["by"]])),
-        }
         if row.kind == "spend":
-            told["cost"] = _shown(canonical(body["cost"]))
+            event, release, cost = body["event"], row.paid, _shown(canonical(body["cost"]))
         else:
-            told["answer"] = json.dumps(body["release"]["value"])
-    return told
+            told = body["release"]
+            event, release, answer = told["event"], told.get("ledger_id") or "", json.dumps(told["value"])
+        data = (event.get("data") or {}).get("name", "")
+        asked = _asked(_Asked((event["statistic"], event["by"])))
+    who = body.get("who", {})
+    return [
+        row.number, release, row.kind, row.at,
+        _cell(who.get("user", "")), _cell(who.get("host", "")), who.get("program", ""), who.get("version", ""),
+        _cell(who.get("purpose", "")), _cell(body.get("reason", "")), _cell(data), _cell(asked), cost,
+        _shown(row.spent), _shown(row.ceiling), row.standing, _cell(row.token), _cell(answer), row.hash,
+    ]  # fmt: skip
+
+
+class _Asked(tuple[Any, ...]):
+    """A statistic and its groups as they stand in a row: equal when they are written alike."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
 
 
 @functools.lru_cache(64)
@@ -102,11 +98,11 @@ def _shown(text: str) -> str:
 
 
 @functools.lru_cache(64)
-def _asked(text: str) -> str:
+def _asked(question: _Asked) -> str:
     """What an event asks, in a few words; many rows ask the same."""
     from sordino.explain import asked
 
-    statistic, by = json.loads(text)
+    statistic, by = question
     event: Any = SimpleNamespace(statistic=statistic, by=by)  # all that the words need of it
     return asked(event)
 

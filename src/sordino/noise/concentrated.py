@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from sordino.noise import Noise
 
 
-#: Certificates within seconds. Beyond the largest price one takes a second and a search a minute.
-LEAST_RHO, MOST_RHO = Fraction(1, 10**6), Fraction(10)
+#: Beyond it a certificate takes a second and a search a minute.
+MOST_RHO = Fraction(10)
 
 
 def default_smoothing(rho: Fraction) -> Fraction:
@@ -42,21 +42,29 @@ def calibrate_certified(
 
     More than `MOST_RHO` is certified like `MOST_RHO`, which is within it: the noise is negligible by then.
     """
-    from sordino.certification import calibrate
+    from sordino.certification import calibrate, shape_class
 
-    if price.rho < LEAST_RHO:
+    least = shape_class(family.name).least_price
+    if price.rho < least:
         raise Unsupported(
             family.name,
-            f"certified prices are found for rho from {float(LEAST_RHO):g} on",
+            f"certified prices are found for rho from {float(least):g} on",
             got={"price": price},
             why="Below a certificate would take minutes; Gaussian noise with a global bound has no such limit.",
             hint="sd.Gaussian.calibrate(price, smoothing=0)",
         )
+    if shape is not None:
+        _check_shape(family.name, shape_name, shape)
     rho = min(price.rho, MOST_RHO)
     if smoothing is None:
         smoothing = default_smoothing(rho)
     reach = family.reach * float(np.sqrt(2 * float(rho)))
-    found = calibrate(family.name, rho, smoothing, shape) if float(smoothing) < reach else None
+    try:
+        found = calibrate(family.name, rho, smoothing, shape) if float(smoothing) < reach else None
+    except (
+        ArithmeticError
+    ):  # moments of the worst pair are beyond the doubles: it costs far more than the price
+        found = None
     if found is None:
         raise too_smooth(
             family.name,
@@ -76,11 +84,27 @@ def price_certified(noise: Noise, scale: Fraction, smoothing: Fraction) -> Conce
     """Price by certificate: the upper end of the proved bracket."""
     from sordino.certification import certify
 
-    (shape,) = noise.shape.values()
+    ((name, shape),) = noise.shape.items()
+    _check_shape(noise.name, name, shape)
     # A larger smoothing or shift only enlarges the set of pairs, so rounding both up is safe.
     above = [float(np.nextafter(float(value), np.inf)) for value in (smoothing, 1 / scale)]
     certificate = certify(noise.name, float(shape), smoothing=above[0] if smoothing else 0.0, shift=above[1])
     return Concentrated(Fraction(certificate.rho_hi))
+
+
+def _check_shape(family: str, name: str, shape: Fraction) -> None:
+    """Refuse shapes whose certificates would take minutes or need moments beyond the doubles."""
+    from sordino.certification import shape_class
+
+    low, high = shape_class(family).certified_range
+    if not low <= float(shape) <= high:
+        raise Unsupported(
+            family,
+            f"certified prices are found for {name} from {low:g} to {high:g}",
+            got={name: shape},
+            why="Beyond, the moments of a certificate are no doubles, or it would take minutes.",
+            hint=f"leave {name} out: the best one is found",
+        )
 
 
 def calibrate_by_pure(
@@ -133,7 +157,16 @@ def calibrate_by_scores(
             price,
             "method='certified' of arsinh-normal or student-t",
         )
-    return Calibration(family(sigma), smoothing, 1 / lower(eta), price, "analytic", "log_normal")
+    room = lower(eta)
+    if not room:
+        raise Unsupported(
+            family.name,
+            "this sigma needs noise beyond all numbers",
+            got={"sigma": sigma, "price": price},
+            why="The slope of the log density grows like exp(3 sigma^2 / 2).",
+            hint="leave sigma out: the best one is found",
+        )
+    return Calibration(family(sigma), smoothing, 1 / room, price, "analytic", "log_normal")
 
 
 def newton_inverse(law: Any, tail: NDArray[np.float64], centre: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 from sordino import checks
@@ -80,14 +80,34 @@ G = TypeVar("G", bound="Guarantee")
 @lru_cache(maxsize=1024)
 def _read(*record: tuple[str, Any]) -> Guarantee:
     """A price from the texts of its record: a ledger has the same ones many times."""
-    from sordino.privacy import KINDS
-
-    named, by_kind = dict(record), {kind.kind: kind for kind in KINDS}
+    named, by_kind = dict(record), _by_kind()
     if named.get("kind") not in by_kind:
         got = {"kind": named.get("kind")}
         raise ParameterError("guarantee", f"kind must be one of {', '.join(by_kind)}", got=got)
     kind = by_kind[named["kind"]]
-    return kind(**{field.name: Fraction(named[field.name]) for field in fields(kind)})
+    return kind(**{name: _amount(named[name]) for name in _amounts(kind)})
+
+
+@cache
+def _by_kind() -> dict[str, type[Guarantee]]:
+    """The kinds of prices by their names in records."""
+    from sordino.privacy import KINDS
+
+    return {kind.kind: kind for kind in KINDS}
+
+
+@cache
+def _amounts(kind: type[Guarantee]) -> tuple[str, ...]:
+    """The names of the amounts of a kind: every price of a ledger is read by them."""
+    return tuple(field.name for field in fields(kind))
+
+
+def _amount(text: Any) -> Fraction:
+    """An amount of a record: most are two whole numbers, which need no pattern to be read."""
+    above, _, below = text.partition("/") if isinstance(text, str) else ("", "", "")
+    if above.isdecimal() and below.isdecimal() and int(below):
+        return Fraction(int(above), int(below))
+    return Fraction(text)
 
 
 RANGE_DIGITS = 60  # binary digits of a bounded range found by bisection; the loss is 2^-60 of the price
@@ -115,12 +135,12 @@ class Guarantee(metaclass=Explained):
     gaussian: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = checks.non_negative(self.kind, **{field.name: getattr(self, field.name)})
-            object.__setattr__(self, field.name, value)
+        for name in _amounts(type(self)):
+            value = checks.non_negative(self.kind, **{name: getattr(self, name)})
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        amounts = ", ".join(f"{field.name}={spell(getattr(self, field.name))}" for field in fields(self))
+        amounts = ", ".join(f"{name}={spell(getattr(self, name))}" for name in _amounts(type(self)))
         return f"{type(self).__name__}({amounts})"
 
     def __add__(self, other: Guarantee) -> Guarantee:
@@ -268,7 +288,7 @@ class Guarantee(metaclass=Explained):
 
     def to_dict(self) -> dict[str, str]:
         """Give a record with a ``kind`` key and exact amounts as text."""
-        amounts = {field.name: str(getattr(self, field.name)) for field in fields(self)}
+        amounts = {name: str(getattr(self, name)) for name in _amounts(type(self))}
         return {"kind": self.kind, **amounts}
 
     @staticmethod
@@ -297,7 +317,7 @@ class Guarantee(metaclass=Explained):
 
     def _at_most(self, other: Any) -> bool:
         """Compare two of the same kind, amount by amount."""
-        return all(getattr(self, field.name) <= getattr(other, field.name) for field in fields(self))
+        return all(getattr(self, name) <= getattr(other, name) for name in _amounts(type(self)))
 
     @property
     @abstractmethod

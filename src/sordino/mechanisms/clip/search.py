@@ -6,6 +6,7 @@ adds the parts. How the price is split is decided in auto_clip_plan.py; what is 
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 MIDDLE = Rank(1, 2)
 
 
+@functools.lru_cache(
+    maxsize=64
+)  # of public numbers: simulated answers ask for the same tables again and again
 def radius_search(
     *,
     smallest: int,

@@ -16,6 +16,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 if TYPE_CHECKING:
     from sordino.mechanisms.parts.measure import Measure
 
@@ -173,27 +175,32 @@ class LatticeLaw:
 
     def _moments(self, centre: Fraction) -> tuple[float, float]:
         """E(y - c) and E(y - c)^2 in lattice units, run by run: points of a run form a progression."""
-        runs = self.measure.cuts()
-        starts = [first for first, _, _ in runs]
-        twice, unit = 2 * centre.numerator, centre.denominator
-        first_moments, second_moments = [], []
-        for cell, share in zip(self.cells, self._shares, strict=True):
-            whole = self.measure.mass(cell.first, cell.last)
-            if not whole or not share:
-                continue
-            place = max(bisect_right(starts, cell.first) - 1, 0)
-            while place < len(runs) and starts[place] <= cell.last:
-                first, last, density = runs[place]
-                place += 1
-                left, right = max(first, cell.first), min(last, cell.last)
-                count = right - left + 1
-                if count <= 0 or not density:
-                    continue
-                weight = share * (density * count / whole)
-                middle = ((left + right) * unit - twice) / (2 * unit)
-                first_moments.append(weight * middle)
-                second_moments.append(weight * (middle * middle + (count * count - 1) / 12))
-        return math.fsum(first_moments), math.fsum(second_moments)
+        runs = [run for run in self.measure.cuts() if run[2]]
+        if not runs:
+            return 0.0, 0.0
+        unit = max(density for _, _, density in runs)  # masses may be beyond the floats, their ratios are not
+        shares = [
+            (cell, share / (self.measure.mass(cell.first, cell.last) / unit))
+            for cell, share in zip(self.cells, self._shares, strict=True)
+            if share
+        ]
+        firsts, lasts = (np.array([run[end] for run in runs], np.int64) for end in (0, 1))
+        first, last = (
+            np.array([getattr(cell, end) for cell, _ in shares], np.int64) for end in ("first", "last")
+        )
+        # The runs that meet each cell, one line per pair of the two.
+        begin, after = np.searchsorted(lasts, first), np.searchsorted(firsts, last, side="right")
+        pairs = np.maximum(after - begin, 0)
+        cell = np.repeat(np.arange(len(shares)), pairs)
+        run = np.arange(len(cell)) - np.repeat(np.cumsum(pairs) - pairs - begin, pairs)
+        left, right = np.maximum(firsts[run], first[cell]), np.minimum(lasts[run], last[cell])
+        count = (right - left + 1).astype(np.float64)
+        dense = np.array([density / unit for _, _, density in runs])
+        weight = np.array([part for _, part in shares])[cell] * dense[run] * count
+        whole, rest = divmod(2 * centre.numerator, 2 * centre.denominator)
+        middle = (left - whole + (right - whole)) / 2 - rest / (2 * centre.denominator)
+        squares = middle * middle + (count * count - 1) / 12
+        return math.fsum(weight * middle), math.fsum(weight * squares)
 
     def error_quantile(self, value: float | Fraction, probability: float) -> float:
         """The distance from a value that the answer stays within with the given probability."""

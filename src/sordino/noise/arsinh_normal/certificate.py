@@ -16,6 +16,7 @@ class ArsinhNormalShape(LogNormalTail):
 
     __slots__ = ()
     family = "arsinh-normal"
+    certified_range = (0.03, 20.0)
     search_range = (0.03, 3.0)
 
     def tail(self, x: FloatArray) -> FloatArray:

@@ -115,7 +115,7 @@ class GeneralizedCauchy(Noise):
         method = choose_method(cls.name, method, *METHODS)
         epsilon, smoothing = price.epsilon, smoothing_below(cls.name, price, smoothing)
         if p is None or theta is None:
-            p, theta = _best_shape(float(epsilon), float(smoothing), method, p, theta)
+            p, theta = _best_shape(float(smoothing / epsilon), method, p, theta)
         noise = cls(p, theta)
         eta = noise._largest_shift(epsilon, smoothing, method)
         if eta <= 0:
@@ -245,21 +245,28 @@ class GeneralizedCauchy(Noise):
             left = epsilon - smoothing * np.abs(p * theta * np.exp(log_w) - 1)
             return np.maximum(left, 0) / (theta * p) * np.exp(-(1 - 1 / p) * log_w - log_rest / p)
 
-        low, high = -45.0, 45.0
-        for size in (361, 401, 401):  # a kink at p theta w = 1 rules out smoother searches
-            grid = np.linspace(low, high, size)
-            best = int(np.argmin(room(grid)))
-            low, high = grid[max(best - 1, 0)], grid[min(best + 1, size - 1)]
-        return float(room(grid[best]))
+        # A kink at p theta w = 1 parts two valleys, which are about as deep where the shape is best.
+        kink, rows = -float(np.log(p * theta - 1)), np.arange(2)
+        low, high = np.array([-45.0 + min(kink, 0), kink]), np.array([kink, 45.0 + max(kink, 0)])
+        for size in (181, 41, 41, 41, 41):
+            grid = np.linspace(low, high, size, axis=1)
+            found = room(grid)
+            best = np.argmin(found, axis=1)
+            low, high = grid[rows, np.maximum(best - 1, 0)], grid[rows, np.minimum(best + 1, size - 1)]
+        return float(np.min(found))
 
 
 @functools.lru_cache(maxsize=64)  # plans and laws ask for the same prices again and again
 def _best_shape(
-    epsilon: float, smoothing: float, method: str, p: Fraction | None, theta: Fraction | None
+    smoothing: float, method: str, p: Fraction | None, theta: Fraction | None
 ) -> tuple[Fraction, Fraction]:
-    """Find the shape of smallest variance, or of smallest median where no variance is finite."""
+    """Find the shape of smallest variance, or of smallest median where no variance is finite, at epsilon 1.
+
+    Shifts grow in proportion to epsilon where the smoothing does, so the shape is the same for all such pairs.
+    """
     from scipy.optimize import minimize, minimize_scalar
 
+    epsilon = 1.0
     if method == "published":
         theta = Fraction(1)
     # The exponent of the tail, p theta - 1, must pay for a change of scale, and exceed 2 for a finite variance.
@@ -294,11 +301,11 @@ def _best_shape(
         return cost(1 + float(np.exp(point[0])), least + (most - least) / (1 + float(np.exp(-point[1]))))
 
     starts = ((-2.0, 1.0), (-1.0, 0.0), (0.5, 0.5), (1.1, -0.5))
-    options: Any = {"xatol": 1e-7, "fatol": 1e-13}
+    rough: Any = {"xatol": 1e-2, "fatol": 1e-4}
+    fine: Any = {"xatol": 1e-7, "fatol": 1e-13}
     best = min(
-        (minimize(free, start, method="Nelder-Mead", options=options) for start in starts),
-        key=lambda r: r.fun,
+        (minimize(free, start, method="Nelder-Mead", options=rough) for start in starts), key=lambda r: r.fun
     )
-    point = minimize(free, best.x, method="Nelder-Mead", options=options).x
+    point = minimize(free, best.x, method="Nelder-Mead", options=fine).x
     power = 1 + float(np.exp(point[0]))
     return short(power), short((1 + least + (most - least) / (1 + float(np.exp(-point[1])))) / power)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -15,6 +16,8 @@ class PolyPlaceShape(PowerTail):
     __slots__ = ()
     family = "polyplace"
     above = 1
+    certified_range = (1.01, 2000.0)
+    least_price = Fraction(3, 10**6)
     search_range = (2.02, 2000.0)
     # At its edge, past which dilation exhausts the price, PolyPlace is cheapest: the search is finer and leaves room.
     search_aim = 0.998

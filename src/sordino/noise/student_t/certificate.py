@@ -16,6 +16,7 @@ class StudentTShape(PowerTail):
 
     __slots__ = ()
     family = "student-t"
+    certified_range = (0.25, 2000.0)
     search_range = (2.02, 400.0)
 
     def tail(self, x: FloatArray) -> FloatArray:

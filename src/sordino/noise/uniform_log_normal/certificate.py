@@ -38,6 +38,7 @@ class UniformLogNormalShape(LogNormalTail):
 
     __slots__ = ()
     family = "uniform-log-normal"
+    certified_range = (0.03, 2.5)
     search_range = (0.2, 2.0)
 
     def tail(self, x: FloatArray) -> FloatArray:
