@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 MIDDLE = Rank(1, 2)
 
 
+@lru_cache(maxsize=256)
 def radius_search(
     *,
     smallest: int,
@@ -41,7 +43,7 @@ def radius_search(
     contribution: int = 1,
     growth: Fraction = ForLoose.GROWTH,
 ) -> TailSearch:
-    """The public table of radii, in codes."""
+    """The public table of radii, in codes; worked out once."""
     slope = price.bounded_range / contribution
     first = max(min(smallest, largest), 1)
     table = TailSearch.geometric(
