@@ -17,6 +17,8 @@ from sordino.privacy import (
 from sordino.testing.loss import conditioned, orders, ratio, renyi
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sordino.privacy import Guarantee
     from sordino.testing.steps import Parts
 
@@ -38,6 +40,15 @@ class Account:
         self.loss += float(parts.loss[place])
         self.count += 1
         self.parts = parts
+        self._diverge(parts)
+
+    def gather(self, parts: Parts, later: Sequence[Account]) -> None:
+        """A choice before what was added up beyond each of its outcomes: of every sum the largest."""
+        self.divergences = np.max([one.divergences for one in later], axis=0)
+        self.failing = np.max([one.failing for one in later], axis=0)
+        self._diverge(parts)
+
+    def _diverge(self, parts: Parts) -> None:
         if isinstance(self.price, ApproxConcentrated):
             certain, failing = conditioned(parts)
             self.failing += failing
@@ -46,6 +57,13 @@ class Account:
         if isinstance(self.price, Concentrated | TruncatedConcentrated):
             self.divergences[0] += renyi(parts, self.orders)
             self.divergences[1] += renyi(parts.flipped(), self.orders)
+
+    def used_between(self, least: float, most: float) -> float:
+        """The part of the price that the worst of all paths uses, whose losses lie between these."""
+        if isinstance(self.price, BoundedRange):
+            return (most - least) / float(self.price.epsilon)
+        self.loss = max(most, -least)
+        return self.used()
 
     def used(self) -> float:
         """The part of the price that the path uses."""

@@ -234,6 +234,7 @@ class _Outcomes(Sequence[Any]):
 
     def __init__(self, values: Sequence[Any], intervals: Sequence[tuple[int, int]]) -> None:
         self._values, self._intervals = values, intervals
+        self.line = len(values)
         self.branches: list[Any] = [WHOLE] * len(values) + [INTERVAL] * len(intervals)
 
     def __len__(self) -> int:

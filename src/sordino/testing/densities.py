@@ -61,29 +61,7 @@ class Densities:
 
     def stick(self, epsilon: float) -> float:
         """Mass of the first beyond ``e^epsilon`` times that of the second."""
-
-        def above(places: Floats) -> Floats:
-            p, q = self._logs(places)
-            with np.errstate(all="ignore"):
-                return p - q - epsilon
-
-        gap = above(self.places)
-        turns = np.flatnonzero(np.isfinite(gap[:-1]) & np.isfinite(gap[1:]) & (gap[:-1] * gap[1:] < 0))
-        low, high = self.places[turns].copy(), self.places[turns + 1].copy()
-        for _ in range(CROSSING if len(turns) else 0):
-            middle = (low + high) / 2
-            left = np.sign(above(middle)) == np.sign(gap[turns])
-            low, high = np.where(left, middle, low), np.where(left, high, middle)
-        edges = np.unique(np.concatenate([self.places, low]))
-
-        def beyond(places: Floats) -> Floats:
-            p, q = self._logs(places)
-            with np.errstate(all="ignore"):
-                excess = -np.expm1(epsilon + q - p)
-                return np.where(excess > 0, p + np.log(np.maximum(excess, 1e-300)), -math.inf)
-
-        total = log_integral(beyond, edges)
-        return math.exp(total) if total > -700 else 0.0
+        return _stick(self, epsilon)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,6 +129,34 @@ def log_masses(left: Floats, right: Floats, lengths: Floats) -> Floats:
 @lru_cache(maxsize=4096)
 def _flipped(pair: Densities) -> Densities:
     return Densities(pair.there, pair.here, pair.places)
+
+
+@lru_cache(maxsize=65536)
+def _stick(pair: Densities, epsilon: float) -> float:
+    """Mass of the first law beyond ``e^epsilon`` times that of the second."""
+
+    def above(places: Floats) -> Floats:
+        p, q = pair._logs(places)
+        with np.errstate(all="ignore"):
+            return p - q - epsilon
+
+    gap = above(pair.places)
+    turns = np.flatnonzero(np.isfinite(gap[:-1]) & np.isfinite(gap[1:]) & (gap[:-1] * gap[1:] < 0))
+    low, high = pair.places[turns].copy(), pair.places[turns + 1].copy()
+    for _ in range(CROSSING if len(turns) else 0):
+        middle = (low + high) / 2
+        left = np.sign(above(middle)) == np.sign(gap[turns])
+        low, high = np.where(left, middle, low), np.where(left, high, middle)
+    edges = np.unique(np.concatenate([pair.places, low]))
+
+    def beyond(places: Floats) -> Floats:
+        p, q = pair._logs(places)
+        with np.errstate(all="ignore"):
+            excess = -np.expm1(epsilon + q - p)
+            return np.where(excess > 0, p + np.log(np.maximum(excess, 1e-300)), -math.inf)
+
+    total = log_integral(beyond, edges)
+    return math.exp(total) if total > -700 else 0.0
 
 
 @lru_cache(maxsize=65536)

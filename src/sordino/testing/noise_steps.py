@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+EQUAL = 1e-12  # losses that differ by rounding alone
+LITTLE, TWICE = 1.25, 2.0  # so much nearer or farther a point may lie than the place that it stands for
 CUTS = 5  # every gap between two points is cut into so many parts
 
 
@@ -82,20 +84,62 @@ class NoiseStep(Step):
         own = log_cells(self.noise, cuts / here)
         its = log_cells(other.noise, (cuts - shift) / there)
         exact = shifted(self.noise, other.noise, there / here, shift / here)
-        return Parts(LazyPoints(self._point, places), own, its, loss, exact)
+        return Parts(LazyPoints(self._point, places, *_rooms(places, cuts, loss)), own, its, loss, exact)
+
+
+def _rooms(places: Floats, cuts: Floats, loss: Floats) -> tuple[Floats, Floats]:
+    """Between what ends a round point may stand for each place: its cell and a little more; more of equal losses."""
+    lows, highs = np.concatenate([places[:1], cuts]), np.concatenate([cuts, places[-1:]])
+    begins = np.concatenate(
+        [[0], np.flatnonzero(np.abs(np.diff(loss)) > EQUAL) + 1, [len(loss)]]
+    )  # equal runs
+    alike = np.diff(begins)
+    first, last = np.repeat(places[begins[:-1]], alike), np.repeat(places[begins[1:] - 1], alike)
+    for factor, least, most in ((TWICE, first, last), (LITTLE, -math.inf, math.inf)):
+        nearer, farther = np.sort([places / factor, factor * places], axis=0)
+        lows, highs = (
+            np.minimum(lows, np.maximum(least, nearer)),
+            np.maximum(highs, np.minimum(most, farther)),
+        )
+    return lows, highs
 
 
 class LazyPoints(Sequence[int]):
-    """Lattice points that are worked out when they are asked for."""
+    """Lattice points that are worked out when they are asked for: round ones, which other pairs of tables have too.
 
-    def __init__(self, point: Callable[[float], int], places: Floats) -> None:
-        self._point, self._places = point, places
+    Args:
+        point: The nearest lattice point.
+        places: One of each part.
+        lows: Where its part begins.
+        highs: Where it ends.
+    """
+
+    def __init__(self, point: Callable[[float], int], places: Floats, lows: Floats, highs: Floats) -> None:
+        self._point, self._places, self._lows, self._highs = point, places, lows, highs
 
     def __len__(self) -> int:
         return len(self._places)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._point(float(self._places[index]))
+        low, high = (self._point(float(ends[index])) for ends in (self._lows, self._highs))
+        if high - low <= 2:  # the ends belong to its neighbours
+            return self._point(float(self._places[index]))
+        return roundest(low + 1, high - 1)
+
+
+def roundest(low: int, high: int) -> int:
+    """Of a range of whole numbers the one that most powers of two divide.
+
+    Example:
+        >>> roundest(-3, 9), roundest(5, 13), roundest(33, 39), roundest(-13, -5), roundest(7, 7)
+        (0, 8, 36, -8, 7)
+    """
+    if low <= 0 <= high:
+        return 0
+    if high < 0:
+        return -roundest(-high, -low)
+    shift = ((low - 1) ^ high).bit_length() - 1
+    return high >> shift << shift
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,7 +287,8 @@ class LineStep(Step):
         # The outcome of a segment is its middle; the loss is the larger of its ends, which it comes close to.
         loss = np.where(np.abs(left) >= np.abs(right), left, right)
         exact = LogLinear(heights[0], heights[1], rights - lefts)
-        return Parts(LazyPoints(self._point, (lefts + rights) / 2), masses[0], masses[1], loss, exact)
+        points = LazyPoints(self._point, (lefts + rights) / 2, lefts, rights)
+        return Parts(points, masses[0], masses[1], loss, exact)
 
     def _point(self, place: float) -> int:
         return math.floor(Fraction(place) / self.grid.step + Fraction(1, 2))

@@ -21,9 +21,9 @@ from sordino.reading.traits import Trait
 from sordino.testing.account import SLACK, Account
 from sordino.testing.joint import joint_stick
 from sordino.testing.loss import hockey, ratio
-from sordino.testing.noise_steps import LazyPoints, ThresholdStep
 from sordino.testing.runs import Side
 from sordino.testing.tree import Tree, TreeNode
+from sordino.testing.whole import NotWhole, Whole
 
 if TYPE_CHECKING:
     from sordino.lattice import Lattice
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from sordino.statistics import Statistic
     from sordino.testing.steps import Parts
 
-BRANCHES = 24  # parts of one choice that a complete walk follows, where there are many
-FEW = 6  # the same of noise on the line
 YES_OR_NO = 2
 Table = Mapping[str, Sequence[Any]]
 
@@ -50,6 +48,7 @@ class Replay:
         problems: Every breach in words; none where nothing was refuted.
         least: Smallest signed loss of a path.
         most: Largest signed loss of a path.
+        narrowed: Whether a choice had more outcomes than were followed, where all were to be.
     """
 
     worst: float = 0.0
@@ -60,6 +59,7 @@ class Replay:
     problems: list[str] = field(default_factory=list)
     least: float = math.inf
     most: float = -math.inf
+    narrowed: bool = False
 
     @property
     def kept(self) -> bool:
@@ -86,7 +86,7 @@ def replay(
     grid: Lattice | None = None,
     walks: int = 2,
     seed: int = 0,
-    complete: int = 0,
+    complete: bool = False,
     unit: Unit | None = None,
 ) -> Replay:
     """Run a mechanism on two tables with the same outcomes and hold the losses against its price.
@@ -100,7 +100,7 @@ def replay(
         grid: The public lattice of answers; the statistic's own by default.
         walks: Random paths, besides those that choose the outcome with the largest loss in either direction.
         seed: Of the random paths.
-        complete: Walk every path of parts instead, up to so many; for tiny worlds.
+        complete: Look at every place of the tree of outcomes instead; for tiny worlds.
         unit: To whom rows belong, where a person has several.
 
     Example:
@@ -129,15 +129,15 @@ def people_of(statistic: Statistic, table: Table, neighbour: Table, contribution
     return person, min(rows) if rows[0] != rows[1] else max(rows[0] - person, 0)
 
 
-def replayed(tree: Tree, *, walks: int, complete: int) -> Replay:
+def replayed(tree: Tree, *, walks: int = 0, complete: bool = False) -> Replay:
     """Walk the paths of two tables whose choices may be known from other pairs."""
     seen, price, random = Replay(), tree.mechanism.guarantee, np.random.default_rng(tree.seed)
     before: set[tuple[Any, ...]] = set()
     if complete:
-        _everything(tree, price, seen, complete)
-    for walk in range(2 + walks):
+        _everything(tree, price, seen)
+    for walk in () if complete else range(2 + walks):
         _walk(tree, price, seen, walk, random, before)
-    for branch in _branches(tree, several=bool(walks)):  # whatever it costs, each leads to other choices
+    for branch in () if complete else _branches(tree, several=bool(walks)):  # each leads to other choices
         for walk in range(2):
             _walk(tree, price, seen, walk, random, before, branch)
     if isinstance(price, Approx) and price.delta and seen.worst > SLACK:
@@ -211,7 +211,7 @@ def _walk(
         if branch and not path:
             kept = [k for k, one in enumerate(node.step.branches(parts.outcomes)) if one == branch[0]]
         place = _place(parts, walk, random, kept)
-        tested = _passed(node, place)
+        tested = node.passed(place)
         account.add(parts, place)
         path = (*path, parts.outcomes[place])
     seen.paths += 1
@@ -221,15 +221,6 @@ def _walk(
         used = max(used, (seen.most - seen.least) / float(price.epsilon))
     if used > seen.worst:
         seen.worst, seen.path = used, path
-
-
-def _passed(node: TreeNode, place: int) -> float | None:
-    """The log of the chance of an outcome of a threshold test, on the table on which it is larger; None of others."""
-    if node.step is None or node.step.kind != ThresholdStep.kind or node.parts is None:
-        return None
-    assert node.parts.here is not None
-    assert node.parts.there is not None
-    return float(max(node.parts.here[place], node.parts.there[place]))
 
 
 def _branches(tree: Tree, *, several: bool) -> list[tuple[Any, ...]]:
@@ -257,43 +248,19 @@ def _place(parts: Parts, walk: int, random: np.random.Generator, kept: list[int]
     return int(random.choice(len(chances), p=chances / chances.sum()))
 
 
-def _everything(tree: Tree, price: Guarantee, seen: Replay, most: int) -> None:
-    """Walk every path of parts, depth first, as long as there are not too many of them."""
+def _everything(tree: Tree, price: Guarantee, seen: Replay) -> None:
+    """The worst of all paths."""
     known: set[tuple[Any, ...]] = set()
-    pending: list[tuple[tuple[Any, ...], tuple[tuple[Parts, int], ...]]] = [((), ())]
-    while pending and seen.paths < most:
-        path, taken = pending.pop()
-        node = tree.node(path)
-        tested = _passed(tree.node(path[:-1]), taken[-1][1]) if path else None
-        _observe(node, seen, path, known, price, tested)
-        if node.parts is not None:
-            pending += [
-                ((*path, node.parts.outcomes[k]), (*taken, (node.parts, k))) for k in _extremes(node.parts)
-            ]
-            continue
-        seen.paths += 1
-        account = Account(price)
-        for parts, place in taken:
-            account.add(parts, place)
-        used = account.used() if taken else 0.0
-        if used > seen.worst:
-            seen.worst, seen.path = used, path
-
-
-def _extremes(parts: Parts) -> list[int]:
-    """All parts of a short choice; of a long one the extreme losses and a spread of the others.
-
-    Of noise on the line, whose outcomes lead to alike choices, the extreme losses, what is likeliest, and two others.
-    """
-    size = len(parts.loss)
-    if isinstance(parts.outcomes, LazyPoints) and size > FEW:
-        laws = [parts.loss, -parts.loss, *(law for law in (parts.here, parts.there) if law is not None)]
-        return sorted({*(int(np.argmax(law)) for law in laws), size // 3, 2 * size // 3})
-    if size <= 2 * BRANCHES:
-        return list(range(size))
-    order = np.argsort(parts.loss)
-    chosen = {int(order[k]) for k in np.linspace(0, size - 1, BRANCHES).astype(int)}
-    return sorted(chosen | set(np.linspace(0, size - 1, BRANCHES).astype(int).tolist()))
+    whole = Whole(tree, price, lambda node, path, tested: _observe(node, seen, path, known, price, tested))
+    try:
+        found = whole.beyond()
+    except NotWhole:
+        seen.problems.append("has too many places to look at all of them")
+        return
+    seen.narrowed = whole.narrowed
+    seen.paths, seen.most, seen.least = found.paths, found.most[0], found.least[0]
+    seen.worst = found.account.used_between(seen.least, seen.most)
+    seen.path = max(found.most, found.least, key=lambda end: abs(end[0]))[1]
 
 
 __all__ = ["Replay", "replay"]

@@ -71,11 +71,11 @@ def worlds(kind: type[Mechanism]) -> list[str]:
 
     Example:
         >>> from sordino.mechanisms.discovery.discovery import Discovery
-        >>> worlds(Discovery)[2].split(" | ")[:3]
-        ['| discovery', '4', '300']
+        >>> worlds(Discovery)[2].split(" | ")[:4]
+        ['| discovery', '4', '300', '0']
     """
     worst: dict[str, float] = {}
-    cases = pairs = 0
+    cases = pairs = narrowed = 0
     for case in tiny_cases(kind):
         for contribution in people(case):
             if not asked(case, contribution):
@@ -84,14 +84,15 @@ def worlds(kind: type[Mechanism]) -> list[str]:
             price = case.mechanism.guarantee.kind
             for seen in world.replays():
                 worst[price] = max(worst.get(price, 0.0), seen.worst)
+                narrowed += seen.narrowed
                 if seen.problems:
                     sys.stderr.write(f"{case.label}, {contribution} rows: {seen.problems[0]}\n")
             cases, pairs = cases + 1, pairs + world.pairs
     cells = [f"{worst[price]:.3f}" if price in worst else "" for price in KINDS]
     return [
-        "| mechanism | cases | pairs | " + " | ".join(KINDS) + " |",
-        "| --- " * (3 + len(KINDS)) + "|",
-        f"| {kind.name} | {cases} | {pairs} | {' | '.join(cells)} |",
+        "| mechanism | cases | pairs | narrowed | " + " | ".join(KINDS) + " |",
+        "| --- " * (4 + len(KINDS)) + "|",
+        f"| {kind.name} | {cases} | {pairs} | {narrowed} | {' | '.join(cells)} |",
     ]
 
 

@@ -38,10 +38,6 @@ OTHERS = 400
 """Pairs of a mechanism that its cases share, where they are no default: at least one each."""
 QUICK = 120
 """The same where cases are taken pairwise."""
-COMPLETE = 300
-"""Paths of one pair in a tiny world that are walked at most."""
-TALKED = 60
-"""The same of mechanisms that choose several times, beside the paths of the largest and smallest losses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +184,7 @@ def tiny_cases(kind: type[Mechanism]) -> Iterator[MechanismCase]:
 
 def tiny_world(case: MechanismCase, contribution: int) -> TinyWorld:
     """Every pair of neighbours."""
-    return TinyWorld(case, contribution, paths=COMPLETE if case.mechanism.reads_once else TALKED)
+    return TinyWorld(case, contribution)
 
 
 def _pairs(

@@ -4,14 +4,12 @@ A tiny world has far fewer tables than pairs: the choices of a table are worked 
 mechanism does not see the order of rows, neither do we. That is not taken for granted: every table is first replayed
 against itself with its rows in other orders, which must cost nothing on any path, and no word may be drawn for single
 rows; otherwise tables in different orders are different ones. Tables that make one choice, with one law and the same
-answers on all paths that are walked, count as one.
+answers on all paths, count as one.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from sordino.mechanisms.choose import output_grid
 from sordino.reading.traits import Trait
@@ -19,6 +17,7 @@ from sordino.testing.replay import Replay, people_of, replayed
 from sordino.testing.runs import Side
 from sordino.testing.tables import columns, datasets, neighbours
 from sordino.testing.tree import Tree
+from sordino.testing.whole import followed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,13 +36,12 @@ class TinyWorld:
     Args:
         case: The mechanism and its world.
         contribution: How many rows one person may move.
-        paths: How many paths of one pair are walked at most, beside those of the largest and smallest losses.
 
     Example:
         >>> from sordino.mechanisms.selection.selection import Selection
         >>> case = next(iter(Selection.cases()))
         >>> total = Replay()
-        >>> with_all = TinyWorld(case, 1, paths=300)
+        >>> with_all = TinyWorld(case, 1)
         >>> for seen in with_all.replays():
         ...     total.merge(seen)
         >>> with_all.shared, total.problems, round(total.worst, 6) <= 1
@@ -54,8 +52,8 @@ class TinyWorld:
         shared: Whether the order of rows changes nothing.
     """
 
-    def __init__(self, case: MechanismCase, contribution: int, *, paths: int) -> None:
-        self.case, self.contribution, self.paths = case, contribution, paths
+    def __init__(self, case: MechanismCase, contribution: int) -> None:
+        self.case, self.contribution = case, contribution
         self.grid = output_grid(case.world.statistic)
         self.pairs = 0
         self._sides: dict[Any, Side] = {}
@@ -77,7 +75,7 @@ class TinyWorld:
             both = frozenset((id(here), id(there)))
             if here is not there and both not in done:
                 done.add(both)
-                yield replayed(self._tree(here, there), walks=int(self.case.default), complete=self.paths)
+                yield replayed(self._tree(here, there), complete=True)
 
     def _tree(self, here: Side, there: Side) -> Tree:
         case = self.case
@@ -99,12 +97,12 @@ class TinyWorld:
             return self._as[id(side)]
         found, first = side, self._tree(side, side).node(())
         if first.step is not None and first.parts is not None and not self._deep:
-            likely = int(np.argmax(first.parts.here)) if first.parts.here is not None else 0
-            self._deep = self._tree(side, side).node((first.parts.outcomes[likely],)).step is not None
+            own, outcomes = self._tree(side, side), first.parts.outcomes
+            self._deep = any(own.node((outcomes[place],)).step is not None for place in followed(first.parts))
             candidates = [] if self._deep else self._firsts.setdefault(first.step.key, [])
             for other in candidates:
                 both = self._tree(other, side)
-                seen = replayed(both, walks=0, complete=self.paths)
+                seen = replayed(both, complete=True)
                 if both.depth == 1 and not seen.problems and seen.worst <= NOTHING:
                     found = other
                     break
@@ -126,7 +124,7 @@ class TinyWorld:
             own = Side(table, pausing=False)
             for other in others:
                 side = Side(columns(world, other), pausing=False)
-                seen = replayed(self._tree(own, side), walks=1, complete=0)
+                seen = replayed(self._tree(own, side), walks=1)
                 if seen.problems or seen.worst > NOTHING or own.ordered or side.ordered:
                     return False
         return True

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sordino.mechanisms.choose import output_grid
+from sordino.testing.noise_steps import ThresholdStep
 from sordino.testing.runs import ForcedRun, Side
 from sordino.testing.steps import Parts, Step
 
@@ -32,6 +33,14 @@ class TreeNode:
     parts: Parts | None
     answer: Answer | None
     problems: tuple[str, ...] = ()
+
+    def passed(self, place: int) -> float | None:
+        """The log of the chance of an outcome of a threshold test, on the likelier table; None of other choices."""
+        if not isinstance(self.step, ThresholdStep) or self.parts is None:
+            return None
+        assert self.parts.here is not None
+        assert self.parts.there is not None
+        return float(max(self.parts.here[place], self.parts.there[place]))
 
 
 class Tree:

@@ -6,9 +6,9 @@ adds the parts. How the price is split is decided in auto_clip_plan.py; what is 
 
 from __future__ import annotations
 
-import functools
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 MIDDLE = Rank(1, 2)
 
 
-@functools.lru_cache(
-    maxsize=64
-)  # of public numbers: simulated answers ask for the same tables again and again
+@lru_cache(maxsize=256)  # of public numbers: simulated answers and replays ask for the same tables again
 def radius_search(
     *,
     smallest: int,
@@ -45,7 +43,7 @@ def radius_search(
     contribution: int = 1,
     growth: Fraction = ForLoose.GROWTH,
 ) -> TailSearch:
-    """The public table of radii, in codes."""
+    """The public table of radii, in codes; worked out once."""
     slope = price.bounded_range / contribution
     first = max(min(smallest, largest), 1)
     table = TailSearch.geometric(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,19 +90,7 @@ class PublicNoise:
 
     def half(self, miss: float) -> Fraction:
         """The smallest half width on the lattice that is exceeded with probability at most ``miss``."""
-
-        def exceeded(steps: int) -> bool:
-            return 2 * self.above(float(steps * self.step)) * SLACK > miss
-
-        if not exceeded(0):
-            return Fraction(0)
-        low, high = 0, 1
-        while exceeded(high):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if exceeded(middle) else (low, middle)
-        return high * self.step
+        return _half(self, miss)
 
     def interval(self, value: Fraction, miss: float) -> tuple[Fraction, Fraction]:
         """The bar around a published number, cut to what can be true."""
@@ -113,3 +102,21 @@ class PublicNoise:
         if self.high is not None:
             end = min(end, self.high)
         return end if self.low is None else max(end, self.low)
+
+
+@lru_cache(maxsize=512)
+def _half(law: PublicNoise, miss: float) -> Fraction:
+    """A bar is asked for again and again: of every release, of every plan."""
+
+    def exceeded(steps: int) -> bool:
+        return 2 * law.above(float(steps * law.step)) * SLACK > miss
+
+    if not exceeded(0):
+        return Fraction(0)
+    low, high = 0, 1
+    while exceeded(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if exceeded(middle) else (low, middle)
+    return high * law.step
