@@ -4,9 +4,10 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
-from sordino.mechanisms.nested.intervals import Interpolation, Intervals, lattice_cells, line_pieces
+from sordino.mechanisms.nested.intervals import Interpolation, Intervals, held, lattice_cells, line_pieces
 from sordino.mechanisms.parts.law import LatticeLaw, PieceLaw
 from sordino.mechanisms.parts.loss import loss_range
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture, shells
@@ -95,6 +96,48 @@ def test_lattice_mechanisms_keep_their_bounded_range(world, statistic, threshold
         pure, spread = worst(laws, pairs)
         assert pure <= 1 + 1e-9
         assert spread <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=lambda world: f"{world[0]}-{len(world[1])}")
+@pytest.mark.parametrize("statistic", STATISTICS, ids=lambda statistic: statistic.__name__)
+@pytest.mark.parametrize("levels", [2, 20])
+def test_a_tied_answer_that_is_held_keeps_the_bounded_range(world, statistic, levels):
+    families, pairs = neighbours(statistic, world)
+    last = max(world[1])
+    for measure in (Measure.uniform(last), shells(last=last, centre=3, core=1, tilt=2)):
+        laws = {
+            rows: LatticeLaw(lattice_cells(cut(family, levels).held(levels), Fraction(1, 2)), measure, 0.5)
+            for rows, family in families.items()
+        }
+        assert max(worst(laws, pairs)) <= 1 + 1e-9
+
+
+def cut(family, levels):
+    """The family with the whole range at a public level."""
+    return Intervals.of(family.low[:levels], family.high[:levels], first=family.first, last=family.last)
+
+
+def test_an_answer_held_one_row_too_far_is_refuted():
+    """A tie needs two rows: were every answer held, two neighbours with different answers would be two levels apart."""
+    families, pairs = neighbours(median, ("replace", (0, 1, 5), 3))
+    laws = {}
+    for rows, family in families.items():
+        held = family.held(20)
+        farther = Intervals(held.low[:1] + held.low, held.high[:1] + held.high, held.first, held.last)
+        laws[rows] = LatticeLaw(lattice_cells(farther, Fraction(1, 2)), Measure.uniform(5), 0.5)
+    assert worst(laws, pairs)[0] > 1.1
+
+
+@pytest.mark.parametrize("rows", [(4, 4, 4, 4, 4), (0, 4, 4, 4, 9), (4, 4, 4, 9, 9), (0, 2, 4, 9, 9), (4, 4, 9, 9, 9)])
+def test_many_groups_hold_ties_as_one_does(rows):
+    low = np.array([[sorted(rows)[max(2 - level, 0)] if level < 3 else 0 for level in range(5)]])
+    high = np.array([[sorted(rows)[min(2 + level, 4)] if level < 3 else 9 for level in range(5)]])
+    for levels in (4, 5, 20):
+        one = Intervals(tuple(low[0].tolist()), tuple(high[0].tolist()), 0, 9).held(levels)
+        ends = [side[0].tolist() for side in held(low, high, levels=levels)]
+        short = len(one.low)
+        assert [tuple(side[:short]) for side in ends] == [one.low, one.high]
+        assert all(side[short:] == [end] * (len(side) - short) for side, end in zip(ends, (0, 9), strict=True))
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: f"{world[0]}-{len(world[1])}")

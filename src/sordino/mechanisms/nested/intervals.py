@@ -12,9 +12,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sordino import checks
 from sordino.mechanisms.parts.law import Piece, ScoreCell
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Codes = NDArray[np.int64]
 
 Exact = Fraction | int
 
@@ -75,6 +83,23 @@ class Intervals:
         high = [ends[by - level] if level <= by else self.last for level in range(count)]
         return Intervals.of(ends[by:], high, first=self.first, last=self.last)
 
+    def held(self, levels: int) -> Intervals:
+        """The family with a tied answer as many levels ahead of the others as rows keep it the answer.
+
+        Args:
+            levels: At most so many in all, a public number.
+
+        Example:
+            >>> Intervals.of([5, 5, 5, 3], [5, 5, 9, 20], first=0, last=20).held(9)
+            Intervals(low=(5, 5, 5, 5, 3, 0), high=(5, 5, 5, 9, 20, 20), first=0, last=20)
+        """
+        alone = zip(self.low, self.high, strict=True)
+        margin = sum(1 for _ in itertools.takewhile(lambda ends: ends[0] == ends[1], alone)) - 1
+        if margin < 1 or len(self.low) < 2:
+            return self
+        low, high = (((side[0],) * margin + side)[: levels + 1] for side in (self.low, self.high))
+        return Intervals((*low[:-1], self.first), (*high[:-1], self.last), self.first, self.last)
+
     def widened(self, radius: Exact) -> Intervals:
         """Widen every interval, the range included: ``max`` of a score over a window keeps its sensitivity."""
         return Intervals(
@@ -87,6 +112,24 @@ class Intervals:
     def clipped(self, *, first: Exact, last: Exact) -> Intervals:
         """Cut to a public range again (after widening)."""
         return Intervals.of(self.low, self.high, first=first, last=last)
+
+
+def held(low: Codes, high: Codes, *, levels: int) -> tuple[Codes, Codes]:
+    """The same for the families of many groups, one row each, whose last interval is the whole range.
+
+    How many columns come out depends on how many came in alone.
+
+    Example:
+        >>> low, high = held(np.array([[5, 5, 3, 0], [5, 4, 3, 0]]), np.array([[5, 5, 9, 20], [5, 9, 9, 20]]), levels=9)
+        >>> low.tolist(), high.tolist()
+        ([[5, 5, 5, 3, 0, 0], [5, 4, 3, 0, 0, 0]], [[5, 5, 5, 9, 20, 20], [5, 9, 9, 20, 20, 20]])
+    """
+    size = low.shape[1]
+    margin = np.maximum((low[:, :-1] == high[:, :-1]).sum(axis=1, keepdims=True) - 1, 0)
+    width = min(2 * size - 2, levels + 1)
+    places = np.clip(np.arange(width) - margin, 0, size - 1)
+    places[:, -1] = size - 1
+    return np.take_along_axis(low, places, axis=1), np.take_along_axis(high, places, axis=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,8 @@ def _after(
 ) -> LatticeLaw:
     """The law of the second step, once a magnitude has been released."""
     measure, slope = mechanism.measure_after(plan, magnitude), mechanism.release_slope(plan)
-    law = lattice_law(intervals_of(opened), opened, plan.threshold, slope, measure)
+    family = intervals_of(opened).held(mechanism.depth + 1)
+    law = lattice_law(family, opened, plan.threshold, slope, measure)
     if plan.flip:
         return FlipLaw(law.cells, law.slope, last=mechanism.lattice.last, low=law.low, step=law.step)
     return law

@@ -21,6 +21,7 @@ from sordino.errors import Unsupported
 from sordino.exact.bits import Bits
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
+from sordino.mechanisms.nested.intervals import held
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.rings import CELLS, Rings
@@ -268,7 +269,7 @@ class PrivateQuantile(Mechanism):
             choose = draws.flip if self.price.pointwise else draws.choice
             magnitude = self.classes[choose(exponents, price=part)]
             public["magnitude"] = self.lattice.step * 2**magnitude
-        rings = Rings.of(intervals_of(opened), plan.threshold)
+        rings = Rings.of(intervals_of(opened).held(self.depth + 1), plan.threshold)
         assert rings is not None  # a lattice of codes has at most 2^50 points
         slope, rest = self.release_slope(plan), self.price.share(1 - plan.magnitude_share)
         if plan.flip:
@@ -327,7 +328,7 @@ def _answers(
     reaches = statistic.reaches(summaries, short=True)
     assert reaches is not None
     reaches = reaches.by(contribution)
-    rings = Rings.between(reaches.low, reaches.high, plan.threshold)
+    rings = Rings.between(*held(reaches.low, reaches.high, levels=mechanism.depth + 1), plan.threshold)
     slope, rest = mechanism.release_slope(plan), mechanism.price.share(1 - plan.magnitude_share)
     if plan.flip:
         points = draws.flip_lattice(rings, slope, price=rest)
