@@ -88,7 +88,7 @@ class MemoryGroups:
             kept = self._rows_of(drops(request))
             codes = coded(self._numeric(request.column, kept), request.grid)
             index = self._group if kept is None else self._group[kept]
-            self._sorted[asked] = SortedGroups(index, codes, self._groups, request.grid.last)
+            self._sorted[asked] = SortedGroups.of(index, codes, self._groups, request.grid.last)
         return self._sorted[asked]
 
     def _split(self, dropping: tuple[str, ...]) -> tuple[Rows, list[int]]:
