@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sordino.reading.requests import Request, Summary
+from sordino.reading.summaries import Columns, Summaries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -73,6 +74,14 @@ class CutGroups:
         below = tuple(int(self._below[cut][place]) for cut in request.cuts)
         return Summary(request, int(self._rows[place]), self._totals[place], 0, (), below)
 
-    def summaries(self, request: Request) -> Iterator[Summary]:
-        """Answer one request about every group in turn."""
-        return (self.summary(place, request) for place in range(len(self._rows)))
+    def summaries(self, request: Request) -> Summaries:
+        """Answer one request about every group."""
+        return Summaries(self, request, range(len(self._rows)))
+
+    def columns(self, request: Request, places: range) -> Columns:
+        """The same as columns, without the sums."""
+        some = slice(places.start, places.stop)
+        below = [self._below[cut][some] for cut in request.cuts]
+        rows = self._rows[some]
+        counts = np.stack(below, axis=1) if below else np.zeros((len(rows), 0), np.int64)
+        return Columns(rows, counts, np.zeros(1, np.int64), ())

@@ -7,17 +7,21 @@ running sums.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sordino.data.kernel import RunningSums, exact_squares, sorted_by_group
 from sordino.reading.requests import Request, Run, Summary
+from sordino.reading.summaries import Columns, Stretches, Summaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+    from sordino.reading.requests import Window
 
     Numbers = NDArray[np.int64]
 
@@ -74,29 +78,47 @@ class SortedGroups:
         total, squares = self._sums(start, stop, request)
         return Summary(request, rows, total, squares, tuple(runs), below)
 
-    def summaries(self, request: Request) -> Iterator[Summary]:
-        """Answer one request about every group in turn."""
-        groups = len(self._starts) - 1
+    def summaries(self, request: Request) -> Summaries:
+        """Answer one request about every group."""
+        return Summaries(self, request, range(len(self._starts) - 1))
+
+    def columns(self, request: Request, places: range) -> Columns:
+        """The same as columns, without the sums."""
+        edges = self._starts[places.start : places.stop + 1]
+        starts, rows = edges[:-1], np.diff(edges)
+        below = np.zeros((len(rows), len(request.cuts)), np.int64)
+        if request.cuts:
+            for place, (start, stop) in enumerate(pairwise(edges.tolist())):
+                below[place] = np.searchsorted(self._codes[start:stop], request.cuts)
+        windows = []
+        for window in request.windows:
+            first, last = _ranks(window, rows)
+            length = np.maximum(last - first + 1, 0)
+            windows.append(Stretches(np.where(length > 0, first, 1), starts + first - 1, length))
+        codes = self._codes if len(self._codes) else np.zeros(1, np.int64)
+        return Columns(rows, below, codes, tuple(windows))
+
+    def together(self, request: Request, places: range) -> Iterator[Summary]:
+        """Answer one request about neighbouring groups in turn, with what is the same for all of them done once."""
         if request.squares or request.within is not None:
-            yield from (self.summary(place, request) for place in range(groups))
+            yield from (self.summary(place, request) for place in places)
             return
-        begin = 0
-        while begin < groups:
+        begin = places.start
+        while begin < places.stop:
             after = int(np.searchsorted(self._starts, self._starts[begin] + TOGETHER))
-            end = min(max(after, begin + 1), groups)
+            end = min(max(after, begin + 1), places.stop)
             yield from self._together(self._starts[begin : end + 1], request)
             begin = end
 
     def _together(self, edges: Numbers, request: Request) -> Iterator[Summary]:
-        """The same for neighbouring groups, with what is the same for all of them done once."""
+        """The same for groups whose codes stay in the cache."""
         origin = int(edges[0])
         codes, top, cuts = self._codes[origin : int(edges[-1])], self._top, request.cuts
         starts, stops = edges[:-1] - origin, edges[1:] - origin
         between = RunningSums(codes, top, self._longest)
-        sizes, size = np.unique(stops - starts, return_inverse=True)
         windows = []
         for window in request.windows:
-            first, last = np.array([window.ranks(rows) for rows in sizes.tolist()], np.int64).T[:, size]
+            first, last = _ranks(window, stops - starts)
             low = starts + first - 1
             ahead = between.each(starts, np.maximum(low, starts))
             windows.append(zip(first.tolist(), low.tolist(), (starts + last).tolist(), ahead, strict=True))
@@ -127,3 +149,10 @@ class SortedGroups:
             return total, 0
         inner = self._codes[first:after] - low
         return total, exact_squares(inner, high - low) + beyond * (high - low)
+
+
+def _ranks(window: Window, rows: Numbers) -> Numbers:
+    """First and last rank of a window in groups of so many rows."""
+    sizes, size = np.unique(rows, return_inverse=True)
+    found = np.array([window.ranks(each) for each in sizes.tolist()], np.int64).reshape(-1, 2)
+    return found.T[:, size]

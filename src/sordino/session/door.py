@@ -16,9 +16,10 @@ from sordino.reading.condition import Condition
 from sordino.reading.requests import Cells, Source
 from sordino.reading.room import inside, unreadable
 from sordino.reading.split import Key, Split
+from sordino.session.asking import converse
 from sordino.session.groups import answers_by_group
 from sordino.session.provenance import provenance
-from sordino.session.quote import Question, converse, prepare
+from sordino.session.quote import Question, prepare
 from sordino.session.release import Release
 
 if TYPE_CHECKING:
@@ -392,7 +393,9 @@ class Session:
         source = self._source
         if question.event.by is None:
             read = source.summary(*question.requests)
-            return converse(question.parts, [read], [lambda request: source.summary(request)[0]])
+            return converse(
+                question.parts, [(one,) for one in read], lambda _, request: source.summary(request)[0]
+            )
         return answers_by_group(source, Split.from_record(question.event.by), question.parts)
 
     def __repr__(self) -> str:

@@ -27,6 +27,7 @@ from sordino.mechanisms.parts.rings import CELLS, Rings
 from sordino.mechanisms.quantile.plan import QuantilePlan, extreme_shift, magnitude_measure, plan_quantile
 from sordino.mechanisms.tuned import ForQuantile
 from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.summaries import Summaries, everyone
 from sordino.reading.traits import Trait
 from sordino.statistics.quantile import Quantile
 
@@ -288,7 +289,7 @@ class PrivateQuantile(Mechanism):
             statistic = replace(statistic, shift=self.shift)
         mechanism = matched(self, statistic)
         request = replace(statistic.request(depth=mechanism.depth * contribution), cuts=mechanism.cuts)
-        summaries = [ask(request) for ask in asks]
+        summaries = everyone(asks, request)
         if isinstance(statistic, Quantile) and statistic.rule != "interpolated":
             return draw_groups(mechanism, statistic, summaries, contribution=contribution, bits=bits)
         drawn = []
@@ -335,7 +336,7 @@ def _answers(
     if plan.magnitude_share == 0:
         points = draws.lattice(rings, plan.measure, slope, price=rest)
         return [Answer(one) for one in lattice.reals(points)]
-    below = np.array([summary.below for summary in summaries], np.int64)
+    below = Summaries.of(summaries).columns.below
     classes = _classes(mechanism, reaches.rows, below, contribution, draws)
     drawn = np.zeros(len(rings), np.int64)
     for place in np.unique(classes).tolist():
