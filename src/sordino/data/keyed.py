@@ -102,9 +102,8 @@ class KeyPlaces:
         assert self._dense is not None
         low, width, table = self._dense
         place = values - low
-        outside = place.view(np.uint64) >= width
-        if outside.any():
-            place[outside] = width if table is not None else -1
+        if len(place) and place.view(np.uint64).max() >= width:
+            place[place.view(np.uint64) >= width] = width if table is not None else -1
         return place if table is None else table[place]
 
 
@@ -229,8 +228,10 @@ def groups_of(split: Split) -> Callable[[Sequence[Any]], Numbers]:
 
 def _kept(place: Numbers, codes: Numbers) -> tuple[Numbers, Numbers]:
     """Group and code of the rows that have both."""
+    if len(place) and place.min() >= 0 and codes.min() >= 0:
+        return place, codes
     mine = (place >= 0) & (codes >= 0)
-    return (place, codes) if mine.all() else (place[mine], codes[mine])
+    return place[mine], codes[mine]
 
 
 def _sums(group: Numbers, codes: Numbers, groups: int) -> Numbers:

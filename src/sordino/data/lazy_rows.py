@@ -126,7 +126,7 @@ class LazyRows:
 
     def _columns(self) -> dict[str, Any]:
         """What a query would find now, from an engine that plans it without reading a row."""
-        if not self._opened.implementation.is_duckdb():
+        if self._home.ours or not self._opened.implementation.is_duckdb():
             return {}
         return dict(self._opened.head(0).collect(backend="pyarrow").schema)
 

@@ -22,7 +22,7 @@ def converse(
     parts: tuple[Part, ...],
     firsts: Sequence[Sequence[Summary]],
     again: Callable[[int, Ask], Summary],
-) -> list[list[Answer]]:
+) -> list[tuple[Answer, ...]]:
     """Let every mechanism ask, for all groups: its first request has been read with all others in one pass.
 
     Args:
@@ -36,7 +36,7 @@ def converse(
         answers.append(
             part.mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution)
         )
-    return [list(group) for group in zip(*answers, strict=True)]
+    return [*zip(*answers, strict=True)]
 
 
 class FirstAnswered:

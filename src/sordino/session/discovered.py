@@ -129,15 +129,15 @@ def _rest_of(price: Guarantee, share: Fraction) -> Guarantee:
     return Pure(price.epsilon * (1 - share))
 
 
-def by_key(answer: Answer) -> list[list[Answer]]:
+def by_key(answer: Answer) -> list[tuple[Answer, ...]]:
     """The answers of every group, where the discovery has counted its people."""
     assert isinstance(answer.value, tuple)
-    each = []
+    each: list[tuple[Answer, ...]] = []
     for place, value in enumerate(answer.value):
         public = {
             name: ends[place] if isinstance(ends, tuple) else ends
             for name, ends in answer.public.items()
             if name != "keys"
         }
-        each.append([replace(answer, value=value, public=public)])
+        each.append((replace(answer, value=value, public=public),))
     return each

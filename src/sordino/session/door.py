@@ -344,13 +344,13 @@ class Session:
                 outcomes[place] = Release.from_dict(kept)
         return outcomes
 
-    def _closed_room(self, question: Question, entry: Entry) -> tuple[Question, list[list[Answer]]]:
+    def _closed_room(self, question: Question, entry: Entry) -> tuple[Question, list[tuple[Answer, ...]]]:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told.
 
         The question comes back with the keys that were found, where they were to be found.
         """
 
-        def work() -> tuple[Question, list[list[Answer]]]:
+        def work() -> tuple[Question, list[tuple[Answer, ...]]]:
             with self._source.snapshot():
                 if question.discovery is not None:
                     return self._discovered(question, question.discovery)
@@ -369,7 +369,7 @@ class Session:
         # A source may say after the debit, of the schema alone, that the data changed while they were read.
         return inside(work, otherwise=unanswered, passing=(DataError,))
 
-    def _discovered(self, question: Question, finding: Part) -> tuple[Question, list[list[Answer]]]:
+    def _discovered(self, question: Question, finding: Part) -> tuple[Question, list[tuple[Answer, ...]]]:
         """Find keys, then answer for each: what was found is public from here on."""
         answer = self._found(finding)
         assert question.event.by is not None
@@ -388,7 +388,7 @@ class Session:
             contribution=finding.contribution,
         )  # fmt: skip
 
-    def _answers(self, question: Question) -> list[list[Answer]]:
+    def _answers(self, question: Question) -> list[tuple[Answer, ...]]:
         """The answers of every part, for every group (one group without a split)."""
         source = self._source
         if question.event.by is None:

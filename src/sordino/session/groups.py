@@ -55,7 +55,7 @@ class _Plain:
         return next(iter(self._source.summaries(one.by, one.keys, request)))[0]
 
 
-def answers_by_group(source: Source, split: Split, parts: tuple[Part, ...]) -> list[list[Answer]]:
+def answers_by_group(source: Source, split: Split, parts: tuple[Part, ...]) -> list[tuple[Answer, ...]]:
     """The answers of every part, for every group of a split.
 
     A source says how many groups it reads at a time; what mechanisms ask again about them is answered from what was
@@ -84,7 +84,7 @@ def _later(talk: Conversation, start: int, place: int, request: Ask) -> Summary:
 
 def _in_step(
     parts: tuple[Part, ...], reads: list[tuple[Summary, ...]], many: Callable[..., list[Summary]]
-) -> list[list[Answer]]:
+) -> list[tuple[Answer, ...]]:
     """The same where questions are put together: mechanisms that ask again talk in step, group beside group."""
     answers: list[list[Answer]] = []
     for place, part in enumerate(parts):
@@ -105,7 +105,7 @@ def _in_step(
             works = [functools.partial(_work, part, first) for first in firsts[begin : begin + TALKS]]
             found += in_step(works, functools.partial(_shifted, many, begin))
         answers.append(found)
-    return [list(group) for group in zip(*answers, strict=True)]
+    return [*zip(*answers, strict=True)]
 
 
 def _one(many: Callable[..., list[Summary]], place: int, request: Ask) -> Summary:
