@@ -116,9 +116,14 @@ class Lattice:
             >>> Lattice(Fraction(1, 2), Fraction(1, 3)).reals([0, 3]) == [Fraction(1, 2), Fraction(3, 2)]
             True
         """
-        below = math.lcm(self.origin.denominator, self.step.denominator)
-        first, each = int(self.origin * below), int(self.step * below)
+        first, each, below = self.whole_steps
         return [Fraction(first + each * k, below) for k in many]
+
+    @property
+    def whole_steps(self) -> tuple[int, int, int]:
+        """Origin and step as whole numbers over a common denominator, and that."""
+        below = math.lcm(self.origin.denominator, self.step.denominator)
+        return int(self.origin * below), int(self.step * below), below
 
     def length(self, steps: int | Fraction) -> Fraction:
         """The length for which a difference in steps stands."""

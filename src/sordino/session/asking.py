@@ -22,21 +22,25 @@ def converse(
     parts: tuple[Part, ...],
     firsts: Sequence[Sequence[Summary]],
     again: Callable[[int, Ask], Summary],
-) -> list[tuple[Answer, ...]]:
+) -> list[Sequence[Answer]]:
     """Let every mechanism ask, for all groups: its first request has been read with all others in one pass.
+
+    The answers of every part come in the order of the groups.
 
     Args:
         parts: What is answered.
         firsts: For each part the summaries of all groups.
         again: Answers one more request about one group.
     """
-    answers = []
-    for part, summaries in zip(parts, firsts, strict=True):
-        asks = FirstsAnswered(part.first, summaries, again)
-        answers.append(
-            part.mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution)
+    return [
+        part.mechanism.answers(
+            part.statistic,
+            FirstsAnswered(part.first, summaries, again),
+            part.grid,
+            contribution=part.contribution,
         )
-    return [*zip(*answers, strict=True)]
+        for part, summaries in zip(parts, firsts, strict=True)
+    ]
 
 
 class FirstAnswered:

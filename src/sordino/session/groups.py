@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sordino.mechanisms.parts.lattice_answers import LatticeAnswers
 from sordino.reading.requests import Bundle, Request
 from sordino.session.asking import FirstAnswered, converse
 from sordino.session.rounds import in_step
@@ -55,27 +56,28 @@ class _Plain:
         return next(iter(self._source.summaries(one.by, one.keys, request)))[0]
 
 
-def answers_by_group(source: Source, split: Split, parts: tuple[Part, ...]) -> list[tuple[Answer, ...]]:
-    """The answers of every part, for every group of a split.
+def answers_by_group(source: Source, split: Split, parts: tuple[Part, ...]) -> list[Sequence[Answer]]:
+    """The answers of every part, each for every group of a split.
 
     A source says how many groups it reads at a time; what mechanisms ask again about them is answered from what was
     read, or put together where rows do not leave the source.
     """
     requests = tuple(part.first for part in parts)
-    size, groups = groups_together(requests), []
+    size = groups_together(requests)
+    found: list[list[Sequence[Answer]]] = []
     talks = hasattr(source, "conversation")
     for some in split.chunks(getattr(source, "together", len(split) if talks else size)):
         talk: Any = source.conversation(some.by, some.keys) if talks else _Plain(source, some)  # type: ignore[attr-defined]
         if hasattr(talk, "many"):
             for few in some.chunks(groups_together(requests, FAR_CODES)):
                 talk = source.conversation(few.by, few.keys)  # type: ignore[attr-defined]
-                groups += _in_step(parts, list(talk.first(*requests)), talk.many)
+                found.append(_in_step(parts, list(talk.first(*requests)), talk.many))
             continue
         reads = talk.everyone(*requests)
         for start in range(0, len(some), size):
             these = [read[start : start + size] for read in reads]
-            groups += converse(parts, these, functools.partial(_later, talk, start))
-    return groups
+            found.append(converse(parts, these, functools.partial(_later, talk, start)))
+    return [LatticeAnswers.joined(each) for each in zip(*found, strict=True)]
 
 
 def _later(talk: Conversation, start: int, place: int, request: Ask) -> Summary:
@@ -84,9 +86,9 @@ def _later(talk: Conversation, start: int, place: int, request: Ask) -> Summary:
 
 def _in_step(
     parts: tuple[Part, ...], reads: list[tuple[Summary, ...]], many: Callable[..., list[Summary]]
-) -> list[tuple[Answer, ...]]:
+) -> list[Sequence[Answer]]:
     """The same where questions are put together: mechanisms that ask again talk in step, group beside group."""
-    answers: list[list[Answer]] = []
+    answers: list[Sequence[Answer]] = []
     for place, part in enumerate(parts):
         firsts = [read[place] for read in reads]
         mechanism = part.mechanism
@@ -105,7 +107,7 @@ def _in_step(
             works = [functools.partial(_work, part, first) for first in firsts[begin : begin + TALKS]]
             found += in_step(works, functools.partial(_shifted, many, begin))
         answers.append(found)
-    return [*zip(*answers, strict=True)]
+    return answers
 
 
 def _one(many: Callable[..., list[Summary]], place: int, request: Ask) -> Summary:

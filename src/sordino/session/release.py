@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -185,18 +185,21 @@ class Release(Views):
     lattices: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, question: Question, entry: Entry, groups: list[tuple[Answer, ...]]) -> Release:
-        """Put the published numbers together."""
+    def of(cls, question: Question, entry: Entry, answers: list[Sequence[Answer]]) -> Release:
+        """Put the published numbers together: the answers of every part, each for every group."""
         values: list[Any] = []
         bars: list[Interval | None] = []
         public: dict[str, Any] = {}
         names: list[str] = [""] if question.event.by is None else []
-        bare = question.single and question.parts[0].bar is None
-        if bare and not any(answer.public for (answer,) in groups):  # many groups, and a number for each
-            values, groups = [_float(answer.value) for (answer,) in groups], []
-        for place, answers in enumerate(groups):
+        groups = zip(*answers, strict=True)
+        plain_numbers = getattr(
+            answers[0], "floats", None
+        )  # of answers that are points of a lattice and no more
+        if plain_numbers is not None and question.single and question.parts[0].bar is None:
+            values, groups = plain_numbers(), zip()
+        for place, group in enumerate(groups):
             shown = []
-            for index, (answer, part) in enumerate(zip(answers, question.parts, strict=True)):
+            for index, (answer, part) in enumerate(zip(group, question.parts, strict=True)):
                 value, others = _published(answer)
                 shown.append(value)
                 bars.append(None if part.bar is None else part.bar.around(answer))

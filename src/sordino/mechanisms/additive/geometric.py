@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino.errors import Unsupported
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.draws import Draws
+from sordino.mechanisms.parts.lattice_answers import LatticeAnswers
 from sordino.mechanisms.parts.law import NEVER, LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.mechanisms.parts.public_noise import PublicNoise
@@ -25,7 +25,7 @@ from sordino.reading.summaries import everyone
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
 
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 SPARE = 8
 """Draws beyond those that are needed on average: one call is nearly always enough."""
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class GeometricLaw(LatticeLaw):
@@ -160,7 +158,7 @@ class Geometric(Mechanism):
 
     def answers(
         self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
-    ) -> list[Answer]:
+    ) -> Sequence[Answer]:
         """The same for many groups, drawn together where all move alike."""
         summaries = everyone(asks, statistic.request(depth=self.depth * contribution))
         values = statistic.values_alike(summaries) if summaries else None
@@ -178,7 +176,7 @@ class Geometric(Mechanism):
             found = [self._answer(opened, scale, one) for opened, one in pairs]
         else:  # one law for all of them
             first = self._answer(readings[0], scale, drawn[0])
-            found = [Answer(Fraction(one), _NOTHING, noise=first.noise) for one in drawn]
+            return LatticeAnswers(Lattice(), drawn, first.noise)
         return found
 
     def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
