@@ -116,8 +116,8 @@ class ClippedLaws:
             return flat_tail(flat, self.narrower * float(reach.half(self.asked) / scale))
         settled = Settled(part.origin, Fraction(0), Fraction(part.rows))
         bar = ClippedBar.of(
-            part, settled, reach, bounds=part.ends, public={"low": part.ends[0], "high": part.ends[1]}, rows=None,
-            step=STEP, averages="mean",
+            part, settled, reach, ClippedBar.noise_of_count(part), bounds=part.ends,
+            public={"low": part.ends[0], "high": part.ends[1]}, rows=None, step=STEP, averages="mean",
         )  # fmt: skip
         away = abs(float(part.value) / part.rows)
         width = self.narrower * (bar._half(away * float(bar.counting.scale), 0.0, self.asked) + away / 2)

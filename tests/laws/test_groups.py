@@ -175,10 +175,10 @@ def test_a_session_makes_for_groups_the_choices_of_single_answers(kind, monkeypa
             alone.append(mechanism.answer(statistic, rows.ask, grid, contribution=2))
             made += run.made
         run = KeyedDraws(outcomes, 5)
-        found = answers_by_group(kind(columns), split, (part,))
+        (found,) = answers_by_group(kind(columns), split, (part,))
         grouped[statistic.name, mechanism.name] = run.made == made
-        assert [one.value for (one,) in found] == [one.value for one in alone], statistic.name
-        assert [content(one.public) for (one,) in found] == [content(one.public) for one in alone], (
+        assert [one.value for one in found] == [one.value for one in alone], statistic.name
+        assert [content(dict(one.public)) for one in found] == [content(dict(one.public)) for one in alone], (
             statistic.name
         )
     assert all(grouped.values()), grouped

@@ -203,7 +203,7 @@ def test_counted_codes_answer_what_sorted_ones_do():
     grid = RowLattice(0, 30, step=1)
     counts = np.zeros((4, 31), np.int64)
     np.add.at(counts, (group, codes), 1)
-    counted, ordered = CountedGroups(counts), SortedGroups(group, codes, 4, 30)
+    counted, ordered = CountedGroups(counts), SortedGroups.of(group, codes, 4, 30)
     windows = tuple(
         Window(at, reach) for at in (FIRST, LAST, Rank(1, 2), Rank(9, 10)) for reach in (0, 3, 400)
     )

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from typing import Any
+from typing import Any, ClassVar
 
 from sordino.data.home import Home
 
@@ -39,6 +39,8 @@ class Confined(Home):
         ...
         _duckdb.PermissionException: ...
     """
+
+    ours: ClassVar[bool] = True
 
     def __init__(self, name: str, files: list[str]) -> None:
         super().__init__(name)

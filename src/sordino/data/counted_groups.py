@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sordino.reading.requests import Request, Run, Summary
+from sordino.reading.summaries import Summaries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.int64]
@@ -76,9 +75,9 @@ class CountedGroups:
         squares = _dot(codes * codes, counts) if request.squares else 0
         return Summary(request, rows, _dot(codes, counts), squares, tuple(runs), below)
 
-    def summaries(self, request: Request) -> Iterator[Summary]:
-        """Answer one request about every group in turn."""
-        return (self.summary(place, request) for place in range(len(self._rows)))
+    def summaries(self, request: Request) -> Summaries:
+        """Answer one request about every group."""
+        return Summaries(self, request, range(len(self._rows)))
 
 
 def _dot(values: Numbers, counts: Numbers) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sordino.data.cut_groups import CutGroups
 from sordino.data.schema import by_column
 from sordino.reading.requests import Bundle, Cells, Request, Summary
+from sordino.reading.summaries import Summaries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -53,22 +54,25 @@ class NearGroups:
         self._last: tuple[Request, Groups] | None = None
         self._others: dict[Ask, MemoryGroups] = {}
 
+    def everyone(self, *requests: Ask) -> list[Summaries]:
+        """Answer some requests for all groups."""
+        self._read(requests)
+        return [
+            self._sorted[request.column, request.grid].summaries(request)
+            if isinstance(request, Request)
+            else Summaries(self, request, range(self._groups))
+            for request in requests
+        ]
+
     def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
         """Answer some requests for every group in turn."""
-        self._read(requests)
-        return zip(*map(self._each, requests), strict=True)
-
-    def _each(self, request: Ask) -> Iterator[Summary]:
-        """One request about every group."""
-        if isinstance(request, Request):
-            return self._sorted[request.column, request.grid].summaries(request)
-        return (self._summary(place, request) for place in range(self._groups))
+        return zip(*self.everyone(*requests), strict=True)
 
     def __call__(self, place: int, request: Ask) -> Summary:
         """Answer one more request about one group."""
         self._check((request,))
         self._read((request,))
-        return self._summary(place, request)
+        return self.summary(place, request)
 
     def _read(self, requests: tuple[Ask, ...]) -> None:
         """Fetch what no earlier question has fetched."""
@@ -86,7 +90,8 @@ class NearGroups:
         found = self._sorted.get(asked)
         return found is not None and (not isinstance(found, CutGroups) or found.knows(some))
 
-    def _summary(self, place: int, request: Ask) -> Summary:
+    def summary(self, place: int, request: Ask) -> Summary:
+        """One request, which was checked and read, about one group."""
         if isinstance(request, Request):
             if self._last is None or self._last[0] is not request:  # the same question of group after group
                 self._last = request, self._sorted[request.column, request.grid]

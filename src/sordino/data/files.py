@@ -10,6 +10,7 @@ noticed.
 from __future__ import annotations
 
 import difflib
+import functools
 import glob
 import os
 import re
@@ -20,7 +21,7 @@ from sordino import checks
 from sordino.data.confined import Confined, texts
 from sordino.data.long_text import LongText
 from sordino.data.memory import Memory
-from sordino.data.parquet import batches_of, declared
+from sordino.data.parquet import batches_of, declared, keyed_batches_of
 from sordino.data.text_file import TextFile, stamps, unreadable
 from sordino.errors import DataError, MissingExtra
 
@@ -93,7 +94,7 @@ def _parquet(
     from sordino.data.passes import changed
 
     try:
-        import pyarrow as pa  # noqa: F401
+        from pyarrow import parquet
 
         engine = Confined("Parquet", found)
     except ImportError as error:
@@ -120,7 +121,9 @@ def _parquet(
         kinds=declared(found),
         home=engine,
     )
-    source.batches = lambda column: batches_of(found, column)
+    schema = parquet.read_schema(found[0])
+    source.batches = functools.partial(batches_of, found, schema)
+    source.keyed_batches = functools.partial(keyed_batches_of, found, schema)
     return source
 
 

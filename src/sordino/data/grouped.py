@@ -14,12 +14,10 @@ import narwhals as nw
 import numpy as np
 
 from sordino.data.counted_groups import CountedGroups
-from sordino.data.cut_groups import CutGroups
+from sordino.data.cut_groups import LOW_BITS, CutGroups
 from sordino.data.grouped_sums import HALF, plain_key, sum_columns, totals, whole
-from sordino.data.kernel import key_index
+from sordino.data.keyed import KeyedRows, groups_of
 from sordino.data.passes import CODE, ROWS, changed, collected, integers
-from sordino.data.sorted_groups import SortedGroups
-from sordino.data.table import column_of
 from sordino.reading.requests import Rank, Request, Run, Summary, Window
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from sordino.reading.split import Split
 
     Frame = nw.LazyFrame[Any]
-    Keys = tuple[str | int, ...]
 
 KEY, ONE, COUNT, RANK = (f"sordino_{word}" for word in ("key", "one", "count", "rank"))
 
@@ -47,8 +44,9 @@ def key_names(split: Split) -> list[str]:
 def counted_codes(frame: Frame, split: Split, top: int) -> CountedGroups:
     """How often each code of a short grid occurs in each group, from a frame in which an engine has counted them."""
     counts = np.zeros((len(split), top + 1), np.int64)
+    group_of = groups_of(split)
     for table in _stretches(frame):
-        place, code = _group_of(table, split), table[f"{CODE}0"].to_numpy()
+        place, code = group_of([table[name] for name in key_names(split)]), table[f"{CODE}0"].to_numpy()
         mine = (place >= 0) & (code >= 0)
         np.add.at(counts, (place[mine], code[mine]), integers(table[ROWS].to_numpy())[mine])
     return CountedGroups(counts)
@@ -60,52 +58,28 @@ def cut_codes(frame: Frame, split: Split, cuts: Sequence[int], top: int) -> CutG
     Codes are summed in halves: 64 bits hold the sums of 2^32 rows.
     """
     code, keys = nw.col(f"{CODE}0"), key_names(split)
-    high = (code.cast(nw.Float64) * (1 / HALF)).floor().cast(nw.Int64)
+    high = (code.cast(nw.Float64) * 2.0**-LOW_BITS).floor().cast(nw.Int64)
     columns = {f"cut{place}": (code < cut).cast(nw.Int64) for place, cut in enumerate(cuts)}
     if top:
-        columns |= {"high": high, "low": code - high * int(HALF)}
+        columns |= {"high": high, "low": code - high * 2**LOW_BITS}
     each = [one.alias(name) for name, one in columns.items()]
     sums = (nw.col(name).sum().cast(nw.Int64) for name in columns)
     frame = frame.select(*map(nw.col, keys), *each).group_by(*keys).agg(nw.len().alias(ROWS), *sums)
-    found = {name: np.zeros(len(split), np.int64) for name in (ROWS, *columns)}
+    found = {name: np.zeros(len(split), np.int64) for name in (ROWS, "high", "low", *columns)}
+    group_of = groups_of(split)
     for table in _stretches(frame):
-        place = _group_of(table, split)
+        place = group_of([table[name] for name in keys])
         mine = place >= 0
-        for name, each_sum in found.items():
-            np.add.at(each_sum, place[mine], integers(table[name].to_numpy())[mine])
-    rows, *below = (found[name].tolist() for name in (ROWS, *columns))
-    totals = [0] * len(split)
-    if top:
-        upper, lower = below[-2:]
-        totals = [(a << 20) + b for a, b in zip(upper, lower, strict=True)]
-    return CutGroups(rows, totals, dict(zip(cuts, below, strict=False)))
+        for name in (ROWS, *columns):
+            np.add.at(found[name], place[mine], integers(table[name].to_numpy())[mine])
+    below = {cut: found[f"cut{place}"] for place, cut in enumerate(cuts)}
+    return CutGroups(found[ROWS], np.stack([found["high"], found["low"]]), below)
 
 
-def _group_of(table: Any, split: Split) -> NDArray[Any]:
-    """The group of each row, -1 where it is in none."""
-    pairs = zip(key_names(split), split.levels, strict=True)
-    return split.places([_places(table[name], level) for name, level in pairs]).astype(np.int32)
-
-
-def sorted_codes(frame: Frame, split: Split, tops: Sequence[int]) -> list[SortedGroups]:
-    """Codes of some columns in the order of key and code; rows with other keys, and codes below 0, are left out."""
-    kinds = [np.uint32 if top < 2**32 else np.int64 for top in tops]
-    places: list[list[NDArray[Any]]] = [[np.zeros(0, np.int32)] for _ in tops]
-    codes: list[list[NDArray[Any]]] = [[np.zeros(0, kind)] for kind in kinds]
-    for table in _stretches(frame):
-        place = _group_of(table, split)
-        for column, kind in enumerate(kinds):
-            code = table[f"{CODE}{column}"].to_numpy()
-            mine = (place >= 0) & (code >= 0)
-            places[column].append(place[mine])
-            codes[column].append(code[mine].astype(kind))
-    found = []
-    for column, top in enumerate(tops):
-        found.append(
-            SortedGroups(np.concatenate(places[column]), np.concatenate(codes[column]), len(split), top)
-        )
-        places[column] = codes[column] = []
-    return found
+def coded_rows(frame: Frame, split: Split, tops: Sequence[int]) -> KeyedRows:
+    """Groups and codes of the rows of a frame that an engine in this process hands out."""
+    codes = {f"{CODE}{place}": top for place, top in enumerate(tops)}
+    return KeyedRows.of_tables(_stretches(frame), split, key_names(split), codes)
 
 
 def counted(frame: Frame, split: Split) -> dict[tuple[Any, ...], int]:
@@ -128,24 +102,6 @@ def _stretches(frame: Frame) -> Iterator[Any]:
             yield pa.Table.from_batches([batch])
     else:
         yield frame.collect(backend="pyarrow").to_native()
-
-
-def _places(column: Any, keys: Keys) -> NDArray[Any]:
-    """The place of each row's key in the list, -1 where it is not in it."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    exact = isinstance(keys[0], str) or (
-        pa.types.is_signed_integer(column.type) and all(-(2**63) <= int(one) < 2**63 for one in keys)
-    )
-    if not exact:
-        return key_index(column_of(column.to_numpy()), keys)
-    if not isinstance(keys[0], str) and not column.null_count and max(keys) - min(keys) < 4 * len(keys):  # type: ignore[operator]
-        return key_index(column_of(column.to_numpy()), keys)  # by a table of keys that lie close together
-    # Arrow's hash table is faster than a search in a list.
-    kind = column.type if isinstance(keys[0], str) else pa.int64()
-    found: NDArray[Any] = pc.fill_null(pc.index_in(column.cast(kind), pa.array(keys, kind)), -1).to_numpy()
-    return found
 
 
 def numbered(requests: tuple[Request, ...]) -> bool:

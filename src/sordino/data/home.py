@@ -11,6 +11,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator
+from typing import ClassVar
 
 from sordino.errors import DataError
 
@@ -23,12 +24,17 @@ class Home:
     Args:
         name: What messages call the source.
 
+    Attributes:
+        ours: Whether nobody else has the connection, so that tables cannot go away.
+
     Example:
         >>> home = Home("DuckDB")
         >>> home.ready()
         >>> with home(), home():
         ...     pass
     """
+
+    ours: ClassVar[bool] = False
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -29,9 +29,6 @@ BLOCK = 1 << 16
 RAISED_BITS = int(np.array(RAISED).view(np.int64)[()])
 """The bits of 2^52 as a double, as a whole number."""
 
-LARGE = 200
-"""From so many rows a group on average, groups are told apart first and then sorted one by one."""
-
 COMPARED = 128
 """Up to so many cuts a comparison each is faster than a search in their list."""
 
@@ -112,30 +109,41 @@ def divided(group: NDArray[np.intp], groups: int) -> tuple[NDArray[np.intp], lis
     return order[starts[0] :], [start - starts[0] for start in starts]
 
 
+def joined(group: NDArray[Any], codes: NDArray[Any], top: int) -> NDArray[np.int64]:
+    """Group and code in one whole number: the group above the bits of the largest code."""
+    both = group.astype(np.int64)
+    both <<= top.bit_length()
+    both |= codes
+    return both
+
+
+def fits_joined(groups: int, top: int) -> bool:
+    """Whether 64 bits hold group and code together; public."""
+    return groups.bit_length() + top.bit_length() <= 63
+
+
+def parted(both: NDArray[np.int64], groups: int, top: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What `joined` has put together, in order: the codes, and where each group starts; groups below 0 are left out.
+
+    One sort of whole numbers is many times faster than one of pairs. The numbers are sorted and cut in place.
+    """
+    shift = top.bit_length()
+    both.sort()
+    places = np.searchsorted(both, np.arange(groups + 1, dtype=np.int64) << shift)
+    inner = both[places[0] :]
+    inner &= (1 << shift) - 1
+    return inner, places - places[0]
+
+
 def sorted_by_group(
     index: NDArray[Any], codes: NDArray[Any], groups: int, top: int
-) -> tuple[NDArray[Any], list[int]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Codes in the order of group and code, and where each group starts; rows of no group (-1) are left out."""
-    if groups < 2**15 and len(codes) >= LARGE * groups:  # each group by itself lies in the cache
-        order, starts = divided(index, groups)
-        inner = codes[order].astype(np.uint32 if top < 2**32 else np.int64, copy=False)
-        for start, stop in pairwise(starts):
-            inner[start:stop].sort()
-        return inner, starts
-    shift = top.bit_length()
-    if groups.bit_length() + shift > 63:
-        order = np.lexsort((codes, index))
-        index, inner = index[order], codes[order]
-        places = np.searchsorted(index, np.arange(groups + 1))
-    else:  # one sort of whole numbers is many times faster than one of pairs
-        both = index.astype(np.int64)
-        both <<= shift
-        both |= codes
-        both.sort()
-        places = np.searchsorted(both, np.arange(groups + 1) << shift)
-        both &= (1 << shift) - 1
-        inner = both.astype(np.uint32) if top < 2**32 else both
-    return inner[places[0] :], (places - places[0]).tolist()
+    if fits_joined(groups, top):
+        return parted(joined(index, codes, top), groups, top)
+    order = np.lexsort((codes, index))
+    places = np.searchsorted(index[order], np.arange(groups + 1))
+    return codes[order[places[0] :]].astype(np.int64, copy=False), places - places[0]
 
 
 class RunningSums:

@@ -16,11 +16,11 @@ import numpy as np
 from sordino.data import far_blocks, grouped, two_scans
 from sordino.data.combinations import cell_counts, key_weights
 from sordino.data.engine_groups import FarGroups, NearGroups
-from sordino.data.expressions import key, number, present
+from sordino.data.expressions import key, number
 from sordino.data.kernel import key_index
 from sordino.data.lazy_rows import ROW, LazyRows
 from sordino.data.memory import Memory
-from sordino.data.passes import CODE, ROWS, collected, integers, summarise_frame
+from sordino.data.passes import ROWS, collected, integers, summarise_frame
 from sordino.data.schema import (
     by_column,
     check_condition,
@@ -51,21 +51,11 @@ from sordino.reading.split import Split
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sordino.data.counted_groups import CountedGroups
-    from sordino.data.cut_groups import CutGroups
     from sordino.data.memory_groups import MemoryGroups
     from sordino.data.schema import Part
-    from sordino.data.sorted_groups import SortedGroups
-    from sordino.lattice import RowLattice
     from sordino.reading.requests import Ask
 
     Frame = nw.LazyFrame[Any]
-
-_COUNTED = 1 << 16
-"""Up to so many codes of all groups together an engine counts rows itself; a public number."""
-
-_LISTED = 100
-"""Public keys that are sent to the engine as a list; longer lists are matched here."""
 
 SPARK = "pyspark"
 """Clusters count and sum in two scans what others sort."""
@@ -206,38 +196,6 @@ class Lazy(LazyRows):
         """How often each public key occurs."""
         (summary,) = self.summary(Cells(column, keys))
         return summary.counts
-
-    def _scanned(
-        self, split: Split, wanted: Mapping[tuple[str, RowLattice], tuple[int, ...] | None]
-    ) -> list[SortedGroups | CountedGroups | CutGroups]:
-        """Keys and codes of some columns, fetched in one scan, or in one for each column that drops rows of units."""
-        asked = list(wanted)
-        if self.unit.column is not None and len(asked) > 1:
-            return [found for one in asked for found in self._scanned(split, {one: wanted[one]})]
-        source = self._deriving([*split.columns, *(column for column, _ in asked)])
-        dropping = tuple(dict.fromkeys(column for column, grid in asked if grid.drops))
-        codes = []
-        for place, (column, grid) in enumerate(asked):
-            code_of = source._code(column, grid).cast(nw.Int64)
-            if grid.drops and len(asked) > 1:  # marked here, left out by whoever sorts
-                there = present(source._at(column), source._schema[column])
-                code_of = nw.when(there).then(code_of).otherwise(nw.lit(-1).cast(nw.Int64))
-            codes.append(code_of.alias(f"{CODE}{place}"))
-        with self.snapshot():
-            self._unchanged()
-            frame = source._counting(dropping if len(asked) == 1 else ())
-            frame = frame.filter(source._among(split, _LISTED)).select(*source._keys(split), *codes)
-            found: list[SortedGroups | CountedGroups | CutGroups]
-            cuts = wanted[asked[0]]
-            if len(asked) == 1 and (asked[0][1].last == 0 or cuts):
-                found = [grouped.cut_codes(frame, split, cuts or (), asked[0][1].last)]
-            elif len(asked) == 1 and asked[0][1].last * len(split) <= _COUNTED:
-                frame = frame.group_by(*grouped.key_names(split), f"{CODE}0").agg(nw.len().alias(ROWS))
-                found = [grouped.counted_codes(frame, split, asked[0][1].last)]
-            else:
-                found = [*grouped.sorted_codes(frame, split, [grid.last for _, grid in asked])]
-            self._unchanged()
-        return found
 
     def _fetched(self, split: Split, requests: tuple[Ask, ...]) -> MemoryGroups:
         """The columns of some requests, fetched in one scan, as a table in memory."""

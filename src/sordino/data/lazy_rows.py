@@ -17,6 +17,7 @@ from sordino.data.bounding import hashed
 from sordino.data.derived_frame import with_formulas
 from sordino.data.expressions import code, float_number, fulfils, key, number, present
 from sordino.data.home import Caller, Home
+from sordino.data.keyed import KeyedRows
 from sordino.data.passes import CODE, ROWS, collected
 from sordino.data.schema import drops, formula_of, key_places
 from sordino.data.streamed import StreamedCodes
@@ -25,20 +26,27 @@ from sordino.errors import DataError, Unsupported
 from sordino.privacy import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
+    from sordino.data.counted_groups import CountedGroups
+    from sordino.data.cut_groups import CutGroups
+    from sordino.data.sorted_groups import SortedGroups
     from sordino.lattice import RowLattice
     from sordino.reading.requests import Combinations, Condition, Request
     from sordino.reading.split import Split
 
     Batches = Callable[[], Iterable[NDArray[Any]]]
+    KeyedBatches = Callable[[], Iterable[list[Any]]]
     Frame = nw.LazyFrame[Any]
 
 ROW = "sordino_row"
 """The row number that file readers add."""
+
+_COUNTED = 1 << 16
+"""Up to so many codes of all groups together an engine counts rows itself; a public number."""
 
 _LISTED = 100
 """Public keys that are sent to the engine as a list; longer lists are matched here."""
@@ -82,6 +90,7 @@ class LazyRows:
         self._split: nw.Expr | None = None
         self._counted: int | None = None
         self.batches: Callable[[str], Batches | None] | None = None
+        self.keyed_batches: Callable[[tuple[str, ...], list[str]], KeyedBatches | None] | None = None
 
     def __repr__(self) -> str:
         return f"<{self._name} with columns {', '.join(self._kinds)}>"
@@ -117,7 +126,7 @@ class LazyRows:
 
     def _columns(self) -> dict[str, Any]:
         """What a query would find now, from an engine that plans it without reading a row."""
-        if not self._opened.implementation.is_duckdb():
+        if self._home.ours or not self._opened.implementation.is_duckdb():
             return {}
         return dict(self._opened.head(0).collect(backend="pyarrow").schema)
 
@@ -200,6 +209,20 @@ class LazyRows:
         frame = self._counting((column,) if grid.drops else ())
         return frame.select(self._code(column, grid).alias(CODE))
 
+    def _batched(self, split: Split, asked: Sequence[tuple[str, RowLattice]]) -> KeyedRows | None:
+        """The rows of a file in which all of them count, with their groups and codes; None where an engine computes."""
+        names = [*split.columns, *(column for column, _ in asked)]
+        derived = any(formula_of(self._kinds, name) is not None for name in names)
+        if self.keyed_batches is None or self._split is not None or self.unit.column is not None or derived:
+            return None
+        texts = tuple(
+            name for name, level in zip(split.columns, split.levels, strict=True) if isinstance(level[0], str)
+        )
+        batches = self.keyed_batches(texts, names)
+        if batches is None:
+            return None
+        return KeyedRows.of_batches(batches(), split, [grid for _, grid in asked])
+
     def _code(self, column: str, grid: RowLattice) -> nw.Expr:
         missing = grid.low if grid.drops else float(grid.missing or 0)
         server, dtype = self._frame.implementation.is_ibis(), self._schema[column]
@@ -248,6 +271,47 @@ class LazyRows:
                 why="Which keys of a person count is decided by a hash that this engine has not. Nothing was spent.",
                 hint=f"sd.discover(max_keys={self.unit.max_rows}, passes=1), or open a Parquet file of the columns",
             )  # fmt: skip
+
+    def _scanned(
+        self, split: Split, wanted: Mapping[tuple[str, RowLattice], tuple[int, ...] | None]
+    ) -> list[SortedGroups | CountedGroups | CutGroups]:
+        """Keys and codes of some columns, fetched in one scan, or in one for each column that drops rows of units."""
+        asked = list(wanted)
+        if self.unit.column is not None and len(asked) > 1:
+            return [found for one in asked for found in self._scanned(split, {one: wanted[one]})]
+        cuts, top = wanted[asked[0]], asked[0][1].last
+        counting = len(asked) == 1 and (top == 0 or cuts)
+        short = len(asked) == 1 and top * len(split) <= _COUNTED
+        rows = self._batched(split, asked)
+        if rows is not None:
+            with self.snapshot():
+                self._unchanged()
+                read = [rows.cuts(cuts or ())] if counting else [rows.counted()] if short else rows.ordered()
+                self._unchanged()
+            return [*read]
+        source = self._deriving([*split.columns, *(column for column, _ in asked)])
+        dropping = tuple(dict.fromkeys(column for column, grid in asked if grid.drops))
+        codes = []
+        for place, (column, grid) in enumerate(asked):
+            code_of = source._code(column, grid).cast(nw.Int64)
+            if grid.drops and len(asked) > 1:  # marked here, left out by whoever sorts
+                there = present(source._at(column), source._schema[column])
+                code_of = nw.when(there).then(code_of).otherwise(nw.lit(-1).cast(nw.Int64))
+            codes.append(code_of.alias(f"{CODE}{place}"))
+        with self.snapshot():
+            self._unchanged()
+            frame = source._counting(dropping if len(asked) == 1 else ())
+            frame = frame.filter(source._among(split, _LISTED)).select(*source._keys(split), *codes)
+            found: list[SortedGroups | CountedGroups | CutGroups]
+            if counting:
+                found = [grouped.cut_codes(frame, split, cuts or (), top)]
+            elif short:
+                frame = frame.group_by(*grouped.key_names(split), f"{CODE}0").agg(nw.len().alias(ROWS))
+                found = [grouped.counted_codes(frame, split, top)]
+            else:
+                found = [*grouped.coded_rows(frame, split, [grid.last for _, grid in asked]).ordered()]
+            self._unchanged()
+        return found
 
     def _matches(self, by: str, keys: tuple[str | int, ...]) -> nw.Expr:
         """Whether a row has one of the keys."""

@@ -11,6 +11,7 @@ from sordino.data.kernel import coded, divided
 from sordino.data.schema import drops, parts
 from sordino.data.sorted_groups import SortedGroups
 from sordino.reading.requests import Request, Summary
+from sordino.reading.summaries import Summaries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,22 +54,26 @@ class MemoryGroups:
         self._last: tuple[Request, SortedGroups] | None = None
         self._splits: dict[tuple[str, ...], tuple[Rows, list[int]]] = {}
 
+    def everyone(self, *requests: Ask) -> list[Summaries]:
+        """Answer some requests for all groups."""
+        return [
+            self._ordered(request).summaries(request)
+            if isinstance(request, Request)
+            else Summaries(self, request, range(self._groups))
+            for request in requests
+        ]
+
     def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
         """Answer some requests for every group in turn."""
-        return zip(*map(self._each, requests), strict=True)
-
-    def _each(self, request: Ask) -> Iterator[Summary]:
-        """One request about every group."""
-        if isinstance(request, Request):
-            return self._ordered(request).summaries(request)
-        return (self._summary(place, request) for place in range(self._groups))
+        return zip(*self.everyone(*requests), strict=True)
 
     def __call__(self, place: int, request: Ask) -> Summary:
         """Answer one more request about one group."""
         self._check((request,))
-        return self._summary(place, request)
+        return self.summary(place, request)
 
-    def _summary(self, place: int, request: Ask) -> Summary:
+    def summary(self, place: int, request: Ask) -> Summary:
+        """One request, which was checked and read, about one group."""
         if isinstance(request, Request):
             if self._last is None or self._last[0] is not request:  # the same question of group after group
                 self._last = request, self._ordered(request)
@@ -79,7 +84,7 @@ class MemoryGroups:
             return rows[starts[place] : starts[place + 1]]
 
         inner = [part for part in parts((request,)) if isinstance(part, Request)]
-        return self._answer(request, {part: self._summary(place, part) for part in inner}, rows_of)
+        return self._answer(request, {part: self.summary(place, part) for part in inner}, rows_of)
 
     def _ordered(self, request: Request) -> SortedGroups:
         """The sorted codes of a column on a grid."""
@@ -88,7 +93,7 @@ class MemoryGroups:
             kept = self._rows_of(drops(request))
             codes = coded(self._numeric(request.column, kept), request.grid)
             index = self._group if kept is None else self._group[kept]
-            self._sorted[asked] = SortedGroups(index, codes, self._groups, request.grid.last)
+            self._sorted[asked] = SortedGroups.of(index, codes, self._groups, request.grid.last)
         return self._sorted[asked]
 
     def _split(self, dropping: tuple[str, ...]) -> tuple[Rows, list[int]]:

@@ -21,6 +21,10 @@ BATCH = 1 << 16
 """Rows that are read at a time."""
 
 
+KEYED_BATCH = 1 << 15
+"""The same of keys and numbers side by side, which one thread decodes and then finds in its cache."""
+
+
 def declared(paths: list[str]) -> dict[str, str]:
     """The columns that are not what an engine takes them for, as words of `sordino.data.schema`.
 
@@ -49,12 +53,13 @@ def declared(paths: list[str]) -> dict[str, str]:
     return {name: "durations" for name, kind in first.items() if pa.types.is_duration(kind)}
 
 
-def batches_of(paths: list[str], column: str) -> Callable[[], Iterator[NDArray[Any]]] | None:
+def batches_of(
+    paths: list[str], schema: pa.Schema, column: str
+) -> Callable[[], Iterator[NDArray[Any]]] | None:
     """The floats of a column, batch by batch, NaN where there is none; None for columns of another type."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema = parquet.read_schema(paths[0])
     place = schema.get_field_index(column)
     if place < 0 or not (
         pa.types.is_float64(schema.types[place]) or pa.types.is_float32(schema.types[place])
@@ -67,6 +72,40 @@ def batches_of(paths: list[str], column: str) -> Callable[[], Iterator[NDArray[A
             with parquet.ParquetFile(path, pre_buffer=False) as file:
                 for batch in file.iter_batches(BATCH, columns=[column]):
                     yield batch.column(0).to_numpy(zero_copy_only=False)
+
+    return batches
+
+
+def keyed_batches_of(
+    paths: list[str], schema: pa.Schema, texts: tuple[str, ...], names: list[str]
+) -> Callable[[], Iterator[list[Any]]] | None:
+    """Columns of whole numbers, floats and texts, batch by batch; None where one is of another type.
+
+    Args:
+        paths: The files.
+        schema: The columns that all of them have.
+        texts: The columns that are to hold texts, which come as places in a dictionary.
+        names: All columns, one array of each in a batch.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    for name in names:
+        place = schema.get_field_index(name)
+        if place < 0:
+            return None
+        kind = schema.types[place]
+        text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        number = pa.types.is_integer(kind) or pa.types.is_float64(kind) or pa.types.is_float32(kind)
+        if not (text if name in texts else number):
+            return None
+
+    def batches() -> Iterator[list[Any]]:
+        for path in paths:
+            with parquet.ParquetFile(path, pre_buffer=False, read_dictionary=list(texts)) as file:
+                columns = list(dict.fromkeys(names))
+                for batch in file.iter_batches(KEYED_BATCH, columns=columns, use_threads=False):
+                    yield [batch.column(name) for name in names]
 
     return batches
 

@@ -6,6 +6,7 @@ running sums.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -13,100 +14,120 @@ import numpy as np
 
 from sordino.data.kernel import RunningSums, exact_squares, sorted_by_group
 from sordino.reading.requests import Request, Run, Summary
+from sordino.reading.summaries import Columns, Stretches, Summaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
+    from sordino.reading.requests import Window
+
+    Numbers = NDArray[np.int64]
+
 _NOTHING = np.zeros(0, np.int64)
 
-TOGETHER = 1 << 10
-"""Groups whose sums and ranks are found at once."""
-
-WIDENED = 1 << 18
-"""So many codes are turned into words at once; of more only those that are asked for."""
+TOGETHER = 1 << 17
+"""Rows of the groups whose sums and ranks are found at once: they stay in the cache."""
 
 
 class SortedGroups:
     """Codes of many groups; private.
 
     Args:
-        index: The group of each row, -1 for none.
-        codes: The code of each row.
-        groups: The number of groups.
+        codes: The codes, in the order of group and code.
+        starts: Where each group starts, and where the last one ends.
         top: The largest code of the grid.
 
     Example:
         >>> from sordino.reading.requests import Rank, Window
         >>> from sordino.lattice import RowLattice
-        >>> some = SortedGroups(np.array([0, 1, 0, -1]), np.array([7, 2, 5, 9]), 2, 10)
+        >>> some = SortedGroups.of(np.array([0, 1, 0, -1]), np.array([7, 2, 5, 9]), 2, 10)
         >>> found = some.summary(0, Request("x", RowLattice(0, 10, step=1), (Window(Rank(1, 2), 1),), cuts=(6,)))
         >>> found.rows, found.total, found.runs[0].codes.tolist(), found.below
         (2, 12, [5, 7], (1,))
     """
 
-    def __init__(self, index: NDArray[Any], codes: NDArray[Any], groups: int, top: int) -> None:
-        self._codes, self._starts = sorted_by_group(index, codes, groups, top)
-        longest = max((b - a for a, b in pairwise(self._starts)), default=0)
-        self._between, self._top = RunningSums(self._codes, top, longest), top
+    def __init__(self, codes: Numbers, starts: Numbers, top: int) -> None:
+        self._codes, self._starts, self._top = codes, starts, top
+        self._longest = int(np.diff(starts).max(initial=0))
+
+    @classmethod
+    def of(cls, index: NDArray[Any], codes: NDArray[Any], groups: int, top: int) -> SortedGroups:
+        """From the group of each row, -1 for none, and its code."""
+        return cls(*sorted_by_group(index, codes, groups, top), top)
+
+    @cached_property
+    def _between(self) -> RunningSums:
+        """Sums between any two places, for whoever asks about one group after the other."""
+        return RunningSums(self._codes, self._top, self._longest)
 
     def summary(self, place: int, request: Request) -> Summary:
         """Answer one request about one group."""
-        start, stop = self._starts[place], self._starts[place + 1]
+        start, stop = int(self._starts[place]), int(self._starts[place + 1])
         rows, codes = stop - start, self._codes
         runs = []
         for window in request.windows:
             first, last = window.ranks(rows)
             if first <= last:
-                some = codes[start + first - 1 : start + last].astype(np.int64)
                 ahead = self._between(start, start + first - 1) if first > 1 else 0
-                runs.append(Run(first, some, ahead, rows, self._top))
+                runs.append(Run(first, codes[start + first - 1 : start + last], ahead, rows, self._top))
             else:
                 runs.append(Run(1, _NOTHING, 0, rows, self._top))
         below = tuple(np.searchsorted(codes[start:stop], request.cuts).tolist()) if request.cuts else ()
         total, squares = self._sums(start, stop, request)
         return Summary(request, rows, total, squares, tuple(runs), below)
 
-    def summaries(self, request: Request) -> Iterator[Summary]:
-        """Answer one request about every group in turn."""
-        groups = len(self._starts) - 1
-        if request.squares or request.within is not None:
-            yield from (self.summary(place, request) for place in range(groups))
-            return
-        for begin in range(0, groups, TOGETHER):
-            yield from self._together(np.array(self._starts[begin : begin + TOGETHER + 1], np.int64), request)
+    def summaries(self, request: Request) -> Summaries:
+        """Answer one request about every group."""
+        return Summaries(self, request, range(len(self._starts) - 1))
 
-    def _together(self, edges: NDArray[np.int64], request: Request) -> Iterator[Summary]:
-        """The same for neighbouring groups, with what is the same for all of them done once."""
-        starts, stops = edges[:-1], edges[1:]
-        totals = self._between.each(starts, stops)
-        origin, many = int(edges[0]), int(edges[-1] - edges[0])
-        codes = self._codes[origin : origin + many]
-        wide = many <= WIDENED
-        if wide:
-            codes = codes.astype(np.int64, copy=False)
-        sizes, size = np.unique(stops - starts, return_inverse=True)
+    def columns(self, request: Request, places: range) -> Columns:
+        """The same as columns, without the sums."""
+        edges = self._starts[places.start : places.stop + 1]
+        starts, rows = edges[:-1], np.diff(edges)
+        below = np.zeros((len(rows), len(request.cuts)), np.int64)
+        if request.cuts:
+            for place, (start, stop) in enumerate(pairwise(edges.tolist())):
+                below[place] = np.searchsorted(self._codes[start:stop], request.cuts)
         windows = []
         for window in request.windows:
-            first, last = np.array([window.ranks(rows) for rows in sizes.tolist()], np.int64).T[:, size]
-            ahead = self._between.each(starts, starts + np.maximum(first, 1) - 1)
-            windows.append(
-                zip(
-                    first.tolist(),
-                    (starts + first - 1 - origin).tolist(),
-                    (starts + last - origin).tolist(),
-                    ahead,
-                    strict=True,
-                )
-            )
-        top, cuts = self._top, request.cuts
+            first, last = _ranks(window, rows)
+            length = np.maximum(last - first + 1, 0)
+            windows.append(Stretches(np.where(length > 0, first, 1), starts + first - 1, length))
+        codes = self._codes if len(self._codes) else np.zeros(1, np.int64)
+        return Columns(rows, below, codes, tuple(windows))
+
+    def together(self, request: Request, places: range) -> Iterator[Summary]:
+        """Answer one request about neighbouring groups in turn, with what is the same for all of them done once."""
+        if request.squares or request.within is not None:
+            yield from (self.summary(place, request) for place in places)
+            return
+        begin = places.start
+        while begin < places.stop:
+            after = int(np.searchsorted(self._starts, self._starts[begin] + TOGETHER))
+            end = min(max(after, begin + 1), places.stop)
+            yield from self._together(self._starts[begin : end + 1], request)
+            begin = end
+
+    def _together(self, edges: Numbers, request: Request) -> Iterator[Summary]:
+        """The same for groups whose codes stay in the cache."""
+        origin = int(edges[0])
+        codes, top, cuts = self._codes[origin : int(edges[-1])], self._top, request.cuts
+        starts, stops = edges[:-1] - origin, edges[1:] - origin
+        between = RunningSums(codes, top, self._longest)
+        windows = []
+        for window in request.windows:
+            first, last = _ranks(window, stops - starts)
+            low = starts + first - 1
+            ahead = between.each(starts, np.maximum(low, starts))
+            windows.append(zip(first.tolist(), low.tolist(), (starts + last).tolist(), ahead, strict=True))
         for start, stop, total, *places in zip(
-            (starts - origin).tolist(), (stops - origin).tolist(), totals, *windows, strict=True
+            starts.tolist(), stops.tolist(), between.each(starts, stops), *windows, strict=True
         ):
             rows = stop - start
             runs = [
-                Run(first, codes[low:high] if wide else codes[low:high].astype(np.int64), ahead, rows, top)
+                Run(first, codes[low:high], ahead, rows, top)
                 if low < high
                 else Run(1, _NOTHING, 0, rows, top)
                 for first, low, high, ahead in places
@@ -126,5 +147,12 @@ class SortedGroups:
         total = self._between(first, after) - low * (after - first) + beyond
         if not request.squares:
             return total, 0
-        inner = self._codes[first:after].astype(np.int64) - low
+        inner = self._codes[first:after] - low
         return total, exact_squares(inner, high - low) + beyond * (high - low)
+
+
+def _ranks(window: Window, rows: Numbers) -> Numbers:
+    """First and last rank of a window in groups of so many rows."""
+    sizes, size = np.unique(rows, return_inverse=True)
+    found = np.array([window.ranks(each) for each in sizes.tolist()], np.int64).reshape(-1, 2)
+    return found.T[:, size]

@@ -5,6 +5,7 @@ Only the fraction meets a float; whole steps stay integers. Locations are privat
 
 from __future__ import annotations
 
+import math
 import operator
 from fractions import Fraction
 from typing import Any
@@ -99,12 +100,28 @@ class Locations:
             self.whole = max(-WIDE, min(WIDE, whole))
             return
         each = exact_array(locations, "draw_many")
+        if each.dtype.kind == "O":
+            each = self._over_one(each)
         self._each = each
         self.size = int(each.size)
         if each.dtype.kind == "f" and denominator == 1:
             self._floats(each, exponent)
         elif each.dtype.kind not in "iu" or not self._integers(each, exponent):
             self._python(each.tolist(), exponent)
+
+    def _over_one(self, each: Any) -> Any:
+        """Fractions as whole numbers over a common denominator, where 64 bits hold them."""
+        fractions = each.tolist()
+        if set(map(type, fractions)) != {Fraction}:
+            return each
+        below = math.lcm(*{one.denominator for one in fractions})
+        if below >= 1 << 50:
+            return each
+        above = [one.numerator * (below // one.denominator) for one in fractions]
+        if min(above) <= -(1 << 62) or max(above) >= 1 << 62:
+            return each
+        self._denominator *= below
+        return np.array(above, np.int64)
 
     def _floats(self, each: Any, exponent: int) -> None:
         """A float is its exact dyadic value; scaling by a power of two is exact or far below 2^-51."""

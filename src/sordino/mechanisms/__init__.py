@@ -310,7 +310,7 @@ class Mechanism(ABC):
 
     def answers(
         self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
-    ) -> list[Answer]:
+    ) -> Sequence[Answer]:
         """One answer per group, each from what its own rows say; mechanisms that draw many at once do so here."""
         return [self.answer(statistic, ask, grid, contribution=contribution, bits=bits) for ask in asks]
 

@@ -22,6 +22,8 @@ from sordino.statistics.count import Count
 from sordino.statistics.keys import Keys
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sordino.mechanisms import Answer
     from sordino.privacy import Guarantee
     from sordino.reading.split import Split
@@ -129,7 +131,7 @@ def _rest_of(price: Guarantee, share: Fraction) -> Guarantee:
     return Pure(price.epsilon * (1 - share))
 
 
-def by_key(answer: Answer) -> list[list[Answer]]:
+def by_key(answer: Answer) -> list[Sequence[Answer]]:
     """The answers of every group, where the discovery has counted its people."""
     assert isinstance(answer.value, tuple)
     each = []
@@ -139,5 +141,5 @@ def by_key(answer: Answer) -> list[list[Answer]]:
             for name, ends in answer.public.items()
             if name != "keys"
         }
-        each.append([replace(answer, value=value, public=public)])
-    return each
+        each.append(replace(answer, value=value, public=public))
+    return [each]

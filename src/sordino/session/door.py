@@ -16,9 +16,10 @@ from sordino.reading.condition import Condition
 from sordino.reading.requests import Cells, Source
 from sordino.reading.room import inside, unreadable
 from sordino.reading.split import Key, Split
+from sordino.session.asking import converse
 from sordino.session.groups import answers_by_group
 from sordino.session.provenance import provenance
-from sordino.session.quote import Question, converse, prepare
+from sordino.session.quote import Question, prepare
 from sordino.session.release import Release
 
 if TYPE_CHECKING:
@@ -343,13 +344,13 @@ class Session:
                 outcomes[place] = Release.from_dict(kept)
         return outcomes
 
-    def _closed_room(self, question: Question, entry: Entry) -> tuple[Question, list[list[Answer]]]:
+    def _closed_room(self, question: Question, entry: Entry) -> tuple[Question, list[Sequence[Answer]]]:
         """Read and draw. Whatever goes wrong in here may depend on values, so nothing of it is told.
 
         The question comes back with the keys that were found, where they were to be found.
         """
 
-        def work() -> tuple[Question, list[list[Answer]]]:
+        def work() -> tuple[Question, list[Sequence[Answer]]]:
             with self._source.snapshot():
                 if question.discovery is not None:
                     return self._discovered(question, question.discovery)
@@ -368,7 +369,7 @@ class Session:
         # A source may say after the debit, of the schema alone, that the data changed while they were read.
         return inside(work, otherwise=unanswered, passing=(DataError,))
 
-    def _discovered(self, question: Question, finding: Part) -> tuple[Question, list[list[Answer]]]:
+    def _discovered(self, question: Question, finding: Part) -> tuple[Question, list[Sequence[Answer]]]:
         """Find keys, then answer for each: what was found is public from here on."""
         answer = self._found(finding)
         assert question.event.by is not None
@@ -378,7 +379,7 @@ class Session:
             from sordino.session.discovered import by_key
 
             return asked, by_key(answer)
-        return asked, self._answers(asked) if len(split) else []
+        return asked, self._answers(asked) if len(split) else [() for _ in asked.parts]
 
     def _found(self, finding: Part) -> Answer:
         """What is asked of all rows before groups are."""
@@ -387,12 +388,14 @@ class Session:
             contribution=finding.contribution,
         )  # fmt: skip
 
-    def _answers(self, question: Question) -> list[list[Answer]]:
-        """The answers of every part, for every group (one group without a split)."""
+    def _answers(self, question: Question) -> list[Sequence[Answer]]:
+        """The answers of every part, each for every group (one group without a split)."""
         source = self._source
         if question.event.by is None:
             read = source.summary(*question.requests)
-            return converse(question.parts, [read], [lambda request: source.summary(request)[0]])
+            return converse(
+                question.parts, [(one,) for one in read], lambda _, request: source.summary(request)[0]
+            )
         return answers_by_group(source, Split.from_record(question.event.by), question.parts)
 
     def __repr__(self) -> str:

@@ -6,15 +6,15 @@ The closed room of a session in small: nothing here spends, publishes or keeps a
 from __future__ import annotations
 
 import functools
-import itertools
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sordino.mechanisms.parts.lattice_answers import LatticeAnswers
 from sordino.reading.requests import Bundle, Request
-from sordino.session.quote import FirstAnswered, converse
+from sordino.session.asking import FirstAnswered, converse
 from sordino.session.rounds import in_step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sordino.mechanisms import Answer
     from sordino.reading.requests import Ask, Source, Summary
@@ -34,8 +34,8 @@ TALKS = 1 << 10
 class Conversation(Protocol):
     """Some groups of a source: what is asked of all of them, and of each again."""
 
-    def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
-        """Answer some requests for every group in turn."""
+    def everyone(self, *requests: Ask) -> Sequence[Sequence[Summary]]:
+        """Answer some requests for all groups."""
 
     def __call__(self, place: int, request: Ask) -> Summary:
         """Answer one more request about one group."""
@@ -47,46 +47,48 @@ class _Plain:
     def __init__(self, source: Source, split: Split) -> None:
         self._source, self._split = source, split
 
-    def first(self, *requests: Ask) -> Iterator[tuple[Summary, ...]]:
-        return self._source.summaries(self._split.by, self._split.keys, *requests)
+    def everyone(self, *requests: Ask) -> list[Sequence[Summary]]:
+        reads = self._source.summaries(self._split.by, self._split.keys, *requests)
+        return [list(summaries) for summaries in zip(*reads, strict=True)]
 
     def __call__(self, place: int, request: Ask) -> Summary:
         one = self._split.some([place])
         return next(iter(self._source.summaries(one.by, one.keys, request)))[0]
 
 
-def answers_by_group(source: Source, split: Split, parts: tuple[Part, ...]) -> list[list[Answer]]:
-    """The answers of every part, for every group of a split.
+def answers_by_group(source: Source, split: Split, parts: tuple[Part, ...]) -> list[Sequence[Answer]]:
+    """The answers of every part, each for every group of a split.
 
     A source says how many groups it reads at a time; what mechanisms ask again about them is answered from what was
     read, or put together where rows do not leave the source.
     """
     requests = tuple(part.first for part in parts)
-    size, groups = groups_together(requests), []
-    for some in split.chunks(getattr(source, "together", len(split))):
-        talk: Any = (
-            source.conversation(some.by, some.keys)
-            if hasattr(source, "conversation")
-            else _Plain(source, some)
-        )
+    size = groups_together(requests)
+    found: list[list[Sequence[Answer]]] = []
+    talks = hasattr(source, "conversation")
+    for some in split.chunks(getattr(source, "together", len(split) if talks else size)):
+        talk: Any = source.conversation(some.by, some.keys) if talks else _Plain(source, some)  # type: ignore[attr-defined]
         if hasattr(talk, "many"):
             for few in some.chunks(groups_together(requests, FAR_CODES)):
                 talk = source.conversation(few.by, few.keys)  # type: ignore[attr-defined]
-                groups += _in_step(parts, list(talk.first(*requests)), talk.many)
+                found.append(_in_step(parts, list(talk.first(*requests)), talk.many))
             continue
-        reads = talk.first(*requests)
+        reads = talk.everyone(*requests)
         for start in range(0, len(some), size):
-            these = list(itertools.islice(reads, size))
-            agains = [functools.partial(talk, start + place) for place in range(len(these))]
-            groups += converse(parts, these, agains)
-    return groups
+            these = [read[start : start + size] for read in reads]
+            found.append(converse(parts, these, functools.partial(_later, talk, start)))
+    return [LatticeAnswers.joined(each) for each in zip(*found, strict=True)]
+
+
+def _later(talk: Conversation, start: int, place: int, request: Ask) -> Summary:
+    return talk(start + place, request)
 
 
 def _in_step(
     parts: tuple[Part, ...], reads: list[tuple[Summary, ...]], many: Callable[..., list[Summary]]
-) -> list[list[Answer]]:
+) -> list[Sequence[Answer]]:
     """The same where questions are put together: mechanisms that ask again talk in step, group beside group."""
-    answers: list[list[Answer]] = []
+    answers: list[Sequence[Answer]] = []
     for place, part in enumerate(parts):
         firsts = [read[place] for read in reads]
         mechanism = part.mechanism
@@ -105,7 +107,7 @@ def _in_step(
             works = [functools.partial(_work, part, first) for first in firsts[begin : begin + TALKS]]
             found += in_step(works, functools.partial(_shifted, many, begin))
         answers.append(found)
-    return [list(group) for group in zip(*answers, strict=True)]
+    return answers
 
 
 def _one(many: Callable[..., list[Summary]], place: int, request: Ask) -> Summary:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +11,7 @@ from sordino.lattice import Lattice
 
 _WORDS = frozenset((str, int, bool, type(None)))
 """What JSON writes as it is."""
+_SETTLED = _WORDS | {float}
 
 
 def lattice(record: Any) -> Any:
@@ -31,12 +32,11 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int):  # most entries
         return value
     if isinstance(value, Mapping):
+        if _settled(set(map(type, value.values())), value.values()):  # what is told of one of many groups
+            return {str(key): entry for key, entry in value.items()}
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, tuple | list):
-        kinds = set(map(type, value))
-        if kinds <= _WORDS or (
-            kinds == {float} and all(map(math.isfinite, value))
-        ):  # the numbers of many groups
+        if _settled(set(map(type, value)), value):  # the numbers of many groups
             return list(value)
         return [plain(entry) for entry in value]
     if isinstance(value, Fraction):
@@ -48,6 +48,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else {"number": repr(value)}
     return str(value)
+
+
+def _settled(kinds: set[type], values: Iterable[Any]) -> bool:
+    """Whether JSON writes all of these as they are."""
+    if float not in kinds:
+        return kinds <= _WORDS
+    return kinds <= _SETTLED and all(math.isfinite(one) for one in values if type(one) is float)
 
 
 def rich(value: Any) -> Any:

@@ -7,7 +7,7 @@ table (so that whatever can fail fails before anything is spent), and writes dow
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -25,12 +25,7 @@ from sordino.statistics import Statistic
 
 if TYPE_CHECKING:
     from sordino.lattice import Lattice
-    from sordino.mechanisms import Answer
-    from sordino.reading.requests import (
-        Ask,
-        Condition,
-        Summary,
-    )
+    from sordino.reading.requests import Ask, Condition
     from sordino.session.bars import Bar
     from sordino.session.shared import SharedInterval
 
@@ -356,40 +351,3 @@ def _hints(
 
 def _together(described: list[dict[str, Any]], *, single: bool) -> dict[str, Any]:
     return described[0] if single else {"kind": "batch", "parts": described}
-
-
-def converse(
-    parts: tuple[Part, ...], reads: list[tuple[Summary, ...]], agains: Sequence[Callable[[Ask], Summary]]
-) -> list[list[Answer]]:
-    """Let every mechanism ask, for all groups: its first request has been read with all others in one pass."""
-    answers = []
-    for place, part in enumerate(parts):
-        same = [part.first]
-        asks = [
-            FirstAnswered(part.first, read[place], again, same)
-            for read, again in zip(reads, agains, strict=True)
-        ]
-        answers.append(
-            part.mechanism.answers(part.statistic, asks, part.grid, contribution=part.contribution)
-        )
-    return [list(group) for group in zip(*answers, strict=True)]
-
-
-class FirstAnswered:
-    """What a mechanism may ask about one group: the first request has its answer already."""
-
-    __slots__ = ("_again", "_first", "_same", "_summary")
-
-    def __init__(
-        self, first: Ask, summary: Summary, again: Callable[[Ask], Summary], same: list[Ask] | None = None
-    ) -> None:
-        self._first, self._summary, self._again, self._same = first, summary, again, same or [first]
-
-    def __call__(self, request: Ask) -> Summary:
-        """Answer a request."""
-        if request is self._same[0]:
-            return self._summary
-        if request == self._first:
-            self._same[0] = request  # group after group is asked with the same object
-            return self._summary
-        return self._again(request)

@@ -201,6 +201,10 @@ class Statistic(metaclass=Described):
     def open(self, summary: Summary) -> Opened:
         """The private numbers; `read` seals them."""
 
+    def values_alike(self, summaries: Sequence[Summary]) -> list[int] | None:  # noqa: ARG002
+        """The values of many groups that all have the profile of the first, and no ends; None where each is read."""
+        return None
+
     def read(self, summary: Summary) -> Reading:
         """Turn a source's summary into a sealed reading: a pure function, defined for every dataset."""
         self.check_rows()

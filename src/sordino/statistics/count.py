@@ -10,6 +10,7 @@ from sordino.lattice import Lattice, RowLattice
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Opened, Profile, Reach
 from sordino.reading.requests import Request
+from sordino.reading.summaries import Summaries
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case, Statistic
 
@@ -84,6 +85,12 @@ class Count(Statistic):
         """A row changes the count by at most one."""
         reach = count_reach(summary.rows, summary.request.depth, most=None)
         return Opened(summary.rows, self.units, Profile.constant(1), reach, summary.rows)
+
+    def values_alike(self, summaries: Sequence[Summary]) -> list[int]:
+        """The numbers of rows: a row moves each of them by one."""
+        self.check_rows()
+        values: list[int] = Summaries.of(summaries).columns.rows.tolist()
+        return values
 
     def smoothing(self, price: Guarantee, hints: Hints) -> Fraction:  # noqa: ARG002
         """A row moves it by one: noise for that needs no smooth bound."""

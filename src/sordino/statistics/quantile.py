@@ -15,6 +15,7 @@ from sordino.lattice import FINE_BITS
 from sordino.privacy import Neighbors
 from sordino.reading.profile import Exact, Profile, Reach
 from sordino.reading.requests import Rank, Request
+from sordino.reading.summaries import Summaries
 from sordino.reading.traits import Trait
 from sordino.statistics import DEPTH, Case
 from sordino.statistics.ordered import Ordered, Weights, codes_between
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.reading.requests import Summary
+    from sordino.reading.summaries import Columns
 
     Codes = NDArray[np.int64]
 
@@ -47,31 +49,29 @@ class Reaches:
     rows: Codes
 
     @classmethod
-    def at(cls, summaries: Sequence[Summary], lowest: Codes, highest: Codes, *, top: int) -> Reaches:
-        """The codes at the lowest and the highest rank of every distance, from the first window of each summary.
+    def at(cls, found: Columns, lowest: Codes, highest: Codes, *, top: int) -> Reaches:
+        """The codes at the lowest and the highest rank of every distance, from the first window of each group.
 
         Ranks before the first row stand for the code 0, ranks after the last for ``top``. A group without rows holds
         the code 0, and any code one row away.
         """
-        runs = [summary.runs[0] for summary in summaries]
-        rows = np.array([run.rows for run in runs], np.int64)
-        first = np.array([run.first for run in runs], np.int64)[:, None]
-        length = np.array([len(run.codes) for run in runs], np.int64)
-        start = (np.cumsum(length) - length)[:, None]
-        flat = np.concatenate([*(run.codes for run in runs), np.zeros(1, np.int64)])
+        rows, window = found.rows, found.windows[0]
+        first, start, length = window.first[:, None], window.start[:, None], window.length[:, None]
         empty = rows == 0
 
-        def codes(ranks: Codes) -> Codes:
+        def code(ranks: Codes) -> Codes:
             places = np.clip(ranks, 1, rows[:, None]) - first
             ends = places[:, [0, -1]]  # ranks are monotone along a row
-            if ((ends < 0) | (ends >= length[:, None]))[~empty].any():
+            if ((ends < 0) | (ends >= length))[~empty].any():
                 raise IndexError("rank outside the requested window")
-            found: Codes = flat[places + start]
-            found[ranks < 1] = 0
-            found[ranks > rows[:, None]] = top
-            return found
+            places += start
+            places[empty] = 0
+            codes: Codes = found.codes[places]
+            codes[ranks < 1] = 0
+            codes[ranks > rows[:, None]] = top
+            return codes
 
-        low, high = codes(lowest), codes(highest)
+        low, high = code(lowest), code(highest)
         low[:, -1], high[:, -1] = 0, top
         low[empty], high[empty], high[empty, 0] = 0, top, 0
         return cls(low, high, rows)
@@ -272,22 +272,24 @@ class Quantile(Ordered):
         if self.rule == "interpolated":
             return None
         self.check_rows()
-        request = summaries[0].request
-        distances = np.arange(request.depth + 2)  # the last one is the whole range
-        rows, place = np.unique([summary.rows for summary in summaries], return_inverse=True)
+        together = Summaries.of(summaries)
+        found = together.columns
+        depth = together.request.depth
+        distances = np.arange(depth + 2)  # the last one is the whole range
+        rows, place = np.unique(found.rows, return_inverse=True)
         rank = self.ranks()[0]
         if self.neighbors is Neighbors.REPLACE_ONE:
             middle = ranks_among(rank, np.maximum(rows, 1))[:, None]
             lowest, highest = middle - distances, middle + distances
         else:
-            lowest, highest = reachable_ranks(rank, rows, request.depth + 1)
+            lowest, highest = reachable_ranks(rank, rows, depth + 1)
             # From distance n on the empty dataset is near, and counts as the lower bound.
             lowest = np.where(distances >= rows[:, None], 0, lowest)
         if short:
             inside = (lowest >= 1) | (highest <= rows[:, None])
             needed = int(np.max(np.flatnonzero(inside.any(axis=0)), initial=0)) + 2
             lowest, highest = lowest[:, :needed], highest[:, :needed]
-        return Reaches.at(summaries, lowest[place], highest[place], top=self.grid.last)
+        return Reaches.at(found, lowest[place], highest[place], top=self.grid.last)
 
     @property
     def breakdown(self) -> float:

@@ -140,7 +140,7 @@ class AdditiveVector(Mechanism):
 
     def answers(
         self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
-    ) -> list[Answer]:
+    ) -> Sequence[Answer]:
         """The same for many groups: all coordinates are drawn together."""
         request = statistic.request(depth=0)
         readings = [statistic.read(ask(request)) for ask in asks]

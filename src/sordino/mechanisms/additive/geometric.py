@@ -16,14 +16,16 @@ from sordino.errors import Unsupported
 from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.parts.draws import Draws
+from sordino.mechanisms.parts.lattice_answers import LatticeAnswers
 from sordino.mechanisms.parts.law import NEVER, LatticeLaw
 from sordino.mechanisms.parts.measure import Measure
 from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.privacy import Pure
+from sordino.reading.summaries import everyone
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sordino.exact.bits import Bits
     from sordino.hints import Hints
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
     from sordino.reading.profile import Exact, Opened, Reading
     from sordino.statistics import Statistic
+
+
+SPARE = 8
+"""Draws beyond those that are needed on average: one call is nearly always enough."""
 
 
 class GeometricLaw(LatticeLaw):
@@ -152,22 +158,25 @@ class Geometric(Mechanism):
 
     def answers(
         self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
-    ) -> list[Answer]:
+    ) -> Sequence[Answer]:
         """The same for many groups, drawn together where all move alike."""
-        request = statistic.request(depth=self.depth * contribution)
-        readings = [statistic.read(ask(request)).by(contribution).open() for ask in asks]
+        summaries = everyone(asks, statistic.request(depth=self.depth * contribution))
+        values = statistic.values_alike(summaries) if summaries else None
+        few = summaries if values is None else summaries[:1]
+        readings = [statistic.read(one).by(contribution).open() for one in few]
         parts = [self._parts(opened) for opened in readings]
         if any(sensitivity != parts[0][1] for _, sensitivity in parts):
             return Mechanism.answers(self, statistic, asks, grid, contribution=contribution, bits=bits)
         draws = Draws.of(bits)
         scale = parts[0][1] / self.epsilon
-        drawn = draws.geometrics([value for value, _ in parts], scale=scale, price=self.price)
+        values = [value for value, _ in parts] if values is None else values
+        drawn = draws.geometrics(values, scale=scale, price=self.price)
         if any(opened.top is not None for opened in readings):
             pairs = zip(readings, drawn, strict=True)
             found = [self._answer(opened, scale, one) for opened, one in pairs]
         else:  # one law for all of them
             first = self._answer(readings[0], scale, drawn[0])
-            found = [Answer(Fraction(one), noise=first.noise) for one in drawn]
+            return LatticeAnswers(Lattice(), drawn, first.noise)
         return found
 
     def draw(self, reading: Reading, grid: Lattice, *, bits: Bits | None = None) -> Answer:  # noqa: ARG002
@@ -201,13 +210,14 @@ def two_sided_each(scale: Fraction, count: int, *, bits: Bits | None = None) -> 
 
     source = bits or Bits()
     found: list[int] = []
+    kept = (1 + math.exp(-float(min(1 / scale, Fraction(700))))) / 2  # of the draws, on average; public
     while len(found) < count:
         points = draw_many(
-            LaplaceRecipe(), locations=Fraction(1, 2), scales=scale, grid=Lattice.dyadic(0), size=count - len(found),
-            bits=source,
+            LaplaceRecipe(), locations=Fraction(1, 2), scales=scale, grid=Lattice.dyadic(0),
+            size=math.ceil(1.1 * (count - len(found)) / kept) + SPARE, bits=source,
         )  # fmt: skip
         found += [point - 1 if point > 0 else point for point in points.tolist() if point]
-    return found
+    return found[:count]
 
 
 def two_sided(scale: Fraction, *, bits: Bits | None = None) -> int:

@@ -143,7 +143,8 @@ class AutoClip(ClippingMean):
         real = column.grid.endless.real
         public = {**found.public, "low": real(found.low), "high": real(found.high)}
         bar = ClippedBar.of(
-            part, settled, ClippedBar.public_reach(part, grid), bounds=(real(0), real(column.grid.last)), public=public,
+            part, settled, ClippedBar.public_reach(part, grid), ClippedBar.noise_of_count(part),
+            bounds=(real(0), real(column.grid.last)), public=public,
             rows=sums.rows if self.neighbors is Neighbors.REPLACE_ONE else None, step=grid.step,
             averages="sum" if self.total else "mean",
         )  # fmt: skip

@@ -126,20 +126,25 @@ class ClippedBar:
 
     @classmethod
     def of(
-        cls, part: Summand, settled: Settled, reach: NoiseReach, *, bounds: tuple[Fraction, Fraction],
-        public: Mapping[str, Any], rows: int | None, step: Fraction, averages: str, root: Fraction | None = None,
+        cls, part: Summand, settled: Settled, reach: NoiseReach, counting: PublicNoise | None, *,
+        bounds: tuple[Fraction, Fraction], public: Mapping[str, Any], rows: int | None, step: Fraction, averages: str,
+        root: Fraction | None = None,
     ) -> ClippedBar:  # fmt: skip
         """From what was drawn and what is published with it."""
-        counting = None
-        if part.counting is not None:
-            known = noise_for(part.counting)
-            counting = PublicNoise(known.noise, part.contribution * known.scale, Fraction(1), aligned=True)
         beyond = public.get("rows_beyond")
         return cls(
             cut=(public["low"], public["high"]), bounds=bounds, value=settled.value, noisy=settled.noisy, reach=reach,
             step=step, origin=part.origin, count=settled.count, counting=counting, about=part.about, rows=rows,
             ends=part.ends, beyond=None if beyond is None else int(beyond), averages=averages, root=root,
         )  # fmt: skip
+
+    @staticmethod
+    def noise_of_count(part: Summand) -> PublicNoise | None:
+        """The law of the noise in a number of rows; None where that is public or not needed."""
+        if part.counting is None:
+            return None
+        known = noise_for(part.counting)
+        return PublicNoise(known.noise, part.contribution * known.scale, Fraction(1), aligned=True)
 
     @staticmethod
     def public_reach(part: Summand, grid: Lattice) -> PublicNoise:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from sordino.reading.requests import Ask, Summary
 
 
+_ZERO = Fraction(0)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Clipped:
     """Exact sums of clipped rows in real units; private.
@@ -45,14 +48,23 @@ class Clipped:
     high: Fraction
 
     @classmethod
-    def of(cls, rows: int, total: int, squares: int | None, units: Lattice, top: int) -> Clipped:
-        """Move sums of codes to real units; squares where they were asked for."""
+    def of(
+        cls,
+        rows: int,
+        total: int,
+        squares: int | None,
+        units: Lattice,
+        top: int,
+        high: Fraction | None = None,
+    ) -> Clipped:
+        """Move sums of codes to real units; squares where they were asked for. The upper bound may be known."""
         origin, step = units.origin, units.step
         whole = step * total + origin * rows if origin else units.real(total)
+        high = units.real(top) if high is None else high
         if squares is None:
-            return cls(rows, whole, Fraction(0), origin, units.real(top))
+            return cls(rows, whole, _ZERO, origin, high)
         second = step * step * squares + 2 * origin * step * total + origin * origin * rows
-        return cls(rows, whole, second, origin, units.real(top))
+        return cls(rows, whole, second, origin, high)
 
     def about(self, point: Fraction) -> Fraction:
         """The sum of squared distances to a point."""
@@ -81,6 +93,19 @@ class ClippableColumn(Protocol):
         ...
 
 
+class AskedAlike:
+    """What is the same of the columns of many groups: requests for ends, lattice and upper bound; public.
+
+    Args:
+        grid: The lattice of their rows.
+    """
+
+    def __init__(self, grid: RowLattice) -> None:
+        self.requests: dict[tuple[int, bool], Request] = {}
+        self.units, self.last = grid.endless, grid.last
+        self.high = self.units.real(grid.last)
+
+
 class AskedColumn:
     """A column behind a source.
 
@@ -88,7 +113,7 @@ class AskedColumn:
         name: What it is called.
         grid: The public lattice of its rows.
         ask: Answers requests.
-        alike: Requests for ends that were made already, where groups of one column share them.
+        alike: What groups of one column share.
     """
 
     def __init__(
@@ -96,11 +121,11 @@ class AskedColumn:
         name: str,
         grid: RowLattice,
         ask: Callable[[Ask], Summary],
-        alike: dict[tuple[int, bool], Request] | None = None,
+        alike: AskedAlike | None = None,
     ) -> None:
         self.name, self.grid, self._ask = name, grid, ask
         self.known: dict[Ask, Summary] = {}
-        self._alike = {} if alike is None else alike
+        self._alike = alike or AskedAlike(grid)
 
     def below(self, cuts: Sequence[int]) -> tuple[list[int], int]:
         """Ask for counts at cuts inside the grid; the others are known."""
@@ -132,14 +157,15 @@ class AskedColumn:
 
     def ends(self, reach: int, *, squares: bool = False) -> tuple[Ends, Clipped]:
         """Ask for two rank windows."""
-        if (reach, squares) not in self._alike:
+        alike = self._alike
+        if (reach, squares) not in alike.requests:
             windows = Window(FIRST, reach), Window(LAST, reach)
             request = Request(self.name, self.grid, windows=windows, depth=reach, squares=squares)
-            self._alike[reach, squares] = request
-        summary = self._ask(self._alike[reach, squares])
+            alike.requests[reach, squares] = request
+        summary = self._ask(alike.requests[reach, squares])
         found = Ends.of(summary.runs[0].codes, summary.runs[1].codes, summary.rows)
         second = summary.squares if squares else None
-        return found, Clipped.of(summary.rows, summary.total, second, self.grid.endless, self.grid.last)
+        return found, Clipped.of(summary.rows, summary.total, second, alike.units, alike.last, alike.high)
 
 
 class SortedColumn:

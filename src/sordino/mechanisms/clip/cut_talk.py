@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.family import Ends
     from sordino.mechanisms.clip.noisy_mean import Settled, Summand
     from sordino.mechanisms.clip.whole_or_interval import Chosen
+    from sordino.mechanisms.parts.public_noise import PublicNoise
     from sordino.privacy import Guarantee
 
 FAILURE = 0.05  # the published bound on rows outside the interval fails at most so often
@@ -65,15 +66,20 @@ class CutTalk:
         self.fine = mechanism.fine(grid)
         self.everything = self._clipped_to(0, codes.last, None)
         self.draws = Draws.of(bits)
+        self._reached: tuple[Fraction, Guarantee, JointReach] | None = None
+        self._rated: tuple[Guarantee, Fraction] | None = None
+        self._counted: tuple[Guarantee | None, PublicNoise | None] | None = None
 
-    def begin(self, column: ClippableColumn) -> Begun:
-        """Read the ends of a column where they are searched, and its sums."""
+    def begin(self, column: ClippableColumn, like: Begun | None = None) -> Begun:
+        """Read the ends of a column where they are searched, and its sums; another one's are alike where it says so."""
         mechanism = self.mechanism
         ends = None
         if self.searches:
             ends, sums = column.ends(self.reach, squares=mechanism.squares)
         else:
             sums = column.clipped(0, self.codes.last, squares=mechanism.squares)
+        if like is not None and mechanism.alike:
+            return Begun(column, sums, ends, like.whole.again(sums), like.told)
         whole, told = mechanism.whole(
             sums, self.plan.whole, self.grid, contribution=self.contribution, bits=self.bits
         )
@@ -107,9 +113,12 @@ class CutTalk:
         """The answer for what was chosen; an interval is asked for its sums."""
         whole, family, fine = begun.whole, self.family, self.fine
         if isinstance(found, Fraction):
-            reach = JointReach.of(family, None, whole.sensitivity / self.mechanism.rate(whole.price), fine)
             return self._answer(
-                begun, whole, whole.finish(found, fine, self.bits, count), self.everything, reach
+                begun,
+                whole,
+                whole.finish(found, fine, self.bits, count),
+                self.everything,
+                self._reach_of(whole),
             )
         if found is None:
             return self._answer(begun, whole, whole.draw(fine, self.bits), self.everything)
@@ -123,6 +132,29 @@ class CutTalk:
         reach = JointReach.of(family, found, inside.sensitivity / self.mechanism.rate(inside.price), fine)
         return self._answer(begun, inside, inside.finish(noisy, fine, self.bits), public, reach)
 
+    def _reach_of(self, whole: Summand) -> JointReach:
+        """Of the noise within the whole range: one for all groups whose noise has one sensitivity."""
+        known = self._reached
+        if known is None or known[0] is not whole.sensitivity or known[1] is not whole.price:
+            scale = whole.sensitivity / self._rate(whole.price)
+            reach = JointReach.of(self.family, None, scale, self.fine)
+            known = self._reached = whole.sensitivity, whole.price, reach
+        return known[2]
+
+    def _rate(self, price: Guarantee) -> Fraction:
+        """Nats per sensitivity, worked out once for a price that all groups share."""
+        known = self._rated
+        if known is None or known[0] is not price:
+            known = self._rated = price, self.mechanism.rate(price)
+        return known[1]
+
+    def _counting(self, part: Summand) -> PublicNoise | None:
+        """The noise of a private number of rows, the same."""
+        known = self._counted
+        if known is None or known[0] is not part.counting:
+            known = self._counted = part.counting, ClippedBar.noise_of_count(part)
+        return known[1]
+
     def _answer(
         self,
         begun: Begun,
@@ -133,7 +165,8 @@ class CutTalk:
     ) -> Answer:
         mechanism, fine = self.mechanism, self.fine
         bar = ClippedBar.of(
-            part, settled, reach or ClippedBar.public_reach(part, fine), public=public, step=fine.step,
+            part, settled, reach or ClippedBar.public_reach(part, fine), self._counting(part), public=public,
+            step=fine.step,
             bounds=(self.everything["low"], self.everything["high"]), averages=mechanism.averages,
             rows=begun.sums.rows if mechanism.neighbors is Neighbors.REPLACE_ONE else None,
             root=self.grid.step if mechanism.root else None,
@@ -151,7 +184,7 @@ class CutTalk:
 
     def _valued(self, part: Summand) -> Valued:
         """What a joint draw publishes beside its outcome."""
-        return Valued(part.value, part.sensitivity, self.mechanism.rate(part.price), self.fine)
+        return Valued(part.value, part.sensitivity, self._rate(part.price), self.fine)
 
     def _clipped_to(self, low: int, high: int, beyond: int | None) -> dict[str, Any]:
         """What an answer says about clipping."""

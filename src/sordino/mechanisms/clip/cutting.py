@@ -14,7 +14,7 @@ from sordino import checks
 from sordino.exact.bits import Bits
 from sordino.mechanisms import Answer, matched
 from sordino.mechanisms.clip.clipping import Clipping
-from sordino.mechanisms.clip.column import AskedColumn
+from sordino.mechanisms.clip.column import AskedAlike, AskedColumn
 from sordino.mechanisms.clip.whole_or_interval import Chosen
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
-    from sordino.reading.requests import Ask, Request, Summary
+    from sordino.reading.requests import Ask, Summary
 
 
 class Cutting(Clipping):
@@ -81,6 +81,11 @@ class Cutting(Clipping):
     def shortens(self, codes: Codes) -> bool:  # noqa: ARG002
         """Whether a cut can lessen the noise."""
         return True
+
+    @property
+    def alike(self) -> bool:
+        """Whether all but value and rows of what gets the noise follows from the interval, so that groups share it."""
+        return False
 
     @property
     def averages(self) -> str:
@@ -156,7 +161,7 @@ class Cutting(Clipping):
         if not asks:
             return []
         lattice = statistic.grid
-        alike: dict[tuple[int, bool], Request] = {}
+        alike = AskedAlike(lattice)
         columns = [AskedColumn(statistic.column, lattice, ask, alike) for ask in asks]
         words = Bits() if bits is None and len(asks) > 1 else bits  # one stream of words for all groups
         together = getattr(asks, "together", None)
@@ -176,7 +181,8 @@ class Cutting(Clipping):
         from sordino.mechanisms.clip.cut_talk import CutTalk
 
         talk = CutTalk(self, columns[0].grid, grid, contribution=contribution, bits=bits)
-        begun = [talk.begin(column) for column in columns]
+        first = talk.begin(columns[0])
+        begun = [first, *(talk.begin(column, first) for column in columns[1:])]
         found = talk.choose(begun)
         if together is not None:  # one question for all intervals
             chosen = [

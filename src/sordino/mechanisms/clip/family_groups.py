@@ -17,6 +17,7 @@ import numpy as np
 
 from sordino.exact.functions import ARRAYS
 from sordino.mechanisms.clip.family import ONE, PARTS, STARTS, Ends, Family, Weighed
+from sordino.mechanisms.clip.levels import levels_of
 from sordino.mechanisms.clip.plain_or_cut_plan import PLACES
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class ManyWeighed:
     def __init__(self, family: Family, ends: Sequence[Ends]) -> None:
         self.family, self._groups, plan = family, len(ends), family.plan
         self.unit = math.lcm(plan.slope.denominator, 2 ** (PLACES + 1))
+        self._all_priors = levels_of(family).priors
         many = ManyEnds(ends, family.top)
         finest = plan.enough(plan.finest)
         shortest = np.zeros(len(ends), np.int64)
@@ -120,7 +122,7 @@ class ManyWeighed:
         charge = np.maximum(slope * np.minimum(outside, enough), needed - slope * np.minimum(away, enough))
         named = np.zeros(self._groups, np.int64)
         np.add.at(named, group, prior)
-        others = np.zeros_like(named) if family.anchored else family.all_priors(level) - named
+        others = np.zeros_like(named) if family.anchored else self._all_priors[level] - named
         rest = np.maximum(slope * np.minimum(ends.rows, enough), needed)
         if (
             family.anchored

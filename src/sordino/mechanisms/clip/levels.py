@@ -57,6 +57,7 @@ class Levels:
         self._first, self._last = places[:, 0], places[:, 1]
         self._favoured = [family.favoured(level) for level in plan.levels]
         self._all_priors = [family.all_priors(level) for level in plan.levels]
+        self.priors = dict(zip(plan.levels, self._all_priors, strict=True))
         self._enough = np.array([plan.enough(level) for level in plan.levels], np.int64)
         self._needed = np.array([math.ceil(plan.needed(level)) for level in plan.levels], np.int64)
         self._margin = np.array(

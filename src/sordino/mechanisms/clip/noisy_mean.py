@@ -88,6 +88,13 @@ class Summand:
         ends = sums.low, sums.high
         return cls(about, largest, rest, origin, counting, sums.rows, ends, contribution)
 
+    def again(self, sums: Clipped) -> Summand:
+        """The same of other rows cut to the same interval, where rows come and go: all but value and rows is public."""
+        about = sums.total - self.origin * sums.rows if self.origin else sums.total
+        return Summand(
+            about, self.sensitivity, self.price, self.origin, self.counting, sums.rows, self.ends, self.contribution
+        )  # fmt: skip
+
     def draw(self, grid: Lattice, bits: Bits | None) -> Settled:
         """The value with noise, and the answer from it."""
         noisy, _ = Draws.of(bits).noisy(self.value, sensitivity=self.sensitivity, price=self.price, grid=grid)
@@ -104,12 +111,17 @@ class Summand:
             bits: A source of random words.
             count: The noisy number of rows, where it has been drawn together with those of other groups.
         """
-        value = noisy
         if self.counting is not None and count is None:
             count, _ = Draws.of(bits).noisy(
                 Fraction(self.rows), sensitivity=Fraction(self.contribution), price=self.counting
             )
-        if count is not None:
-            value /= max(count, Fraction(1))
-        value += self.origin
-        return Settled(value if self.ends is None else grid.inside(value, *self.ends), noisy, count)
+        # noisy / max(count, 1) + origin, in whole numbers and not in lowest terms: many groups come here
+        above, below = noisy.numerator, noisy.denominator
+        if count is not None and count.numerator > count.denominator:
+            above, below = above * count.denominator, below * count.numerator
+        origin = self.origin
+        if origin:
+            above, below = above * origin.denominator + origin.numerator * below, below * origin.denominator
+        if self.ends is None:
+            return Settled(Fraction(above, below), noisy, count)
+        return Settled(grid.nearest(above, below, *self.ends), noisy, count)

@@ -100,6 +100,11 @@ class PlainOrCut(Cutting, ClippingMean):
         found = ClipInterval(0, 1, rest, {}, None, count_part(self.rows, rest))
         return Summand.of(sums, found, total=self.total, neighbors=self.neighbors, contribution=contribution)
 
+    @property
+    def alike(self) -> bool:
+        """Where rows come and go: otherwise their number says how far one of them moves a mean."""
+        return self.neighbors is Neighbors.ADD_REMOVE_ONE
+
     def noise_part(self, rest: Guarantee) -> Guarantee:
         """What is left for the sum beside a private number of rows."""
         counted = self.neighbors is Neighbors.ADD_REMOVE_ONE and not self.total

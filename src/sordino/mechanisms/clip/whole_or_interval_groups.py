@@ -18,8 +18,10 @@ from sordino.exact.balls import precision
 from sordino.exact.functions import SCALARS
 from sordino.exact.sampler import draw, draw_many, settle
 from sordino.exact.uniforms import GUARD, LazyUniform
+from sordino.lattice import Lattice
 from sordino.mechanisms.clip.family import ONE
 from sordino.mechanisms.clip.family_groups import WEIGHT_ERROR, ManyWeighed
+from sordino.mechanisms.clip.levels import levels_of
 from sordino.mechanisms.clip.whole_or_interval import (
     Chosen,
     Valued,
@@ -80,11 +82,11 @@ def heaviest(family: Family, rows: Numbers) -> Floats:
     An interval that misses N rows and holds at most one less than the others away from its fullest part is charged
     ``k max(N, T - (n - N - 1))``, which is least for N = 0.
     """
-    plan, found = family.plan, np.zeros(len(rows))
+    plan, found, priors = family.plan, np.zeros(len(rows)), levels_of(family).priors
     for level in plan.levels:
         lead, slope = float(plan.lead(level)), float(plan.slope)
         charge = np.maximum(float(plan.needed(level)) * slope - slope * np.maximum(rows - 1, 0), 0.0)
-        weight = family.all_priors(level) / ONE * np.exp(lead - float(plan.head_start) - charge)
+        weight = priors[level] / ONE * np.exp(lead - float(plan.head_start) - charge)
         found += weight * (1 + charge) if plan.joint else weight
     return found
 
@@ -180,10 +182,14 @@ def _plain_values(wholes: Sequence[Valued], bits: Bits) -> list[Fraction]:
     if not wholes:
         return []
     grid = wholes[0].grid
-    scales = [one.sensitivity / one.rate for one in wholes]
-    if (
-        max(abs(one.value) for one in wholes) + 64 * max(scales) > grid.step * 2**61
-    ):  # more steps than a word counts
+    first = wholes[0]
+    if all(one.sensitivity is first.sensitivity and one.rate is first.rate for one in wholes):
+        scales = [first.sensitivity / first.rate]  # of groups that are all alike
+    else:
+        scales = [one.sensitivity / one.rate for one in wholes]
+    largest = max(abs(one.value.numerator) // one.value.denominator for one in wholes) + 1
+    if largest + 64 * max(scales) > grid.step * 2**61:  # more steps than a word counts
+        scales = scales * len(wholes) if len(scales) == 1 else scales
         pairs = zip(wholes, scales, strict=True)
         return [
             grid.step * draw(LaplaceRecipe(), location=one.value, scale=scale, grid=grid, bits=bits)
@@ -193,7 +199,7 @@ def _plain_values(wholes: Sequence[Valued], bits: Bits) -> list[Fraction]:
         LaplaceRecipe(), locations=[one.value for one in wholes], grid=grid, bits=bits, size=len(wholes),
         scales=scales[0] if len(set(scales)) == 1 else scales,
     )  # fmt: skip
-    return [grid.step * point for point in points.tolist()]
+    return Lattice(step=grid.step).reals(points.tolist())
 
 
 def _flattened(weighed: ManyWeighed, place: int, total: float, whole: Valued, bits: Bits) -> Fraction | None:

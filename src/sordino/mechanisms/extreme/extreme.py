@@ -24,6 +24,7 @@ from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.parts.rings import CELLS, Rings
+from sordino.reading.summaries import everyone
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ class Extreme(Mechanism):
         request, found = statistic.request(depth=depth), []
         size = max(1, CELLS // (depth + 2))
         for start in range(0, len(asks), size):
-            reaches = statistic.reaches([ask(request) for ask in asks[start : start + size]])
+            reaches = statistic.reaches(everyone(asks[start : start + size], request))
             outermost = self._outermost(reaches.low, reaches.high, reaches.rows)
             found += self._draw(outermost, contribution, bits)
         return found

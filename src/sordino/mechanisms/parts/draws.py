@@ -128,7 +128,7 @@ class Draws:
             size=len(values),
             bits=self.bits,
         )
-        return [grid.step * point for point in points.tolist()]
+        return Lattice(step=grid.step).reals(points.tolist())
 
     def geometrics(self, values: Sequence[int], *, scale: Fraction, price: Guarantee) -> list[int]:
         """Many whole numbers, each with its own noise; the same law as `geometric`, drawn together."""

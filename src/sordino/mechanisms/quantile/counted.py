@@ -23,6 +23,7 @@ from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.tuned import ForCounted
 from sordino.privacy import Neighbors, Purse
+from sordino.reading.summaries import Summaries, everyone
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -163,7 +164,10 @@ class CountedFirst(Conversing):
         self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
     ) -> list[Answer]:
         """The same for many groups: all are counted together, and those of one class are answered together."""
-        counts = [Fraction(ask(self.count(statistic)).rows) for ask in asks]
+        if not asks:
+            return []
+        columns = Summaries.of(everyone(asks, self.count(statistic))).columns
+        counts = [Fraction(one) for one in columns.rows.tolist()]
         counted = Draws.of(bits).noisy_each(
             counts, sensitivity=Fraction(contribution), price=self.parts[0], grid=WHOLE
         )

@@ -24,10 +24,12 @@ from sordino.mechanisms import Answer, Mechanism, matched, other_lattice
 from sordino.mechanisms.nested.intervals import held
 from sordino.mechanisms.nested.nested import NATS, intervals_of
 from sordino.mechanisms.parts.draws import Draws
+from sordino.mechanisms.parts.lattice_answers import LatticeAnswers
 from sordino.mechanisms.parts.rings import CELLS, Rings
 from sordino.mechanisms.quantile.plan import QuantilePlan, extreme_shift, magnitude_measure, plan_quantile
 from sordino.mechanisms.tuned import ForQuantile
 from sordino.privacy import Guarantee, Neighbors
+from sordino.reading.summaries import Summaries, everyone
 from sordino.reading.traits import Trait
 from sordino.statistics.quantile import Quantile
 
@@ -281,7 +283,7 @@ class PrivateQuantile(Mechanism):
 
     def answers(
         self, statistic: Any, asks: Asks, grid: Lattice, *, contribution: int = 1, bits: Words = None
-    ) -> list[Answer]:
+    ) -> Sequence[Answer]:
         """The same for many groups at once."""
         from sordino.reading.profile import Reading
 
@@ -289,7 +291,7 @@ class PrivateQuantile(Mechanism):
             statistic = replace(statistic, shift=self.shift)
         mechanism = matched(self, statistic)
         request = replace(statistic.request(depth=mechanism.depth * contribution), cuts=mechanism.cuts)
-        summaries = [ask(request) for ask in asks]
+        summaries = everyone(asks, request)
         if isinstance(statistic, Quantile) and statistic.rule != "interpolated":
             return draw_groups(mechanism, statistic, summaries, contribution=contribution, bits=bits)
         drawn = []
@@ -306,15 +308,15 @@ def draw_groups(
     *,
     contribution: int = 1,
     bits: Bits | None = None,
-) -> list[Answer]:
+) -> Sequence[Answer]:
     """One answer per summary, from a mechanism that is matched to the relation in which the statistic is read."""
     draws = Draws.of(Bits() if bits is None else bits)
     size = max(1, CELLS // (mechanism.depth * contribution + 2))
-    answers: list[Answer] = []
-    for start in range(0, len(summaries), size):
-        some = summaries[start : start + size]
-        answers += _answers(mechanism, statistic, some, contribution, draws)
-    return answers
+    found = [
+        _answers(mechanism, statistic, summaries[start : start + size], contribution, draws)
+        for start in range(0, len(summaries), size)
+    ]
+    return LatticeAnswers.joined(found)
 
 
 def _answers(
@@ -323,7 +325,7 @@ def _answers(
     summaries: Sequence[Summary],
     contribution: int,
     draws: Draws,
-) -> list[Answer]:
+) -> Sequence[Answer]:
     plan, lattice = mechanism.plan, mechanism.lattice
     reaches = statistic.reaches(summaries, short=True)
     assert reaches is not None
@@ -332,11 +334,11 @@ def _answers(
     slope, rest = mechanism.release_slope(plan), mechanism.price.share(1 - plan.magnitude_share)
     if plan.flip:
         points = draws.flip_lattice(rings, slope, price=rest)
-        return [Answer(one) for one in lattice.reals(points)]
+        return LatticeAnswers(lattice, points)
     if plan.magnitude_share == 0:
         points = draws.lattice(rings, plan.measure, slope, price=rest)
-        return [Answer(one) for one in lattice.reals(points)]
-    below = np.array([summary.below for summary in summaries], np.int64)
+        return LatticeAnswers(lattice, points)
+    below = Summaries.of(summaries).columns.below
     classes = _classes(mechanism, reaches.rows, below, contribution, draws)
     drawn = np.zeros(len(rings), np.int64)
     for place in np.unique(classes).tolist():
