@@ -48,6 +48,21 @@ def test_integer_locations_over_a_denominator(numerators, denominator, exponent)
             assert abs(error) <= Fraction(1, 2**51)
 
 
+@pytest.mark.parametrize("below", [1, 4096, 3 * 2**20, 10**15 + 37])
+def test_fractions_over_one_denominator_are_exact(below):
+    """Also where the common denominator or the numbers leave 64 bits, and among them one that is whole."""
+    for above in ([5, -7, below], [2**40 + 1, -1, 0], [2**70, 3, -(2**66)]):
+        fractions = [Fraction(one, below) for one in above]
+        for exponent in (-30, 0, 3):
+            where = Locations(fractions, exponent)
+            assert [where.exact(i) for i in range(3)] == fractions
+            for i, q in enumerate(fractions):
+                if where.wide is None or not where.wide[i]:
+                    whole, part = in_steps(q, exponent)
+                    error = int(where.whole[i]) + Fraction(float(where.part[i])) - whole - Fraction(part)
+                    assert abs(error) <= Fraction(1, 2**50)
+
+
 @given(
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8), st.integers(-60, 40)
 )

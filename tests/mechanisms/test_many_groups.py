@@ -13,7 +13,9 @@ from sordino.data import grouped, open_source, passes
 from sordino.exact.bits import SeededBits
 from sordino.lattice import Lattice, RowLattice
 from sordino.mechanisms.additive.geometric import Geometric, two_sided_each
+from sordino.mechanisms.clip.column import Clipped
 from sordino.mechanisms.parts.draws import Draws
+from sordino.mechanisms.parts.lattice_answers import LatticeAnswers
 from sordino.reading.requests import Rank, Request, Window
 from sordino.session.rounds import in_step
 from sordino.testing.source_reading import shown
@@ -251,3 +253,36 @@ def test_cuts_that_an_engine_counts_are_those_of_memory(kind, tmp_path):
             assert shown(mine[0]) == shown(theirs[0])
     for request in later:
         assert shown(here(3, request)) == shown(there(3, request))
+
+
+@pytest.mark.parametrize("total", [True, False])
+def test_what_groups_share_of_a_mean_is_what_each_has_alone(total):
+    """Value and rows are all that differs where rows come and go."""
+    statistic = (sd.Sum if total else sd.Mean)("x", low=-3, high=50, neighbors=sd.Neighbors.ADD_REMOVE_ONE)
+    mechanism = sd.PlainOrCut(
+        price=sd.Pure(1), rows=500, low=-3, high=50, total=total, neighbors=statistic.neighbors
+    )
+    assert mechanism.alike
+    units, last = statistic.grid.endless, statistic.grid.last
+    first, *others = [
+        mechanism.summand(Clipped.of(rows, rows * last // 3 + rows, None, units, last), sd.Pure(1), 2)
+        for rows in (7, 0, 90)
+    ]
+    for rows, one in zip((0, 90), others, strict=True):
+        assert first.again(Clipped.of(rows, rows * last // 3 + rows, None, units, last)) == one
+
+
+def test_answers_on_a_lattice_are_the_numbers_that_they_stand_for():
+    """Also of points whose floats overflow, and joined with those of other groups."""
+    lattice = Lattice(Fraction(-1, 3), Fraction(1, 7))
+    some = LatticeAnswers(lattice, [0, -5, 2**60 + 1])
+    assert some.floats() == [float(one.value) for one in some]
+    assert [one.value for one in some[1:]] == [lattice.real(-5), lattice.real(2**60 + 1)]
+    assert LatticeAnswers(Lattice(step=Fraction(10**200)), [10**200, 1, -(10**200)]).floats() == [
+        math.inf,
+        1e200,
+        -math.inf,
+    ]
+    assert isinstance(LatticeAnswers.joined([some, some[:1]]), LatticeAnswers)
+    other = LatticeAnswers(Lattice(), [4])
+    assert [one.value for one in LatticeAnswers.joined([some[:1], other])] == [Fraction(-1, 3), 4]

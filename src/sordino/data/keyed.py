@@ -48,6 +48,7 @@ class KeyPlaces:
 
     def __init__(self, keys: tuple[str | int, ...]) -> None:
         self._keys, self._texts = keys, isinstance(keys[0], str)
+        self._lists: dict[Any, Any] = {}
 
     def __call__(self, column: Any) -> Numbers:
         """The places of an Arrow array, -1 where its key is not in the list."""
@@ -58,30 +59,27 @@ class KeyPlaces:
             return place[column.indices.fill_null(len(place) - 1).to_numpy(zero_copy_only=False)]
         if self._texts:
             return self._listed(column, column.type)
-        if not pa.types.is_signed_integer(column.type):
+        if not pa.types.is_integer(column.type) or pa.types.is_uint64(column.type):
             return key_index(column_of(column.to_numpy(zero_copy_only=False)), self._keys)
         if self._dense is None:
             return self._listed(column.cast(pa.int64()), pa.int64())
         values = column.fill_null(0) if column.null_count else column
         place = self._near(values.to_numpy(zero_copy_only=False).astype(np.int64, copy=False))
         if column.null_count:
-            place[column.is_null().to_numpy(zero_copy_only=False)] = -1
+            place = np.where(column.is_null().to_numpy(zero_copy_only=False), -1, place)
         return place
 
     def _listed(self, column: Any, kind: Any) -> Numbers:
         """By Arrow's hash table."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
-        found: Numbers = pc.fill_null(pc.index_in(column, self._set(kind)), -1).to_numpy(zero_copy_only=False)
-        return found.astype(np.int64)
-
-    def _set(self, kind: Any) -> Any:
-        """The list as Arrow has it; numbers that no column of this type holds are in no row."""
-        import pyarrow as pa
-
-        if self._texts:
-            return pa.array(self._keys, kind)
-        return pa.array([int(key) if -(2**63) <= int(key) < 2**63 else None for key in self._keys], kind)
+        if kind not in self._lists:  # keys that no column of 64 bits holds are in no row
+            fit = [one if self._texts or -(2**63) <= int(one) < 2**63 else None for one in self._keys]
+            self._lists[kind] = pa.array(fit, kind)
+        found = pc.index_in(column, self._lists[kind], skip_nulls=True)
+        places: Numbers = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        return places
 
     @cached_property
     def _dense(self) -> tuple[int, int, Numbers | None] | None:
@@ -101,9 +99,9 @@ class KeyPlaces:
         """By a table, or by nothing but the distance from the least. Differences modulo 2^64 tell what is outside."""
         assert self._dense is not None
         low, width, table = self._dense
-        place = values - low
+        place = values - low if low else values
         if len(place) and place.view(np.uint64).max() >= width:
-            place[place.view(np.uint64) >= width] = width if table is not None else -1
+            place = np.where(place.view(np.uint64) >= width, -1 if table is None else width, place)
         return place if table is None else table[place]
 
 

@@ -90,7 +90,7 @@ class LazyRows:
         self._split: nw.Expr | None = None
         self._counted: int | None = None
         self.batches: Callable[[str], Batches | None] | None = None
-        self.keyed_batches: Callable[[tuple[str, ...], list[str]], KeyedBatches | None] | None = None
+        self.keyed_batches: Callable[[Mapping[str, bool], list[str]], KeyedBatches | None] | None = None
 
     def __repr__(self) -> str:
         return f"<{self._name} with columns {', '.join(self._kinds)}>"
@@ -211,14 +211,12 @@ class LazyRows:
 
     def _batched(self, split: Split, asked: Sequence[tuple[str, RowLattice]]) -> KeyedRows | None:
         """The rows of a file in which all of them count, with their groups and codes; None where an engine computes."""
-        names = [*split.columns, *(column for column, _ in asked)]
-        derived = any(formula_of(self._kinds, name) is not None for name in names)
+        numbers = [column for column, _ in asked]
+        derived = any(formula_of(self._kinds, name) is not None for name in (*split.columns, *numbers))
         if self.keyed_batches is None or self._split is not None or self.unit.column is not None or derived:
             return None
-        texts = tuple(
-            name for name, level in zip(split.columns, split.levels, strict=True) if isinstance(level[0], str)
-        )
-        batches = self.keyed_batches(texts, names)
+        pairs = zip(split.columns, split.levels, strict=True)
+        batches = self.keyed_batches({name: isinstance(level[0], str) for name, level in pairs}, numbers)
         if batches is None:
             return None
         return KeyedRows.of_batches(batches(), split, [grid for _, grid in asked])
@@ -280,7 +278,7 @@ class LazyRows:
         if self.unit.column is not None and len(asked) > 1:
             return [found for one in asked for found in self._scanned(split, {one: wanted[one]})]
         cuts, top = wanted[asked[0]], asked[0][1].last
-        counting = len(asked) == 1 and (top == 0 or cuts)
+        counting = len(asked) == 1 and cuts is not None and (not top or cuts)
         short = len(asked) == 1 and top * len(split) <= _COUNTED
         rows = self._batched(split, asked)
         if rows is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sordino.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -77,35 +77,41 @@ def batches_of(
 
 
 def keyed_batches_of(
-    paths: list[str], schema: pa.Schema, texts: tuple[str, ...], names: list[str]
+    paths: list[str], schema: pa.Schema, keys: Mapping[str, bool], numbers: list[str]
 ) -> Callable[[], Iterator[list[Any]]] | None:
-    """Columns of whole numbers, floats and texts, batch by batch; None where one is of another type.
+    """Columns of keys and then of numbers, batch by batch; None where one is of a type that an engine casts.
 
     Args:
         paths: The files.
         schema: The columns that all of them have.
-        texts: The columns that are to hold texts, which come as places in a dictionary.
-        names: All columns, one array of each in a batch.
+        keys: The columns of keys, and whether they are texts, which come as places in a dictionary, or whole numbers.
+        numbers: The columns of floats or whole numbers.
     """
     import pyarrow as pa
     from pyarrow import parquet
 
-    for name in names:
-        place = schema.get_field_index(name)
-        if place < 0:
+    known = pa.types
+    texts = [name for name, text in keys.items() if text]
+    for place, name in enumerate([*keys, *numbers]):
+        at = schema.get_field_index(name)
+        if at < 0:
             return None
-        kind = schema.types[place]
-        text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        number = pa.types.is_integer(kind) or pa.types.is_float64(kind) or pa.types.is_float32(kind)
-        if not (text if name in texts else number):
+        kind = schema.types[at]
+        if place < len(keys) and keys[name]:
+            fine = known.is_string(kind) or known.is_large_string(kind)
+        elif place < len(keys):  # 64 bits with a sign hold them
+            fine = known.is_integer(kind) and not known.is_uint64(kind)
+        else:
+            fine = known.is_integer(kind) or known.is_float64(kind) or known.is_float32(kind)
+        if not fine:
             return None
 
     def batches() -> Iterator[list[Any]]:
+        columns = list(dict.fromkeys([*keys, *numbers]))
         for path in paths:
-            with parquet.ParquetFile(path, pre_buffer=False, read_dictionary=list(texts)) as file:
-                columns = list(dict.fromkeys(names))
+            with parquet.ParquetFile(path, pre_buffer=False, read_dictionary=texts) as file:
                 for batch in file.iter_batches(KEYED_BATCH, columns=columns, use_threads=False):
-                    yield [batch.column(name) for name in names]
+                    yield [batch.column(name) for name in (*keys, *numbers)]
 
     return batches
 

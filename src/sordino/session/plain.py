@@ -52,6 +52,8 @@ def plain(value: Any) -> Any:
 
 def _settled(kinds: set[type], values: Iterable[Any]) -> bool:
     """Whether JSON writes all of these as they are."""
+    if kinds == {float}:
+        return all(map(math.isfinite, values))
     if float not in kinds:
         return kinds <= _WORDS
     return kinds <= _SETTLED and all(math.isfinite(one) for one in values if type(one) is float)
