@@ -69,7 +69,9 @@ class ClippedLaws:
         weighed = weighed_rows(self.family, self.codes)
         part = self._summand(*everything, self.plan.whole)
         rate = self.mechanism.rate(part.price)
-        chance, flat, cells = exact_chances(weighed, joint=self.plan.joint, exponent=self.plan.flatness(rate))
+        chance, flat, cells = exact_chances(
+            weighed, numbers=self.plan.drawn, exponent=self.plan.flatness(rate)
+        )
         found, seen = chance * self._whole(*everything, flat), chance
         outcomes = zip(weighed.level, weighed.places, cells, weighed.charges, strict=True)
         for level, places, likely, charge in sorted(outcomes, key=lambda one: -one[2]):
@@ -112,7 +114,7 @@ class ClippedLaws:
         scale = part.sensitivity / self.mechanism.rate(part.price)
         if not scale:
             return 0.0
-        if part.counting is None:
+        if part.counting is None and not part.paired:
             return flat_tail(flat, self.narrower * float(reach.half(self.asked) / scale))
         settled = Settled(part.origin, Fraction(0), Fraction(part.rows))
         bar = ClippedBar.of(
@@ -120,12 +122,23 @@ class ClippedLaws:
             step=STEP, averages="mean",
         )  # fmt: skip
         away = abs(float(part.value) / part.rows)
-        width = self.narrower * (bar._half(away * float(bar.counting.scale), 0.0, self.asked) + away / 2)
+        counted = away * float(bar.counting.scale)
+        width = self.narrower * (bar._half(counted, 0.0, self.asked) + away * float(bar.counting.step) / 2)
+        if part.paired:
+            sides = self._sides(flat)
+            own, count = self.random.uniform(-1, 1, (2, self.draws)) * sides
+            return float(np.mean(np.abs(float(scale) * own - counted * count) > width))
         edge = self.random.random(self.draws) * (1 + flat)
         tops = np.where(edge < flat, edge, flat + self.random.exponential(size=self.draws))
         own = tops * self.random.choice([-1, 1], self.draws)
         count = np.rint(self.random.laplace(scale=float(bar.counting.scale), size=self.draws))
         return float(np.mean(np.abs(float(scale) * own - away * count) > width))
+
+    def _sides(self, flat):
+        """Half sides of the squares in which the noise of a sum and of its count lies evenly: `R^2 exp(-R)` beyond."""
+        chances = np.array([flat * flat, 2 * flat, 2.0])
+        terms = self.random.choice([1, 2, 3], self.draws, p=chances / chances.sum())
+        return flat + self.random.gamma(terms)
 
     def _about_a_mean(self, sums, part, flat):
         """Squares about a released mean that is off by d: V is about s^2 + d^2, and the bar is V-w-w_m^2..V+w."""

@@ -25,18 +25,23 @@ SLACK = 1e-9
 @pytest.mark.few(3)
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize(
-    ("slope", "levels", "tilt", "margin", "contribution", "more"),
+    ("slope", "levels", "tilt", "margin", "paired", "contribution", "more"),
     [
-        (Fraction(1, 4), (4, 5, 6), 1.7, 2.5, 1, {"share": GENTLE_SHARE}),
-        (Fraction(1, 2), (4, 6), 0.35, 2.0, 1, {}),
-        (Fraction(1, 2), (4, 5, 6), 1.4, 3.0, 2, {}),
-        (Fraction(1, 4), (9, 10, 12), 1.7, 2.5, 1, {"share": GENTLE_SHARE, "steps": 4}),
+        (Fraction(1, 4), (4, 5, 6), 1.7, 2.5, 4.3, 1, {"share": GENTLE_SHARE}),
+        (Fraction(1, 2), (4, 6), 0.35, 2.0, 3.3, 1, {}),
+        (Fraction(1, 2), (4, 5, 6), 1.4, 3.0, 4.75, 2, {}),
+        (Fraction(1, 4), (9, 10, 12), 1.7, 2.5, 4.3, 1, {"share": GENTLE_SHARE, "steps": 4}),
     ],
 )
-def test_no_pair_of_neighbours_is_told_apart(relation, slope, levels, tilt, margin, contribution, more):
+def test_no_pair_of_neighbours_is_told_apart(
+    relation, slope, levels, tilt, margin, paired, contribution, more
+):
+    """The margin of a pair is one at which columns of so few rows lie on both sides of the boundary."""
+    alone = relation is REPLACE
     plan = small_plan(
-        slope, tilt=tilt, margin=margin, distant=4.0, contribution=contribution, levels=levels, **more
-    )
+        slope, tilt=tilt, margin=margin if alone else paired, distant=4.0, contribution=contribution, levels=levels,
+        numbers=2 - alone, **more,
+    )  # fmt: skip
     rows = columns((0, 1, 5, 16), (4,) if relation is REPLACE else (2, 3, 4))
     family = Family(plan, top=16, anchor=0)
     assert max(worst(family, rows, relation)) <= 1 + SLACK
@@ -52,8 +57,9 @@ def test_no_pair_is_told_apart_by_squares(relation, about, guarded):
     """The clipped variance, and a second moment that is cut about its point, drawn together with their interval."""
     for slope, contribution in ((Fraction(1, 4), 1), (Fraction(1, 2), 2)):
         plan = small_plan(
-            slope, tilt=1.4, margin=2.0, distant=4.0, contribution=contribution, levels=(4, 5, 6)
-        )
+            slope, tilt=1.4, margin=2.0, distant=4.0, contribution=contribution, levels=(4, 5, 6),
+            numbers=1 + (relation is ADD),
+        )  # fmt: skip
         plan = dataclasses.replace(plan, guarded=guarded)
         rows = columns((0, 5, 16), (4,) if relation is REPLACE else (2, 3, 4))
         family = Family(plan, top=16, anchor=about or 0, anchored=about is not None)
@@ -94,21 +100,26 @@ def test_no_pair_is_told_apart_wherever_the_boundary_lies(relation, slope, value
         for anchor, contribution, anchored in ((0, 1, False), (5, 2, False), (16, 1, True)):
             share = GENTLE_SHARE if slope < Fraction(2, 5) else STEEP_SHARE
             plan = small_plan(
-                slope, tilt=tilt, margin=margin, distant=distant, contribution=contribution, share=share
-            )
+                slope, tilt=tilt, margin=margin, distant=distant, contribution=contribution, share=share,
+                numbers=1 + (relation is ADD),
+            )  # fmt: skip
             family = Family(plan, top=16, anchor=anchor, anchored=anchored)
             assert max(worst(family, rows, relation)) <= 1 + SLACK
 
 
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize(
     "wrong",
     [{"rate": Fraction(1)}, {"steeper": 3}, {"inner": Fraction(1)}],
     ids=["whole-not-charged", "top-too-flat", "cut-not-charged"],
 )
-def test_a_part_that_is_not_charged_is_noticed(wrong):
+def test_a_part_that_is_not_charged_is_noticed(wrong, relation):
     found = 0.0
-    for tilt, margin in itertools.product((2.0, 2.5, 3.0), (0.0, 3.0)):
-        plan = small_plan(Fraction(2, 5), tilt=tilt, margin=margin, levels=(6,))
+    sizes = (5,) if relation is REPLACE else (4, 5)
+    for tilt, margin in itertools.product((0.5, 2.0, 3.0), (0.0, 3.0)):
+        plan = small_plan(
+            Fraction(2, 5), tilt=tilt, margin=margin, levels=(6,), numbers=1 + (relation is ADD)
+        )
         family = Family(plan, top=16, anchor=0)
-        found = max(found, *worst(family, columns((0, 1, 16), (5,)), REPLACE, **wrong))
+        found = max(found, *worst(family, columns((0, 1, 16), sizes), relation, **wrong))
     assert found > 1.005

@@ -276,8 +276,10 @@ class ForMeanBar:
     """What a level has of the level before: the long intervals come first."""
     REMOTE = 0.01
     """Of a level's part, for intervals that lack so many rows that hardly anybody draws them."""
-    FLAT = 0.3
-    """For noise with a flat top, where something else is off too."""
+    FLAT = 0.7
+    """For noise with a flat top, where something else is off too: with 0.3 whole ranges have a sixth wider bars."""
+    WHOLE_FLAT = 0.8
+    """Of that, for the whole range: with half of it its bars are an eighth wider, those of intervals 7 % narrower."""
     ABOUT = 0.2
     """For a released mean about which squares are taken: its square alone counts."""
 

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sordino.lattice import Lattice
 from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
-from sordino.mechanisms.clip.whole_or_interval import Valued
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Neighbors, Pure
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
+    from sordino.lattice import Lattice
     from sordino.lattice import RowLattice as Codes
     from sordino.mechanisms import Answer
     from sordino.mechanisms.clip.clipped_bar import NoiseReach
@@ -79,38 +78,26 @@ class CutTalk:
         )
         return Begun(column, sums, ends, whole, told)
 
-    def choose(self, begun: Sequence[Begun]) -> list[Fraction | Chosen | None]:
+    def choose(self, begun: Sequence[Begun]) -> list[tuple[Fraction, ...] | Chosen | None]:
         """The whole range, with its value in a joint draw, or an interval; for every column."""
         if not self.searches:
             return [None] * len(begun)
         ends = [one.ends for one in begun]
-        values = [self._valued(one.whole) for one in begun] if self.plan.joint else None
+        values = [one.whole.valued(self.fine) for one in begun] if self.plan.joint else None
         return self.draws.wholes_or_intervals(self.family, ends, values, prices=self._prices())  # type: ignore[arg-type]
 
-    def end(self, begun: Sequence[Begun], found: Sequence[Fraction | Chosen | None]) -> list[Answer]:
+    def end(
+        self, begun: Sequence[Begun], found: Sequence[tuple[Fraction, ...] | Chosen | None]
+    ) -> list[Answer]:
         """The answer of every column for what was chosen."""
-        if len(begun) == 1:
-            return [self._ended(begun[0], found[0], None)]
-        counts: list[Fraction | None] = [None] * len(begun)
-        counted = [place for place, one in enumerate(found) if isinstance(one, Fraction)]
-        counting = begun[0].whole.counting
-        if counting is not None and counted:
-            drawn = self.draws.noisy_each(
-                [Fraction(begun[place].whole.rows) for place in counted],
-                sensitivity=Fraction(begun[0].whole.contribution), price=counting, grid=Lattice.dyadic(0),
-            )  # fmt: skip
-            for place, count in zip(counted, drawn, strict=True):
-                counts[place] = count
-        return [self._ended(*each) for each in zip(begun, found, counts, strict=True)]
+        return [self._ended(*each) for each in zip(begun, found, strict=True)]
 
-    def _ended(self, begun: Begun, found: Fraction | Chosen | None, count: Fraction | None) -> Answer:
+    def _ended(self, begun: Begun, found: tuple[Fraction, ...] | Chosen | None) -> Answer:
         """The answer for what was chosen; an interval is asked for its sums."""
         whole, family, fine = begun.whole, self.family, self.fine
-        if isinstance(found, Fraction):
+        if isinstance(found, tuple):
             reach = JointReach.of(family, None, whole.sensitivity / self.mechanism.rate(whole.price), fine)
-            return self._answer(
-                begun, whole, whole.finish(found, fine, self.bits, count), self.everything, reach
-            )
+            return self._answer(begun, whole, whole.finish(found, fine, self.bits), self.everything, reach)
         if found is None:
             return self._answer(begun, whole, whole.draw(fine, self.bits), self.everything)
         kept = begun.column.clipped(found.low, found.high, squares=self.mechanism.squares)
@@ -119,7 +106,7 @@ class CutTalk:
         if not self.plan.joint:
             return self._answer(begun, inside, inside.draw(fine, self.bits), public)
         price = self._prices()["interval"]
-        noisy = self.draws.flat_topped(self._valued(inside), found.charge, price=price)
+        noisy = self.draws.flat_topped(inside.valued(fine), found.charge, price=price)
         reach = JointReach.of(family, found, inside.sensitivity / self.mechanism.rate(inside.price), fine)
         return self._answer(begun, inside, inside.finish(noisy, fine, self.bits), public, reach)
 
@@ -147,11 +134,7 @@ class CutTalk:
             return dict.fromkeys(("whole", "interval"), plan.search)
         slope = plan.slope * plan.contribution
         parts = (("whole", plan.whole, plan.share.part * slope), ("interval", plan.cut, slope))
-        return {name: Pure(mechanism.rate(mechanism.noise_part(rest)) + own) for name, rest, own in parts}
-
-    def _valued(self, part: Summand) -> Valued:
-        """What a joint draw publishes beside its outcome."""
-        return Valued(part.value, part.sensitivity, self.mechanism.rate(part.price), self.fine)
+        return {name: Pure(mechanism.rate(rest) + own) for name, rest, own in parts}
 
     def _clipped_to(self, low: int, high: int, beyond: int | None) -> dict[str, Any]:
         """What an answer says about clipping."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sordino.mechanisms.clip.flat_top import top_weight
 from sordino.mechanisms.clip.long_codes import shifted_product
 from sordino.mechanisms.clip.plain_or_cut_plan import PLACES, STEEP_SHARE
 
@@ -103,7 +104,7 @@ class Weighed:
     border: Fraction = STEEP_SHARE.border
 
     def add(self, level: int, places: NDArray[np.int64] | None, prior: int, lead: int, charge: int) -> None:
-        """One more cell: of the weight ``prior exp(lead - charge)``, or that times ``1 + charge`` in a joint draw."""
+        """One more cell: of the weight ``prior exp(lead - charge)``, times that of its noise in a joint draw."""
         self.level.append(level)
         self.places.append(places)
         self.counts.append(prior)
@@ -271,8 +272,8 @@ class Family:
     def weigh(self, ends: Ends) -> Weighed:
         """Weigh every interval: ``w = prior exp(lead - B - x)`` with the charge ``x = slope max(N, T - A)``, exactly.
 
-        In a joint draw the value's noise has a top that is flat so far, which weighs ``1 + x`` times as much. Intervals
-        that miss ``C_j`` rows or more are charged ``C_j``: they are one cell per level.
+        In a joint draw the value's noise has a top that is flat so far, which weighs ``1 + x`` times as much, of two
+        values ``1 + x + x^2 / 2``. Intervals that miss ``C_j`` rows or more are charged ``C_j``: one cell per level.
         """
         from sordino.mechanisms.clip.levels import levels_of
 
@@ -280,11 +281,12 @@ class Family:
 
 
 def exact_chances(
-    weighed: Weighed, *, joint: bool, exponent: Fraction
+    weighed: Weighed, *, numbers: int, exponent: Fraction
 ) -> tuple[float, float, Sequence[float]]:
     """The probability of the whole range, how flat its law is, and the probability of each cell; for laws and plans.
 
-    The second number is ``r v``: 0 where the whole range is drawn with plain noise.
+    The second number is ``r v``: 0 where the whole range is drawn with plain noise. So many numbers are drawn together
+    with the outcome, or none.
     """
     logs = np.array([float(Fraction(-e, weighed.unit)) for e in weighed.exponents])
     logs += np.log(np.array([float(Fraction(count, weighed.one)) for count in weighed.counts]))
@@ -293,9 +295,9 @@ def exact_chances(
     shares = np.exp(logs - best) / total
     log_total = np.log(total) + best
     lost = log_total - math.log(weighed.border)  # -h
-    if not joint or lost <= 0:
+    if not numbers or lost <= 0:
         whole = float(1 / (1 + np.exp(min(log_total, 700.0))))
         return whole, 0.0, (shares * (1 - whole)).tolist()
     flat = float(exponent) * lost
-    whole = (1 + flat) * math.exp(-flat) / (1 + float(weighed.border))
+    whole = top_weight(flat, numbers) * math.exp(-flat) / (1 + float(weighed.border))
     return whole, flat, (shares * (1 - whole)).tolist()

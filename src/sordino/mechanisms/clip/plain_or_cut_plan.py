@@ -13,7 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sordino.mechanisms.tuned import ForCut, ForLoose
+from sordino.mechanisms.clip.flat_top import log_weight
+from sordino.mechanisms.tuned import ForCut
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
@@ -79,6 +80,7 @@ class CutPlan:
         guarded: Whether rows must fill an interval, so that no heap of equal rows wins.
         steps: Lengths per halving: 2, or 4 where rows pay for it; a finer ladder overshoots less.
         share: What the whole range keeps of its chance.
+        numbers: How many numbers are published with an outcome: two where the number of rows is private (pure prices).
     """
 
     slope: Fraction
@@ -95,6 +97,12 @@ class CutPlan:
     guarded: bool = True
     steps: int = 2
     share: WholeShare = STEEP_SHARE
+    numbers: int = 1
+
+    @property
+    def drawn(self) -> int:
+        """How many numbers are drawn together with the outcome: none where it is drawn before them."""
+        return self.numbers if self.joint else 0
 
     @property
     def searches(self) -> bool:
@@ -139,7 +147,8 @@ class CutPlan:
     def rows_beyond(self, level: int, failure: float) -> int:
         """So many rows or more lie outside a released interval only with this probability: the free bound.
 
-        An interval that misses m rows has the probability ``(1 - p0) / p0 w (1 + k m) exp(-k m)`` at most.
+        An interval that misses m rows has the probability ``(1 - p0) / p0 w (1 + k m) exp(-k m)`` at most (with
+        ``(k m)^2 / 2`` more where two numbers are drawn together).
 
         Example:
             >>> from sordino.privacy import Pure
@@ -150,7 +159,7 @@ class CutPlan:
         likely = self.all_priors(level) * len(self.levels) / float(self.share.border) / failure
         most = float(self.lead(level) - self.head_start) + math.log(likely)
         nats = most
-        while nats - math.log1p(nats) < most:
+        while nats - log_weight(nats, self.numbers) < most:
             nats += 1 / 16
         return math.ceil(nats / float(self.slope))
 
@@ -204,7 +213,7 @@ def plan_cut(
         contribution: How many rows one person may move.
         spread: A public guess of the spread in codes: no interval is much shorter.
         squares: Plan for a mean of squares.
-        counted: A part of the price goes to a private number of rows.
+        counted: The number of rows is private, and published with noise.
         loose: The caller calls the bounds far too wide: no head start, no guard, cuts from half of the range on.
 
     Example:
@@ -226,13 +235,7 @@ def plan_cut(
         whole = cut = price.share(1 - ForCut.SHARE)
     else:
         epsilon = Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
-        # The value of a joint draw must have a rate of at least the slope: (1 - count)(1 - part) >= part.
-        largest = (
-            (1 - ForLoose.MOST_COUNT) / (2 - ForLoose.MOST_COUNT)
-            if counted
-            else Fraction(ForCut.STEEPEST_SLOPE)
-        )
-        slope = _short(epsilon * min(Fraction(_wanted(bid, loose=loose)), largest) / contribution)
+        slope = _short(epsilon * Fraction(_wanted(bid, loose=loose)) / contribution)
         spent = slope * contribution / epsilon
         share = GENTLE_SHARE if spent <= ForCut.GENTLE else STEEP_SHARE
         whole, cut = price.share(1 - share.part * spent), price.share(1 - spent)
@@ -257,4 +260,5 @@ def plan_cut(
         distant=_up(max(size + ForCut.DISTANT, margin)), whole=whole if levels else price, cut=cut,
         joint=not price.gaussian, head_start=Fraction(0) if loose else head_start,
         search=price.share(ForCut.SHARE) if price.gaussian else None, guarded=not loose, steps=steps, share=share,
+        numbers=2 if counted and not price.gaussian else 1,
     )  # fmt: skip

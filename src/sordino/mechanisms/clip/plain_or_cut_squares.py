@@ -140,11 +140,6 @@ class PlainOrCutSquares(Cutting):
             return Family(plan, codes.last, codes.code(float(self.about)), anchored=True)
         return Family(plan, codes.last, self._near_zero(codes), centre=self._near_centre(codes))
 
-    def noise_part(self, rest: Guarantee) -> Guarantee:
-        """What is left for squares beside a private number of rows."""
-        counted = self.neighbors is Neighbors.ADD_REMOVE_ONE
-        return rest.share(1 - count_part(self.rows, rest, ForLoose.SQUARES_PART)) if counted else rest
-
     # What gets noise ----------------------------------------------------------------------------------------
 
     def summand(self, sums: Clipped, rest: Guarantee, contribution: int) -> Summand:
@@ -159,6 +154,11 @@ class PlainOrCutSquares(Cutting):
             largest = max(sums.high - point, point - sums.low) ** 2
             squares, ends = sums.about(point), (Fraction(0), largest)
             part = ForCut.MOMENT_ORIGIN
+        if self.neighbors is Neighbors.ADD_REMOVE_ONE and not rest.gaussian:
+            half = largest / 2
+            return Summand(
+                squares - half * rows, half * contribution, rest, half, None, rows, ends, contribution, paired=True
+            )  # fmt: skip
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
             origin, counted = largest * part, count_part(self.rows, rest, ForLoose.SQUARES_PART)
             return Summand(
