@@ -175,8 +175,13 @@ class ClippedBar:
         """
         if self.about is not None:
             about = ForMeanBar.ABOUT * miss
-            off, moved = self.reach.half(miss - about), self.about.half(about)
-            found = self.noisy - off - moved**2, self.noisy + off
+            moved = self.about.half(about)
+            if self.paired:
+                found = self._quotient(miss - about, deviation)
+            else:
+                off = self.reach.half(miss - about)
+                found = self.noisy - off, self.noisy + off
+            found = found[0] - moved**2, found[1]
         elif self.count is None or self.counting is None:
             half = Fraction(self._half(0.0, deviation, miss)) if deviation else self.reach.half(miss)
             found = self.value - half, self.value + half
@@ -201,6 +206,8 @@ class ClippedBar:
         middle = self.origin + self.noisy / self.count
         found = [middle, middle]
         far = float(max(self.ends[1] - self.origin, self.origin - self.ends[0]))
+        if self.paired:  # so far is one row from the point at most
+            far = float(self.reach.scale / self.counting.scale)
         for side, sign in ((0, -1), (1, 1)):
             for place in range(ROUNDS):
                 away = min(abs(float(found[side] - self.origin)), far)

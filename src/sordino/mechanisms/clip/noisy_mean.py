@@ -60,6 +60,7 @@ class Summand:
         contribution: How many rows one person may move.
         about: The law of the noise in a released mean about which squares are taken; None where there is none.
         paired: Whether value and number of rows are drawn together, at one price.
+        known: What the answer is too large by on average: the squared noise of that mean.
     """
 
     value: Fraction
@@ -72,6 +73,7 @@ class Summand:
     contribution: int
     about: PublicNoise | None = None
     paired: bool = False
+    known: Fraction = Fraction(0)
 
     @property
     def half(self) -> Fraction:
@@ -144,5 +146,5 @@ class Summand:
             count, _ = Draws.of(bits).noisy(
                 Fraction(self.rows), sensitivity=Fraction(self.contribution), price=self.counting
             )
-        answer = self.origin + (value if count is None else value / max(count, Fraction(1)))
+        answer = self.origin - self.known + (value if count is None else value / max(count, Fraction(1)))
         return Settled(answer if self.ends is None else grid.inside(answer, *self.ends), value, count)

@@ -181,7 +181,7 @@ def _least(whole: Summand) -> float:
 def _outcomes(chance: float, flat: float, part: Summand) -> list[tuple[float, ...]]:
     """Chance, centre, scale, flatness and ends of one outcome; one for every place of the law of a noisy count."""
     noise = noise_for(part.price)
-    scale, origin = float(part.sensitivity * noise.scale), float(part.origin)
+    scale, origin = float(part.sensitivity * noise.scale), float(part.origin - part.known)
     low, high = (-np.inf, np.inf) if part.ends is None else map(float, part.ends)
     if part.paired:
         return _paired(chance, flat, part, low, high)
@@ -203,7 +203,7 @@ def _paired(chance: float, flat: float, part: Summand, low: float, high: float) 
     larger of ``|s|`` and the flat top.
     """
     noise = noise_for(part.price)
-    scale, origin = float(part.sensitivity * noise.scale), float(part.origin)
+    scale, origin = float(part.sensitivity * noise.scale), float(part.origin - part.known)
     counted = part.contribution * float(noise.scale)
     found: list[tuple[float, ...]] = []
     for off, likely in _count_places(flat):

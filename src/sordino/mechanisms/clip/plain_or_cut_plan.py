@@ -243,6 +243,8 @@ def plan_cut(
     size = factor * math.log(max(bid, 1.0))
     less = ForCut.APART[1] if price.gaussian else 0.0
     margin = size + ForCut.LOOSE_MARGIN if loose else min(size + plus, most) - less
+    numbers = 2 if counted and not price.gaussian else 1
+    margin += ForCut.PAIRED[1] * (numbers - 1)
     tilt = _up(((ForCut.SQUARES_TILT if squares else ForCut.TILT) + many * more_tilt) * math.log(2))
     deepest = steps * min(ForCut.DEEPEST, cells.bit_length() - 1)
     if spread is not None and spread > 0:
@@ -254,11 +256,12 @@ def plan_cut(
     levels = tuple(l for l in range(first, deepest + 1) if float(tilt) * l / steps + margin <= nats)
     enough = bid >= ForCut.FEW
     head_start = ForCut.APART[0] if price.gaussian else ForCut.HEAD_START[enough]
+    head_start += ForCut.PAIRED[0] * (numbers - 1)
     head_start += (ForCut.SQUARES_START[enough and not price.gaussian] if squares else 0) + more_start * many
     return CutPlan(
         slope=slope, contribution=contribution, levels=levels, tilt=tilt, margin=_up(margin),
         distant=_up(max(size + ForCut.DISTANT, margin)), whole=whole if levels else price, cut=cut,
         joint=not price.gaussian, head_start=Fraction(0) if loose else head_start,
         search=price.share(ForCut.SHARE) if price.gaussian else None, guarded=not loose, steps=steps, share=share,
-        numbers=2 if counted and not price.gaussian else 1,
+        numbers=numbers,
     )  # fmt: skip
