@@ -151,7 +151,7 @@ def test_priors_of_a_level_add_up():
             )
             assert sorted(rings.tolist()) == sorted(family.distant(places).tolist())
             assert family.all_priors(level) == family.priors(level, places).sum()
-            assert family.all_priors(level) < (7 + level / 4) * ONE
+            assert family.all_priors(level) < plan.all_priors(level) * ONE
 
 
 @pytest.mark.statistical

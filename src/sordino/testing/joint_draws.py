@@ -18,7 +18,7 @@ import numpy as np
 from sordino.errors import SordinoError
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms.choose import output_grid
-from sordino.mechanisms.clip.family import STARTS
+from sordino.mechanisms.clip.plain_or_cut_plan import STARTS
 from sordino.mechanisms.clip.whole_or_interval import Chosen
 from sordino.mechanisms.parts.draws import Draws, ForcedBits
 from sordino.mechanisms.parts.rings import Rings

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sordino.mechanisms.clip.family import NEAR, STARTS
 from sordino.mechanisms.clip.flat_top import top_weight
-from sordino.mechanisms.tuned import ForMeanBar
+from sordino.mechanisms.clip.plain_or_cut_plan import STARTS
+from sordino.mechanisms.tuned import ForCut, ForMeanBar
 
 if TYPE_CHECKING:
     from sordino.mechanisms.clip.family import Family
@@ -59,7 +59,7 @@ class CutTails:
             >>> family = Family(plan_cut(rows=2000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
             >>> tails = CutTails.of(family, 0.05)
             >>> [round(tails.whole, 2), round(tails.favoured[6], 1), round(tails.others[6], 1)]
-            [3.28, 8.8, 9.1]
+            [3.28, 8.8, 10.5]
         """
         return _reaches(family.plan, _meeting(family), family.anchored, miss)
 
@@ -132,7 +132,7 @@ def _classes(
             heap = math.exp(weight - lead - margin) * top_weight(lead + margin, plan.numbers)
         classes.append((level, True, _Class(weight, meeting, part, 2 * heap)))
         if not anchored:
-            prior = -NEAR * math.log(2)  # the largest of the others
+            prior = -ForCut.NEAR * math.log(2)  # the largest of the others
             total = plan.all_priors(level)
             part = level_part * (1 - ForMeanBar.FAVOURED)
             if not plan.guarded:  # anybody may be charged little: the prior of the level stands for them

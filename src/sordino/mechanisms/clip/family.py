@@ -17,7 +17,8 @@ import numpy as np
 
 from sordino.mechanisms.clip.flat_top import top_weight
 from sordino.mechanisms.clip.long_codes import shifted_product
-from sordino.mechanisms.clip.plain_or_cut_plan import PLACES, STEEP_SHARE
+from sordino.mechanisms.clip.plain_or_cut_plan import PLACES, STARTS, STEEP_SHARE
+from sordino.mechanisms.tuned import ForCut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
 
-STARTS = 3  # intervals start on a lattice of 2^-3 of their length
 PARTS = 6  # a heap is looked for in parts of 2^-3 of the length, on a lattice of 2^-6 of it
 ANCHORED = (0, -8, -4)  # starts, in eighths, of the intervals beside and about the anchor: they have prior 1
 ROOTS = (
@@ -36,7 +36,6 @@ ROOTS = (
 )  # over 2^(8, 7, 9): the powers 3/4, 1/2 and 1/4 of two, for lengths between two halvings
 _PLACES = (8, 7, 9)
 ONE = 1 << 40  # stands for a prior of 1
-NEAR = 4  # intervals near the anchor have a prior of 2^-4, others less
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -153,9 +152,9 @@ class Family:
 
     @staticmethod
     def distant(places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Priors as parts of `ONE` by the distance from the anchor: a sixteenth, halved with every doubling."""
+        """Priors as parts of `ONE` by the distance from the anchor: halved with every doubling."""
         lengths = np.abs(places + (1 << STARTS) // 2) >> STARTS
-        found: NDArray[np.int64] = (ONE >> NEAR) >> np.ceil(np.log2(lengths + 1.0)).astype(np.int64)
+        found: NDArray[np.int64] = (ONE >> ForCut.NEAR) >> np.ceil(np.log2(lengths + 1.0)).astype(np.int64)
         return found
 
     def priors(self, level: int, places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -199,7 +198,7 @@ class Family:
         first, last = self.places(level)
         half, eight, ring, found = (1 << STARTS) // 2, 1 << STARTS, 0, []
         while ring == 0 or eight << (ring - 1) <= max(last + half, -first - half):
-            prior, nearest = (ONE >> NEAR) >> ring, eight << (ring - 1) if ring else 0
+            prior, nearest = (ONE >> ForCut.NEAR) >> ring, eight << (ring - 1) if ring else 0
             farthest = (eight << ring) - 1
             sides = ((nearest, farthest), (-farthest, -nearest)) if ring else ((-farthest, farthest),)
             for near, far in sides:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.exact.functions import ARRAYS
-from sordino.mechanisms.clip.family import ONE, PARTS, STARTS, Ends, Family, Weighed
+from sordino.mechanisms.clip.family import ONE, PARTS, Ends, Family, Weighed
 from sordino.mechanisms.clip.flat_top import top_weight, unit_weight, whole_top_weight
-from sordino.mechanisms.clip.plain_or_cut_plan import PLACES
+from sordino.mechanisms.clip.plain_or_cut_plan import PLACES, STARTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

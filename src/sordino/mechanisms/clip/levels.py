@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.mechanisms.clip.family import ONE, PARTS, STARTS, Ends, Family, Weighed
+from sordino.mechanisms.clip.family import ONE, PARTS, Ends, Family, Weighed
 from sordino.mechanisms.clip.flat_top import unit_weight, whole_top_weight
 from sordino.mechanisms.clip.long_codes import shifted_products, shifted_quotients
+from sordino.mechanisms.clip.plain_or_cut_plan import STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

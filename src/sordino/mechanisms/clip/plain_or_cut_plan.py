@@ -47,6 +47,7 @@ GENTLE_SHARE = WholeShare(Fraction(3, 10), Fraction(3, 5), 0.92)
 
 SIGNIFICANT = 20  # binary digits of the slope: weights stay short
 PLACES = 10  # binary places of tilts and margins
+STARTS = 3  # intervals start on a lattice of 2^-3 of their length
 
 
 def _up(value: float) -> Fraction:
@@ -119,8 +120,12 @@ class CutPlan:
         return self.tilt * level / self.steps
 
     def all_priors(self, level: int) -> float:
-        """The priors of all intervals of a level add up to less than this."""
-        return 7 + level / (2 * self.steps)
+        """The priors of all intervals of a level add up to less than this.
+
+        Four have 1; those less than a length from the anchor, and those of every octave beyond, weigh so many rings.
+        """
+        ring = 2.0 ** (STARTS - ForCut.NEAR)
+        return 4 + ring * (5 + level / self.steps)
 
     def flatness(self, rate: Fraction) -> Fraction:
         """The exponent g with which the top of the whole range's noise flattens: ``min(r / k, 2 / c0)``.
@@ -154,7 +159,7 @@ class CutPlan:
             >>> from sordino.privacy import Pure
             >>> plan = plan_cut(rows=1001, price=Pure(1), cells=2**31)
             >>> plan.rows_beyond(6, 0.05), plan.rows_beyond(24, 0.05)
-            (39, 81)
+            (41, 83)
         """
         likely = self.all_priors(level) * len(self.levels) / float(self.share.border) / failure
         most = float(self.lead(level) - self.head_start) + math.log(likely)
