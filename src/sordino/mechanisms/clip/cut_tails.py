@@ -59,7 +59,7 @@ class CutTails:
             >>> family = Family(plan_cut(rows=2000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
             >>> tails = CutTails.of(family, 0.05)
             >>> [round(tails.whole, 2), round(tails.favoured[6], 1), round(tails.others[6], 1)]
-            [3.28, 8.8, 10.5]
+            [3.28, 8.9, 10.5]
         """
         return _reaches(family.plan, _meeting(family), family.anchored, miss)
 
@@ -87,7 +87,7 @@ class Rarity:
             >>> family = Family(plan_cut(rows=2000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
             >>> found = Rarity.of(family, 6, favoured=True, slack=0.015)
             >>> round(found.weight, 2), round(found.allowed, 5)
-            (10.2, 0.00022)
+            (10.47, 0.00022)
         """
         if level is None:
             return cls(float(1 - family.plan.share.part), slack * ForMeanBar.WHOLE_FLAT)

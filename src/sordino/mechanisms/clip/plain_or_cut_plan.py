@@ -40,8 +40,8 @@ class WholeShare:
         return self.part / (1 - self.part)
 
 
-STEEP_SHARE = WholeShare(Fraction(1, 5), Fraction(9, 10), 1.13)
-"""For steep slopes: a larger part would cost more than it flattens."""
+STEEP_SHARE = WholeShare(Fraction(19, 100), Fraction(47, 50), 1.16)
+"""For steep slopes: a larger part would cost more than it flattens; whoever tells how many rows there are pays 10 %."""
 GENTLE_SHARE = WholeShare(Fraction(3, 10), Fraction(3, 5), 0.92)
 """For slopes of at most `ForCut.GENTLE` of the price: the top flattens faster, so that loose bounds are left sooner."""
 
@@ -137,7 +137,7 @@ class CutPlan:
             >>> from sordino.privacy import Pure
             >>> plan = plan_cut(rows=1001, price=Pure(1), cells=2**31)
             >>> plan.flatness(Fraction(9, 10)), plan.flatness(plan.slope)
-            (Fraction(20, 9), Fraction(1, 1))
+            (Fraction(100, 47), Fraction(1, 1))
         """
         return min(rate / (self.slope * self.contribution), 2 / self.share.steepest)
 
@@ -159,7 +159,7 @@ class CutPlan:
             >>> from sordino.privacy import Pure
             >>> plan = plan_cut(rows=1001, price=Pure(1), cells=2**31)
             >>> plan.rows_beyond(6, 0.05), plan.rows_beyond(24, 0.05)
-            (41, 83)
+            (41, 84)
         """
         likely = self.all_priors(level) * len(self.levels) / float(self.share.border) / failure
         most = float(self.lead(level) - self.head_start) + math.log(likely)
@@ -249,7 +249,7 @@ def plan_cut(
     less = ForCut.APART[1] if price.gaussian else 0.0
     margin = size + ForCut.LOOSE_MARGIN if loose else min(size + plus, most) - less
     numbers = 2 if counted and not price.gaussian else 1
-    margin += ForCut.PAIRED[1] * (numbers - 1)
+    margin, distant = (one + ForCut.PAIRED[1] * (numbers - 1) for one in (margin, size + ForCut.DISTANT))
     tilt = _up(((ForCut.SQUARES_TILT if squares else ForCut.TILT) + many * more_tilt) * math.log(2))
     deepest = steps * min(ForCut.DEEPEST, cells.bit_length() - 1)
     if spread is not None and spread > 0:
@@ -265,7 +265,7 @@ def plan_cut(
     head_start += (ForCut.SQUARES_START[enough and not price.gaussian] if squares else 0) + more_start * many
     return CutPlan(
         slope=slope, contribution=contribution, levels=levels, tilt=tilt, margin=_up(margin),
-        distant=_up(max(size + ForCut.DISTANT, margin)), whole=whole if levels else price, cut=cut,
+        distant=_up(max(distant, margin)), whole=whole if levels else price, cut=cut,
         joint=not price.gaussian, head_start=Fraction(0) if loose else head_start,
         search=price.share(ForCut.SHARE) if price.gaussian else None, guarded=not loose, steps=steps, share=share,
         numbers=numbers,
