@@ -16,7 +16,7 @@ from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.plain_or_cut_plan import GENTLE_SHARE, STEEP_SHARE
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.whole_or_interval import outweighs
-from sordino.privacy import Neighbors, Pure
+from sordino.privacy import Concentrated, Neighbors, Pure
 from tests.support.plain_or_cut_worlds import columns, neighbours, small_plan, weighed_rows, worst
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
@@ -72,17 +72,18 @@ def test_no_pair_is_told_apart_by_squares(relation, about, guarded):
 
 
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5)])
 @pytest.mark.parametrize("about", [None, 5, 16])
-def test_no_row_moves_squares_by_more_than_their_sensitivity(relation, about):
+def test_no_row_moves_squares_by_more_than_their_sensitivity(relation, about, price):
     squares = PlainOrCutSquares(
-        price=Pure(1), rows=1000, low=0, high=16, step=1, about=about, neighbors=relation
+        price=price, rows=1000, low=0, high=16, step=1, about=about, neighbors=relation
     )
     rows, largest = columns((0, 1, 5, 9, 16), (1, 2, 3, 4)), 0.0
     for low, high in ((0, 16), (4, 9), (0, 1)):
         parts = {}
         for column in rows:
             clipped = SortedColumn(column, RowLattice(0, 16, step=1)).clipped(low, high, squares=True)
-            parts[column] = squares.summand(clipped, Pure(1), 1)
+            parts[column] = squares.summand(clipped, price, 1)
         for one, other in neighbours(rows, relation):
             gap = abs(parts[one].value - parts[other].value)
             assert gap <= parts[one].sensitivity

@@ -182,6 +182,9 @@ def test_the_constants_of_the_plateau_are_rounded_up(share):
     assert slope.max() <= share.steepest <= slope.max() * 1.02
     likely = cut * np.exp(-omega * float(share.steepest) / 2) / float(share.border)  # Q / Z
     assert likely.max() <= share.likeliest <= likely.max() * 1.02
+    paired = 1 - part * (1 + omega + omega**2 / 2) * np.exp(-omega)  # of a pair both are smaller
+    assert (part * omega**2 / 2 * np.exp(-omega) / paired).max() < 0.7 * share.steepest
+    assert (paired * np.exp(-omega * float(share.steepest) / 2) / float(share.border)).max() < share.likeliest
 
 
 @pytest.mark.few(1)
