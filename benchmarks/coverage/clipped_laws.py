@@ -69,7 +69,9 @@ class ClippedLaws:
         weighed = weighed_rows(self.family, self.codes)
         part = self._summand(*everything, self.plan.whole)
         rate = self.mechanism.rate(part.price)
-        chance, flat, cells = exact_chances(weighed, joint=self.plan.joint, exponent=self.plan.flatness(rate))
+        chance, flat, cells = exact_chances(
+            weighed, numbers=self.plan.drawn, exponent=self.plan.flatness(rate)
+        )
         found, seen = chance * self._whole(*everything, flat), chance
         outcomes = zip(weighed.level, weighed.places, cells, weighed.charges, strict=True)
         for level, places, likely, charge in sorted(outcomes, key=lambda one: -one[2]):
@@ -112,36 +114,65 @@ class ClippedLaws:
         scale = part.sensitivity / self.mechanism.rate(part.price)
         if not scale:
             return 0.0
-        if part.counting is None:
+        if part.counting is None and not part.paired:
             return flat_tail(flat, self.narrower * float(reach.half(self.asked) / scale))
         settled = Settled(part.origin, Fraction(0), Fraction(part.rows))
         bar = ClippedBar.of(
             part, settled, reach, ClippedBar.noise_of_count(part), bounds=part.ends,
             public={"low": part.ends[0], "high": part.ends[1]}, rows=None, step=STEP, averages="mean",
         )  # fmt: skip
-        away = abs(float(part.value) / part.rows)
-        width = self.narrower * (bar._half(away * float(bar.counting.scale), 0.0, self.asked) + away / 2)
+        counted = abs(float(part.value) / part.rows) * float(bar.counting.scale)
+        width = bar._half(counted, 0.0, self.asked)
+        width = self.narrower * (width + counted * float(bar.counting.step / bar.counting.scale) / 2)
+        if part.paired:
+            return float(np.mean(np.abs(self._pair_noise(scale, counted, flat)) > width))
         edge = self.random.random(self.draws) * (1 + flat)
         tops = np.where(edge < flat, edge, flat + self.random.exponential(size=self.draws))
         own = tops * self.random.choice([-1, 1], self.draws)
         count = np.rint(self.random.laplace(scale=float(bar.counting.scale), size=self.draws))
+        away = counted / float(bar.counting.scale)
         return float(np.mean(np.abs(float(scale) * own - away * count) > width))
+
+    def _pair_noise(self, scale, counted, flat):
+        """Of a sum less what a count that is drawn with it moves: both lie evenly in squares, `R^2 exp(-R)` beyond."""
+        chances = np.array([flat * flat, 2 * flat, 2.0])
+        terms = self.random.choice([1, 2, 3], self.draws, p=chances / chances.sum())
+        own, count = self.random.uniform(-1, 1, (2, self.draws)) * (flat + self.random.gamma(terms))
+        return float(scale) * own - counted * count
+
+    def _missed_about(self, part, flat, square, moved):
+        """The same for squares about a released mean whose own square is off by so much, and at most by moved^2."""
+        scale = part.sensitivity / self.mechanism.rate(part.price)
+        known = ClippedBar.of(
+            part, Settled(part.origin, Fraction(0), Fraction(part.rows)), self._reach(part, None, (False,)),
+            bounds=part.ends, public={"low": part.ends[0], "high": part.ends[1]}, rows=None, step=STEP,
+            averages="squares",
+        )  # fmt: skip
+        counted = abs(float(part.value) / part.rows) * float(known.counting.scale)
+        reach = known._half(counted, 0.0, (1 - ForMeanBar.ABOUT) * self.asked) / part.rows
+        noise = self._pair_noise(scale, counted, flat) / part.rows
+        middle, half = moved**2 / 2, self.narrower * (reach + moved**2 / 2)
+        return float(np.mean(np.abs(noise + square - middle) > half))
 
     def _about_a_mean(self, sums, part, flat):
         """Squares about a released mean that is off by d: V is about s^2 + d^2, and the bar is V-w-w_m^2..V+w."""
         mechanism = self.mechanism
-        law = mechanism._mean_law(sums, 1)
+        rows = Fraction(max(sums.rows, 1))
+        law = mechanism._mean_law(sums, rows, 1)
         centre, found = sums.total / max(sums.rows, 1), []
         moved = float(law.half(ForMeanBar.ABOUT * self.asked))
         noise = noise_for(mechanism.price.share(part)).noise
         for off in np.asarray(noise.ppf((np.arange(MEANS) + 0.5) / MEANS)).tolist():
             mean = min(max(centre + law.scale * Fraction(off), sums.low), sums.high)
-            about = mechanism._about(sums, mean, self.plan.whole, 1)
+            about = mechanism._about(sums, mean, rows, self.plan.whole, 1)
+            square = float(mean - centre) ** 2
+            if about.paired:
+                found.append(self._missed_about(about, flat, square, moved))
+                continue
             scale = float(about.sensitivity / mechanism.rate(about.price))
             reach = float(self._reach(about, None, (False,)).half((1 - ForMeanBar.ABOUT) * self.asked))
             low, high = reach + moved**2, reach  # below and above V
             middle, half = (high - low) / 2, self.narrower * (high + low) / 2
-            square = float(mean - centre) ** 2
             found.append(
                 beyond(flat, (half - middle - square) / scale)
                 + beyond(flat, (half + middle + square) / scale)

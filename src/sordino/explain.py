@@ -208,7 +208,7 @@ def covered(bar: Interval, *, several: bool = False) -> str:
     said += (
         " A part of the price went into the interval."
         if bar.paid
-        else " The interval cost nothing: the noise is public."
+        else " The interval cost nothing beside the answer."
     )
     if bar.added is not None:
         said += f" {wider(bar.added)}"

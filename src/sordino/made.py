@@ -126,7 +126,7 @@ def _cut(public: Mapping[str, Any]) -> str:
     """
     ends = f"{_told(public['low'])} to {_told(public['high'])}"
     if public.get("whole"):
-        return f"{ends}, the declared bounds: no much shorter interval was found that the rows fill"
+        return f"{ends}, the declared bounds: nothing was cut, as no far shorter interval was found that the rows fill"
     if "rows_beyond" not in public:
         return ends
     return (

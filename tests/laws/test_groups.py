@@ -89,9 +89,7 @@ def test_the_count_of_another_group_is_noticed(monkeypatch):
         return [self.noisy(one, **named)[0] for one in [*values[1:], values[0]]]
 
     monkeypatch.setattr(KeyedDraws, "noisy_each", wrong, raising=False)
-    assert any(
-        "told something else" in one for one in grouped_as_alone(catalogue.mechanisms()["plain-or-cut"])
-    )
+    assert any("told something else" in one for one in grouped_as_alone(catalogue.mechanisms()["counted"]))
 
 
 def test_a_forgotten_contribution_is_noticed(monkeypatch):

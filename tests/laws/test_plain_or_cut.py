@@ -7,6 +7,7 @@ import dataclasses
 import itertools
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from sordino.lattice import RowLattice
@@ -15,7 +16,7 @@ from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.plain_or_cut_plan import GENTLE_SHARE, STEEP_SHARE
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.whole_or_interval import outweighs
-from sordino.privacy import Neighbors, Pure
+from sordino.privacy import Concentrated, Neighbors, Pure
 from tests.support.plain_or_cut_worlds import columns, neighbours, small_plan, weighed_rows, worst
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
@@ -34,14 +35,19 @@ SLACK = 1e-9
     ],
 )
 def test_no_pair_of_neighbours_is_told_apart(relation, slope, levels, tilt, margin, contribution, more):
-    plan = small_plan(
-        slope, tilt=tilt, margin=margin, distant=4.0, contribution=contribution, levels=levels, **more
-    )
-    rows = columns((0, 1, 5, 16), (4,) if relation is REPLACE else (2, 3, 4))
-    family = Family(plan, top=16, anchor=0)
+    alone = relation is REPLACE
+    rows = columns((0, 1, 5, 16), (4,) if alone else (2, 3, 4))
+    for further in np.arange(0, 4, 0.1):  # until both sides of the boundary are met
+        plan = small_plan(
+            slope, tilt=tilt, margin=margin + further, distant=4.0, contribution=contribution, levels=levels,
+            numbers=2 - alone, **more,
+        )  # fmt: skip
+        family = Family(plan, top=16, anchor=0)
+        if {outweighs(weighed_rows(family, column)) for column in rows} == {True, False}:
+            break
+    else:
+        raise AssertionError("only one side of the boundary was met")
     assert max(worst(family, rows, relation)) <= 1 + SLACK
-    states = {outweighs(weighed_rows(family, column)) for column in rows}
-    assert states == {True, False}  # both sides of the boundary are met
 
 
 @pytest.mark.few(3)
@@ -52,8 +58,9 @@ def test_no_pair_is_told_apart_by_squares(relation, about, guarded):
     """The clipped variance, and a second moment that is cut about its point, drawn together with their interval."""
     for slope, contribution in ((Fraction(1, 4), 1), (Fraction(1, 2), 2)):
         plan = small_plan(
-            slope, tilt=1.4, margin=2.0, distant=4.0, contribution=contribution, levels=(4, 5, 6)
-        )
+            slope, tilt=1.4, margin=2.0, distant=4.0, contribution=contribution, levels=(4, 5, 6),
+            numbers=1 + (relation is ADD),
+        )  # fmt: skip
         plan = dataclasses.replace(plan, guarded=guarded)
         rows = columns((0, 5, 16), (4,) if relation is REPLACE else (2, 3, 4))
         family = Family(plan, top=16, anchor=about or 0, anchored=about is not None)
@@ -65,17 +72,18 @@ def test_no_pair_is_told_apart_by_squares(relation, about, guarded):
 
 
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("price", [Pure(1), Concentrated(0.5)])
 @pytest.mark.parametrize("about", [None, 5, 16])
-def test_no_row_moves_squares_by_more_than_their_sensitivity(relation, about):
+def test_no_row_moves_squares_by_more_than_their_sensitivity(relation, about, price):
     squares = PlainOrCutSquares(
-        price=Pure(1), rows=1000, low=0, high=16, step=1, about=about, neighbors=relation
+        price=price, rows=1000, low=0, high=16, step=1, about=about, neighbors=relation
     )
     rows, largest = columns((0, 1, 5, 9, 16), (1, 2, 3, 4)), 0.0
     for low, high in ((0, 16), (4, 9), (0, 1)):
         parts = {}
         for column in rows:
             clipped = SortedColumn(column, RowLattice(0, 16, step=1)).clipped(low, high, squares=True)
-            parts[column] = squares.summand(clipped, Pure(1), 1)
+            parts[column] = squares.summand(clipped, price, 1)
         for one, other in neighbours(rows, relation):
             gap = abs(parts[one].value - parts[other].value)
             assert gap <= parts[one].sensitivity
@@ -94,21 +102,26 @@ def test_no_pair_is_told_apart_wherever_the_boundary_lies(relation, slope, value
         for anchor, contribution, anchored in ((0, 1, False), (5, 2, False), (16, 1, True)):
             share = GENTLE_SHARE if slope < Fraction(2, 5) else STEEP_SHARE
             plan = small_plan(
-                slope, tilt=tilt, margin=margin, distant=distant, contribution=contribution, share=share
-            )
+                slope, tilt=tilt, margin=margin, distant=distant, contribution=contribution, share=share,
+                numbers=1 + (relation is ADD),
+            )  # fmt: skip
             family = Family(plan, top=16, anchor=anchor, anchored=anchored)
             assert max(worst(family, rows, relation)) <= 1 + SLACK
 
 
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize(
     "wrong",
     [{"rate": Fraction(1)}, {"steeper": 3}, {"inner": Fraction(1)}],
     ids=["whole-not-charged", "top-too-flat", "cut-not-charged"],
 )
-def test_a_part_that_is_not_charged_is_noticed(wrong):
+def test_a_part_that_is_not_charged_is_noticed(wrong, relation):
     found = 0.0
-    for tilt, margin in itertools.product((2.0, 2.5, 3.0), (0.0, 3.0)):
-        plan = small_plan(Fraction(2, 5), tilt=tilt, margin=margin, levels=(6,))
+    sizes = (5,) if relation is REPLACE else (4, 5)
+    for tilt, margin in itertools.product((0.5, 2.0, 4.5), (0.0, 3.0, 4.5)):
+        plan = small_plan(
+            Fraction(2, 5), tilt=tilt, margin=margin, levels=(6,), numbers=1 + (relation is ADD)
+        )
         family = Family(plan, top=16, anchor=0)
-        found = max(found, *worst(family, columns((0, 1, 16), (5,)), REPLACE, **wrong))
+        found = max(found, *worst(family, columns((0, 1, 16), sizes), relation, **wrong))
     assert found > 1.005

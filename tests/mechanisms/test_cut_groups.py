@@ -51,6 +51,7 @@ FAMILIES = {
     "loose": Family(plan_cut(rows=800, price=Pure(1), cells=TOP, loose=True), TOP, 0),
     "squares": Family(plan_cut(rows=900, price=Pure(2), cells=TOP, squares=True), TOP, 0),
     "concentrated": Family(plan_cut(rows=800, price=Concentrated(0.3), cells=TOP), TOP, 0),
+    "private rows": Family(plan_cut(rows=800, price=Pure(1), cells=TOP, counted=True), TOP, 0),
     "several rows": Family(plan_cut(rows=800, price=Pure(4), cells=TOP, contribution=3), TOP, 0),
 }
 
@@ -118,7 +119,7 @@ def test_a_planted_error_is_noticed(monkeypatch):
 def outcome_counts(family, one, runs, joint, *, seed):
     """How often the whole range, and each interval, is drawn for copies of one group beside others."""
     bits = SeededBits(seed)
-    whole = Valued(Fraction(5), Fraction(1), Fraction(1, 2), Lattice.dyadic(-4))
+    whole = Valued((Fraction(5),) * family.plan.numbers, Fraction(1), Fraction(1, 2), Lattice.dyadic(-4))
     found = draw_outcomes(family, [one] * runs, [whole] * runs if joint else None, bits=bits)
     counts = Counter()
     for outcome in found:
@@ -130,7 +131,7 @@ def chi_square(family, one, *, joint, runs=1500, seed=5):
     """Observed against exact chances of the whole range and of every likely interval, in standard deviations."""
     weighed = family.weigh(one)
     exponent = family.plan.flatness(Fraction(1, 2))
-    chance, _, cells = exact_chances(weighed, joint=joint, exponent=exponent)
+    chance, _, cells = exact_chances(weighed, numbers=joint * family.plan.numbers, exponent=exponent)
     chances = Counter({"whole": chance})
     for cell, (level, places) in enumerate(zip(weighed.level, weighed.places, strict=True)):
         for place in places if places is not None else ():
@@ -160,7 +161,7 @@ def balanced(family, wanted):
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("weight", [0.1, 1.0, 20.0])
-@pytest.mark.parametrize("name", ["pure", "concentrated"])
+@pytest.mark.parametrize("name", ["pure", "concentrated", "private rows"])
 def test_outcomes_have_their_law(name, weight):
     family = FAMILIES[name]
     assert chi_square(family, balanced(family, weight), joint=family.plan.joint) < 5
@@ -211,6 +212,6 @@ def test_what_floats_leave_open_is_decided_in_balls(monkeypatch, name):
 
 def test_values_of_more_steps_than_a_word_counts_are_not_cut():
     grid = Lattice.dyadic(-60)
-    wholes = [Valued(Fraction(place * 1000), Fraction(1), Fraction(1000), grid) for place in (-7, 7)]
+    wholes = [Valued((Fraction(place * 1000),), Fraction(1), Fraction(1000), grid) for place in (-7, 7)]
     found = whole_or_interval_groups._plain_values(wholes, SeededBits(1))
-    assert [round(one / 1000) for one in found] == [-7, 7]
+    assert [round(one / 1000) for (one,) in found] == [-7, 7]

@@ -10,7 +10,7 @@ import sordino as sd
 from sordino.coverage import Population, Sample
 from sordino.lattice import Lattice
 from sordino.mechanisms.choose import choose
-from sordino.mechanisms.clip.blurred import Blur, blurred_quantile, flat_topped_quantile
+from sordino.mechanisms.clip.blurred import Blur, blurred_quantile, flat_topped_quantile, paired_quantile
 from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
 from sordino.mechanisms.clip.cut_tails import CutTails, Rarity
 from sordino.mechanisms.clip.family import Family
@@ -117,6 +117,26 @@ def test_flat_tops_are_weighed_by_how_rare_they_are():
             likely = min(1.0, 10.0 * (1 + flat) * math.exp(-flat))
             worst = max(worst, likely * max(off.mean() - miss, 0))
         assert worst <= 0.001 + 0.002  # the simulation's error
+
+
+@pytest.mark.parametrize("deviation", [0.0, 2.0])
+@pytest.mark.parametrize("counted", [0.1, 1.0])
+def test_flat_tops_of_pairs_are_weighed_by_how_rare_they_are(counted, deviation):
+    """A tenth wider than needed at most, and never too narrow: the law is simulated for every flat top."""
+    rarity, miss, random = Rarity(10.0, 0.004), 0.035, np.random.default_rng(7)
+    width, worst, narrow = paired_quantile(rarity, 1.0, counted, deviation, miss), 0.0, 0.0
+    for flat in (0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0):
+        terms = random.choice(
+            [1, 2, 3], 200_000, p=np.array([flat**2, 2 * flat, 2]) / (flat**2 + 2 * flat + 2)
+        )
+        sides = flat + random.gamma(terms)
+        own, count = random.uniform(-1, 1, (2, 200_000)) * sides
+        off = np.abs(own - counted * count + deviation * random.normal(size=200_000))
+        likely = min(1.0, 10.0 * (1 + flat + flat**2 / 2) * math.exp(-flat))
+        worst = max(worst, likely * max(np.mean(off > width) - miss, 0))
+        narrow = max(narrow, likely * max(np.mean(off > 0.9 * width) - miss, 0))
+    assert worst <= 0.004 + 0.001  # the simulation's error
+    assert narrow > 0.006
 
 
 @pytest.mark.parametrize(

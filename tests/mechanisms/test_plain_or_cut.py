@@ -13,6 +13,7 @@ from sordino.lattice import Lattice
 from sordino.lattice import RowLattice as Codes
 from sordino.mechanisms.clip.column import AskedColumn, SortedColumn
 from sordino.mechanisms.clip.family import ONE, Ends, Family, exact_chances
+from sordino.mechanisms.clip.flat_top import beyond
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 from sordino.mechanisms.clip.plain_or_cut_plan import GENTLE_SHARE, STEEP_SHARE, plan_cut
@@ -150,7 +151,7 @@ def test_priors_of_a_level_add_up():
             )
             assert sorted(rings.tolist()) == sorted(family.distant(places).tolist())
             assert family.all_priors(level) == family.priors(level, places).sum()
-            assert family.all_priors(level) < (7 + level / 4) * ONE
+            assert family.all_priors(level) < plan.all_priors(level) * ONE
 
 
 @pytest.mark.statistical
@@ -181,6 +182,9 @@ def test_the_constants_of_the_plateau_are_rounded_up(share):
     assert slope.max() <= share.steepest <= slope.max() * 1.02
     likely = cut * np.exp(-omega * float(share.steepest) / 2) / float(share.border)  # Q / Z
     assert likely.max() <= share.likeliest <= likely.max() * 1.02
+    paired = 1 - part * (1 + omega + omega**2 / 2) * np.exp(-omega)  # of a pair both are smaller
+    assert (part * omega**2 / 2 * np.exp(-omega) / paired).max() < 0.7 * share.steepest
+    assert (paired * np.exp(-omega * float(share.steepest) / 2) / float(share.border)).max() < share.likeliest
 
 
 @pytest.mark.few(1)
@@ -193,12 +197,12 @@ def test_draws_follow_the_exact_chances(rows):
     codes = np.sort(np.r_[np.linspace(0, 100, 60 - rows).astype(int), np.full(rows, 800)])
     weighed = family.weigh(Ends.of(codes, codes, 60))
     rate = plan.whole.epsilon
-    chance, flat, cells = exact_chances(weighed, joint=True, exponent=plan.flatness(rate))
+    chance, flat, cells = exact_chances(weighed, numbers=1, exponent=plan.flatness(rate))
     assert (flat > 0) == (rows == 5)
-    valued = Valued(Fraction(0), Fraction(1), rate, FINE)
+    valued = Valued((Fraction(0),), Fraction(1), rate, FINE)
     bits = SeededBits(rows)
     drawn = [draw_jointly(weighed, valued, plan, bits=bits) for _ in range(3000)]
-    values = np.array([float(one) for one in drawn if isinstance(one, Fraction)]) * float(rate)
+    values = np.array([float(one[0]) for one in drawn if isinstance(one, tuple)]) * float(rate)
 
     def far(share):
         return abs(len(values) - 3000 * share) / math.sqrt(3000 * share * (1 - share))
@@ -206,7 +210,7 @@ def test_draws_follow_the_exact_chances(rows):
     assert far(chance) < 4.5
     assert far(chance * 0.8 if chance > 0.5 else chance + 0.1) > 4.5  # a law that far off is noticed
     best = int(np.argmax(cells))
-    times = sum(one == best for one in drawn if not isinstance(one, Fraction))
+    times = sum(one == best for one in drawn if not isinstance(one, tuple))
     assert abs(times - 3000 * cells[best]) < 4.5 * math.sqrt(3000 * cells[best] * (1 - cells[best])) + 1
     if len(values) > 200:  # given the whole range: flat up to r v, exponential beyond
         inside = np.mean(np.abs(values) <= flat + 0.7)
@@ -216,10 +220,53 @@ def test_draws_follow_the_exact_chances(rows):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("flat", [Fraction(0), Fraction(1, 3), Fraction(4)])
+def test_a_flat_topped_pair_has_its_law(flat):
+    """Both distances together, each sign, and which of the two is larger; with another top it fails."""
+    bits, tries = SeededBits(9), 3000
+    part = Valued((Fraction(1, 3), Fraction(-5)), Fraction(2), Fraction(1, 2), FINE)
+    drawn = np.array([draw_flat_topped(part, flat, bits=bits) for _ in range(tries)], float)
+    away = (drawn - [1 / 3, -5]) / 4
+    sums = np.abs(away).sum(axis=1)
+    for level in (0.2, 0.5, 0.9):
+        low, high = 0.0, 60.0
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if beyond(float(flat), middle, 2) > 1 - level else (low, middle)
+        error = 4.5 * math.sqrt(level * (1 - level) / tries)
+        assert abs(np.mean(sums <= high) - level) < error
+        if level == 0.5:
+            assert abs(np.mean(sums <= high) - (1 - float(beyond(float(flat) + 3, high, 2)))) > error
+    for event in (away[:, 0] > 0, away[:, 1] > 0, away[:, 0] > away[:, 1], np.abs(away[:, 0]) > sums / 2):
+        assert abs(np.mean(event) - 0.5) < 4.5 * 0.5 / math.sqrt(tries)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("rows", [5, 20])
+def test_the_whole_range_of_a_pair_follows_its_law(rows):
+    """On both sides of the boundary: how often, and how far both values are off together."""
+    plan = plan_cut(rows=60, price=Pure(1), cells=800, counted=True)
+    family = Family(plan, top=800, anchor=0)
+    codes = np.sort(np.r_[np.linspace(0, 100, 60 - rows).astype(int), np.full(rows, 800)])
+    weighed = family.weigh(Ends.of(codes, codes, 60))
+    rate = plan.whole.epsilon
+    chance, flat, _ = exact_chances(weighed, numbers=2, exponent=plan.flatness(rate))
+    assert (flat > 0) == (rows == 5)
+    valued, bits = Valued((Fraction(0),) * 2, Fraction(1), rate, FINE), SeededBits(rows)
+    drawn = [draw_jointly(weighed, valued, plan, bits=bits) for _ in range(2000)]
+    sums = np.array([float(abs(one[0]) + abs(one[1])) for one in drawn if isinstance(one, tuple)]) * float(
+        rate
+    )
+    assert abs(len(sums) - 2000 * chance) < 4.5 * math.sqrt(2000 * chance * (1 - chance))
+    expected = 1 - float(beyond(flat, flat + 1, 2))
+    assert abs(np.mean(sums <= flat + 1) - expected) < 4.5 * math.sqrt(expected * (1 - expected) / len(sums))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("flat", [Fraction(0), Fraction(1, 3), Fraction(4)])
 def test_flat_topped_noise_has_its_law(flat):
     bits = SeededBits(9)
-    part = Valued(Fraction(1, 3), Fraction(2), Fraction(1, 2), FINE)
-    drawn = (np.array([float(draw_flat_topped(part, flat, bits=bits)) for _ in range(4000)]) - 1 / 3) / 4
+    part = Valued((Fraction(1, 3),), Fraction(2), Fraction(1, 2), FINE)
+    drawn = (np.array([float(draw_flat_topped(part, flat, bits=bits)[0]) for _ in range(4000)]) - 1 / 3) / 4
 
     def chances(top):
         edges = np.array([-top - 1, -top / 2 - 1e-9, 0, top / 2 + 1e-9, top + 1])
@@ -327,7 +374,7 @@ def test_a_heap_is_never_the_answer():
         family = PlainOrCut(price=Pure(1), rows=1001, low=0, high=rows.max()).family(data.grid)
         ends, _ = data.ends(family.reach)
         weighed = family.weigh(ends)
-        _, _, cells = exact_chances(weighed, joint=True, exponent=Fraction(1))
+        _, _, cells = exact_chances(weighed, numbers=1, exponent=Fraction(1))
         empty = 0.0
         for level, places, chance in zip(weighed.level, weighed.places, cells, strict=True):
             if places is None:
@@ -365,7 +412,7 @@ def test_the_bound_on_rows_beyond_holds():
         ends, _ = data.ends(family.reach)
         weighed = family.weigh(ends)
         rate = family.plan.flatness(family.plan.whole.epsilon)
-        _, _, cells = exact_chances(weighed, joint=True, exponent=rate)
+        _, _, cells = exact_chances(weighed, numbers=1, exponent=rate)
         failing = 0.0
         for level, places, chance in zip(weighed.level, weighed.places, cells, strict=True):
             if places is None:

@@ -15,7 +15,7 @@ def exact_miss(family, rows, miss, *, narrower=1.0, rate=None):
     tails = CutTails.of(family, miss)
     weighed = weighed_rows(family, rows)
     rate = plan.whole.epsilon if rate is None else rate
-    whole, flat, cells = exact_chances(weighed, joint=True, exponent=plan.flatness(rate))
+    whole, flat, cells = exact_chances(weighed, numbers=1, exponent=plan.flatness(rate))
     assert flat == 0 or math.isclose(whole, float(1 - plan.share.part) * (1 + flat) * math.exp(-flat))
     found = whole * flat_tail(flat, narrower * tails.whole)
     for level, places, chance, charge in zip(

@@ -11,15 +11,18 @@ from sordino.exact.bits import SeededBits
 from sordino.lattice import RowLattice
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import exact_chances
+from sordino.mechanisms.clip.flat_top import top_weight
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 from sordino.mechanisms.clip.plain_or_cut_plan import STEEP_SHARE, CutPlan
 from sordino.privacy import Neighbors, Pure
 
 PLACES = np.linspace(-9, 15, 97)  # where densities of the whole range's value are compared, in sensitivities
+PAIRED = np.linspace(-6, 10, 65)  # the same for each number of a pair
 
 
 def small_plan(
-    slope, *, levels=(2, 4, 6), tilt=0.7, margin=1.0, distant=2.5, contribution=1, epsilon=1, share=STEEP_SHARE, steps=2
+    slope, *, levels=(2, 4, 6), tilt=0.7, margin=1.0, distant=2.5, contribution=1, epsilon=1, share=STEEP_SHARE,
+    steps=2, numbers=1,
 ):  # fmt: skip
     """A plan for few rows: everything but the prices is free, and privacy must not depend on it."""
     spent = slope  # by one person
@@ -27,6 +30,7 @@ def small_plan(
         slope=slope / contribution, contribution=contribution, levels=levels, tilt=_short(tilt),
         margin=_short(margin), distant=_short(max(margin, distant)), whole=Pure(epsilon - spent * share.part),
         cut=Pure(epsilon - spent), joint=True, head_start=Fraction(3), share=share, steps=steps,
+        numbers=numbers,
     )  # fmt: skip
 
 
@@ -68,7 +72,7 @@ def outcome_laws(
     rate, inner = rate or plan.whole.epsilon, inner or plan.cut.epsilon
     codes = np.array(sorted(rows), dtype=np.int64)
     weighed = weighed_rows(family, codes)
-    whole, flat, cells = exact_chances(weighed, joint=True, exponent=steeper * plan.flatness(rate))
+    whole, flat, cells = exact_chances(weighed, numbers=plan.numbers, exponent=steeper * plan.flatness(rate))
     free = float(1 - plan.share.part) if flat > 0 else whole
     gaps_of = _gaps if squares is None else squares_gaps(squares)
     laws = {"whole": math.log(free) - np.maximum(gaps_of(family, codes, 0, family.top, relation, rate), flat)}
@@ -81,20 +85,31 @@ def outcome_laws(
         priors = family.priors(level, np.array(sorted(some), dtype=np.int64))
         for place, prior in zip(sorted(some), (priors / priors.sum()).tolist(), strict=True):
             gaps = gaps_of(family, codes, *family.interval(level, int(place)), relation, inner)
-            height = math.log(chance * prior / (1 + top)) + top
+            height = math.log(chance * prior / top_weight(top, plan.numbers)) + top
             laws[level, int(place)] = height - np.maximum(gaps, top)
     return laws
 
 
 def _gaps(family, codes, low, high, relation, rate):
-    """Nats from the value to the public places: of the sum, or of the sum about the middle where rows come and go."""
-    if high == low:
+    """Nats from the value to the public places: of the sum, or of the rows at either end where rows come and go."""
+    paired = family.plan.numbers > 1
+    if high == low and not paired:
         return 0 * PLACES
     kept = np.clip(codes, low, high) - low
-    value, most = int(kept.sum()), high - low
+    value, most = int(kept.sum()), max(high - low, 1)
+    if paired:
+        assert relation is Neighbors.ADD_REMOVE_ONE
+        return _paired_gaps(family, float(rate), value / most, len(codes))
     if relation is Neighbors.ADD_REMOVE_ONE:
         value, most = value - len(codes) * most / 2, most / 2
     return float(rate) * np.abs(PLACES - value / (most * family.plan.contribution))
+
+
+def _paired_gaps(family, rate, upper, rows):
+    """Nats from a pair to public places of the plane; both numbers move by one together."""
+    size = family.plan.contribution
+    first = np.abs(PAIRED[:, None] - (rows - upper) / size)
+    return rate * (first + np.abs(PAIRED[None, :] - upper / size))
 
 
 def squares_gaps(mechanism):
@@ -105,6 +120,8 @@ def squares_gaps(mechanism):
         part = mechanism.summand(
             SortedColumn(codes, grid).clipped(low, high, squares=True), Pure(1), family.plan.contribution
         )
+        if part.paired:
+            return _paired_gaps(family, float(rate), float(part.numbers[1]), part.rows)
         per_row = max(part.rows, 1) if relation is Neighbors.REPLACE_ONE else 1
         scale = part.sensitivity * per_row
         return float(rate) * np.abs(PLACES - float(part.value * per_row / scale))

@@ -58,7 +58,7 @@ def modes(plan: Plan, short: Callable[[float], str]) -> list[str]:
     if {Trait.MEAN, Trait.TOTAL} & set(plan.statistic.traits):
         worst, safe = (
             f"up to {LOOSE_WORST} times more ({short(LOOSE_WORST * plain)})",
-            "stays within 1.2 times that",
+            f"stays within 1.2 times {short(plain)}",
         )
     stake = (
         f"At stake if it is wrong: tight=True errs by {short(plain)} however little of the range the column fills; "

@@ -5,6 +5,7 @@ Worked out from the exact weights in logarithms, apart from the code that draws 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from sordino.mechanisms.clip.flat_top import beyond, top_weight
 from sordino.mechanisms.clip.whole_or_interval import Chosen
 from sordino.testing.noise_steps import NoiseStep
 from sordino.testing.steps import Parts, Step
@@ -74,10 +76,12 @@ class FlatTop:
         return np.array([self.flat]) if self.flat else np.array([1.0])
 
 
-def flat_topped(part: Valued, flat: Fraction | float, price: Any) -> FlatToppedStep:
-    """A value with such noise as a step."""
+def flat_topped(part: Valued, flat: Fraction | float, price: Any) -> FlatToppedStep | PairStep:
+    """A value with such noise as a step, or two."""
+    if len(part.values) > 1:
+        return PairStep(price=price, part=part, flat=float(flat))
     return FlatToppedStep(
-        price=price, noise=FlatTop(float(flat)), location=part.value, scale=part.sensitivity / part.rate,  # type: ignore[arg-type]
+        price=price, noise=FlatTop(float(flat)), location=part.values[0], scale=part.scale,  # type: ignore[arg-type]
         grid=part.grid,
     )  # fmt: skip
 
@@ -92,6 +96,61 @@ class FlatToppedStep(NoiseStep):
     def question(self) -> Any:
         """The grid and the public scale."""
         return self.grid, self.scale
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairStep(Step):
+    """Two private values, with noise of density ``~ exp(-max(|u| + |v|, flat))`` in scales.
+
+    Losses are exact at the middles of cells about both pairs of values; chances of cells are those of their middles.
+    """
+
+    kind: ClassVar[str] = "a pair with noise"
+    part: Valued
+    flat: float = 0.0
+
+    @property
+    def question(self) -> Any:
+        """The grid and the public scale."""
+        return self.part.grid, self.part.scale
+
+    def logs(self, first: Floats, second: Floats) -> Floats:
+        """Log densities at so many scales from the two values."""
+        far = np.maximum(np.abs(first) + np.abs(second), self.flat)
+        return np.asarray(self.flat - far - math.log(4 * top_weight(self.flat, 2)))
+
+    def rank(self, drawn: Sequence[Fraction]) -> float:
+        """Where the distance of drawn values lies within its law, from 0 to 1."""
+        pairs = zip(drawn, self.part.values, strict=True)
+        distance = sum(abs(float((one - value) / self.part.scale)) for one, value in pairs)
+        return 1.0 - float(beyond(self.flat, distance, 2))
+
+    def parts(self, other: PairStep) -> Parts:
+        """A grid of cells about both pairs; one of them holds each value, and those at the rim what is beyond."""
+        scale = self.part.scale
+        shifts = [float((b - a) / scale) for a, b in zip(self.part.values, other.part.values, strict=True)]
+        steps = np.array([0.25, 0.75, 1.5, 3.0, 6.0, 12.0, 24.0, 48.0])
+        tops = {self.flat, other.flat} - {0.0}
+        steps = np.unique(
+            np.concatenate([steps, *([top / 2, top, top + 1, top + 4, top + 48] for top in tops)])
+        )
+        axes = []
+        for shift in shifts:
+            edges = np.unique(np.concatenate([-steps, steps, shift - steps, shift + steps]))
+            middles = (edges[1:] + edges[:-1]) / 2
+            axes.append((np.concatenate([middles, [0.0, shift]]), np.append(np.diff(edges), [1e-9, 1e-9])))
+        first, second = (grid.ravel() for grid in np.meshgrid(axes[0][0], axes[1][0], indexing="ij"))
+        sizes = np.log(np.multiply.outer(axes[0][1], axes[1][1]).ravel())
+        here, there = self.logs(first, second), other.logs(first - shifts[0], second - shifts[1])
+        points = [
+            [
+                math.floor((value + scale * Fraction(one)) / self.part.grid.step + Fraction(1, 2))
+                for one in axis.tolist()
+            ]
+            for value, (axis, _) in zip(self.part.values, axes, strict=True)
+        ]
+        masses = [law + sizes - np.logaddexp.reduce(law + sizes) for law in (here, there)]
+        return Parts(list(itertools.product(*points)), masses[0], masses[1], here - there)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +190,7 @@ class WholeOrIntervalStep(Step):
             both = float(np.logaddexp(0.0, total))
             return -both, 0.0, single - both
         flat = float(plan.flatness(self.whole.rate)) * lost
-        kept = math.log(1 - part) + math.log1p(flat) - flat
+        kept = math.log(1 - part) + math.log(top_weight(flat, len(self.whole.values))) - flat
         return kept, flat, single - total + math.log(-math.expm1(kept))
 
     @cached_property
@@ -193,7 +252,7 @@ class WholeOrIntervalStep(Step):
         here, there, loss = ([np.array([one])] for one in (own, its, own - its))
         if self.whole is not None and other.whole is not None:
             found = flat_topped(self.whole, flat, self.price[WHOLE]).parts(
-                flat_topped(other.whole, flat_there, self.price[WHOLE])
+                flat_topped(other.whole, flat_there, self.price[WHOLE])  # type: ignore[arg-type]
             )
             values, loss = found.outcomes, [found.loss + own - its]
             if found.here is None or found.there is None:  # no noise where nothing can move the value

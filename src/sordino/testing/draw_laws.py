@@ -140,6 +140,8 @@ def deviation(made: Made, tries: int = TRIES, seed: int = 1) -> float:
     """
     step: Any = made.step()
     drawn = made.draw(tries, seed)
+    if isinstance(step, cut_steps.PairStep):
+        return from_uniform(np.array([step.rank(one) for one in drawn])) * math.sqrt(tries)
     if isinstance(step, joint_steps.CentredStep | noise_steps.RadialStep | joint_steps.CubeStep):
         return from_uniform(
             np.array([_rank(step, one, place) for place, one in enumerate(drawn)])
@@ -193,7 +195,7 @@ def _numbers(made: Made, step: Any, drawn: Sequence[Any]) -> tuple[Sequence[floa
     parts, scale = step.parts(step), Fraction(1)
     if made.method == "flat_topped":
         scale = step.grid.step
-    firsts = [one[0] if isinstance(one, list) else one for one in drawn]
+    firsts = [one[0] if isinstance(one, list | tuple) else one for one in drawn]
     return (
         [float(one) for one in parts.outcomes],
         parts.here,

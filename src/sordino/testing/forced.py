@@ -252,7 +252,7 @@ class ForcedDraws(Draws):
 
     def whole_or_interval(
         self, family: Family, ends: Ends, whole: Valued | None, *, prices: Mapping[str, Guarantee]
-    ) -> Fraction | Chosen | None:
+    ) -> tuple[Fraction, ...] | Chosen | None:
         """As `Draws.whole_or_interval`; an interval is charged what this table charges it."""
         before = self.path[: len(self.asked)]
         step = self._known.get(before)
@@ -264,7 +264,7 @@ class ForcedDraws(Draws):
         outcome = self._force(step)
         if outcome[0] == cut_steps.INTERVAL:
             return step.chosen(*outcome[1:])
-        return None if whole is None else whole.grid.step * int(outcome[1])
+        return None if whole is None else _values(whole, outcome[1])
 
     def wholes_or_intervals(
         self,
@@ -273,15 +273,19 @@ class ForcedDraws(Draws):
         wholes: Sequence[Valued] | None,
         *,
         prices: Mapping[str, Guarantee],
-    ) -> list[Fraction | Chosen | None]:
+    ) -> list[tuple[Fraction, ...] | Chosen | None]:
         """As `Draws.wholes_or_intervals`, group by group."""
         values: Sequence[Valued | None] = [None] * len(ends) if wholes is None else wholes
         pairs = zip(ends, values, strict=True)
         return [self.whole_or_interval(family, one, value, prices=prices) for one, value in pairs]
 
-    def flat_topped(self, part: Valued, flat: Fraction, *, price: Guarantee) -> Fraction:
+    def flat_topped(self, part: Valued, flat: Fraction, *, price: Guarantee) -> tuple[Fraction, ...]:
         """As `Draws.flat_topped`."""
-        return part.grid.step * int(self._force(cut_steps.flat_topped(part, flat, price)))
+        return _values(part, self._force(cut_steps.flat_topped(part, flat, price)))
+
+    def plain_pair(self, part: Valued, *, price: Guarantee) -> tuple[Fraction, ...]:
+        """As `Draws.plain_pair`: noise without a flat top."""
+        return _values(part, self._force(cut_steps.flat_topped(part, Fraction(0), price)))
 
     def words(self, count: int) -> NDArray[np.int64]:
         """The same for every person of both tables: the new ones come last."""
@@ -294,6 +298,13 @@ class ForcedDraws(Draws):
         self.dithered = True
         words = np.random.default_rng((self.seed, next(self._dithers))).integers(0, 1 << 62, size=4096)
         return np.resize(words, count) & ((1 << width) - 1)
+
+
+def _values(part: Valued, points: Any) -> tuple[Fraction, ...]:
+    """Lattice points as values: one, or those of a pair."""
+    return tuple(
+        part.grid.step * int(point) for point in (points if isinstance(points, tuple) else (points,))
+    )
 
 
 def _runs(

@@ -18,11 +18,11 @@ import numpy as np
 from sordino.errors import SordinoError
 from sordino.exact.bits import SeededBits
 from sordino.mechanisms.choose import output_grid
-from sordino.mechanisms.clip.family import STARTS
+from sordino.mechanisms.clip.plain_or_cut_plan import STARTS
 from sordino.mechanisms.clip.whole_or_interval import Chosen
 from sordino.mechanisms.parts.draws import Draws, ForcedBits
 from sordino.mechanisms.parts.rings import Rings
-from sordino.testing.cut_steps import WHOLE, WholeOrIntervalStep
+from sordino.testing.cut_steps import WHOLE, PairStep, WholeOrIntervalStep, flat_topped
 from sordino.testing.draw_laws import LIMIT, Made, from_uniform, gap
 from sordino.testing.group_laws import KeyedDraws, groups, joint, some_cases
 from sordino.testing.noise_steps import GeometricStep, NoiseStep
@@ -163,7 +163,7 @@ def deviations(made: Made, tries: int | None = None, seed: int = 1) -> Iterator[
 
 def _number(drawn: Any) -> float:
     """The first code of an interval, or the value of the whole range, as one number that chance decides."""
-    return float(drawn.low) if isinstance(drawn, Chosen) else -1.0 if drawn is None else float(drawn)
+    return float(drawn.low) if isinstance(drawn, Chosen) else -1.0 if drawn is None else float(drawn[0])
 
 
 def _distance(step: Any, drawn: Sequence[Any]) -> float:
@@ -226,7 +226,12 @@ def _cut_deviations(step: WholeOrIntervalStep, drawn: Sequence[Any]) -> Iterator
 
 def _ranks(step: WholeOrIntervalStep, drawn: Sequence[Any]) -> Floats:
     """Where the values of the whole range lie within their law, from 0 to 1."""
-    parts, values = step.parts(step), [one for one in drawn if isinstance(one, Fraction)]
+    values = [one for one in drawn if isinstance(one, tuple)]
+    if step.whole is not None and len(step.whole.values) > 1:
+        pair = flat_topped(step.whole, step.chances()[1], step.price)
+        assert isinstance(pair, PairStep)
+        return np.array([pair.rank(one) for one in values])
+    parts = step.parts(step)
     kept = [place for place, one in enumerate(step.branches(parts.outcomes)) if one == WHOLE]
     if step.whole is None or parts.here is None or len(kept) < 3 or not values:
         return np.zeros(0)
@@ -234,7 +239,7 @@ def _ranks(step: WholeOrIntervalStep, drawn: Sequence[Any]) -> Floats:
     chances = np.exp(parts.here[kept] - np.logaddexp.reduce(parts.here[kept]))
     # A cell has its middle halfway between its neighbours, so half of it lies below its point, about.
     below = np.cumsum(chances) - chances / 2
-    return np.interp([float(one / step.whole.grid.step) for one in values], points, below)
+    return np.interp([float(one / step.whole.grid.step) for (one,) in values], points, below)
 
 
 def _correlation(numbers: Sequence[Floats]) -> float:

@@ -159,3 +159,53 @@ def _widest(rarity: Rarity, blur: Blur, miss: float) -> float:
         return bool((likely * np.maximum(exceeded(width) - miss, 0.0)).max() <= rarity.allowed)
 
     return _smallest(covers, blur.size + 1)
+
+
+_BEYOND = np.concatenate([np.linspace(0.0, 12.0, 97), np.linspace(12.5, 40.0, 56)])[None, :]
+
+
+def paired_quantile(rarity: Rarity, scale: float, counted: float, deviation: float, miss: float) -> float:
+    """The same for ``scale d - counted s`` and a normal number, with s and d the noise of a count and of a sum.
+
+    Both are drawn together with the density ``~ exp(-max(|d|, |s|, x))``: evenly in a square of half side R, with R of
+    density ``~ R^2 exp(-R)`` beyond x. The outcome is at most ``min(1, weight (1 + x + x^2 / 2) exp(-x))`` likely.
+
+    Example:
+        >>> from sordino.mechanisms.clip.cut_tails import Rarity
+        >>> [round(paired_quantile(Rarity(10.0, 0.001), 1.0, far, 0.0, 0.035), 2) for far in (0.0, 0.5, 1.0)]
+        [10.66, 12.62, 16.46]
+    """
+    return scale * _widest_paired(rarity, max(_up(counted / scale), 1e-3), _up(deviation / scale), miss)
+
+
+@lru_cache(maxsize=1024)
+def _widest_paired(rarity: Rarity, counted: float, deviation: float, miss: float) -> float:
+    flats, radii = _FLATS, _FLATS + _BEYOND
+    left = (radii * radii + 2 * radii + 2) * np.exp(-_BEYOND)
+    left = left / left[:, :1]
+    masses = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
+    sides = np.append((radii[:, :-1] + radii[:, 1:]) / 2, radii[:, -1:], axis=1)
+    likely = np.minimum(1.0, rarity.weight * (1 + flats + flats**2 / 2) * np.exp(-flats))[:, 0]
+    likely[0] = 1.0
+
+    def covers(width: float) -> bool:
+        corners = (
+            sign * _twice_above(width + sides * (1 + sign * counted), deviation)
+            + sign * _twice_above(width - sides * (1 + sign * counted), deviation)
+            for sign in (1, -1)
+        )
+        missed = (masses * sum(corners) / (2 * counted * sides**2)).sum(axis=1)
+        return bool((likely * np.maximum(missed - miss, 0.0)).max() <= rarity.allowed)
+
+    return _smallest(covers, 1.0)
+
+
+def _twice_above(x: Any, deviation: float) -> Any:
+    """The second integral of the probability that a normal number exceeds x: half of ``E (N - x)_+^2``."""
+    if not deviation:
+        return np.minimum(x, 0.0) ** 2 / 2
+    from scipy.special import ndtr
+
+    away = x / deviation
+    density = np.exp(-away * away / 2) / math.sqrt(2 * math.pi)
+    return deviation**2 * ((1 + away * away) * ndtr(-away) - away * density) / 2

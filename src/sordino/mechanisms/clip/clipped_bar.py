@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sordino.mechanisms.clip.blurred import Blur, blurred_quantile, flat_topped_quantile
+from sordino.mechanisms.clip.blurred import Blur, blurred_quantile, flat_topped_quantile, paired_quantile
+from sordino.mechanisms.clip.noisy_mean import PAIRS
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.mechanisms.tuned import ForMeanBar
@@ -70,14 +71,17 @@ class JointReach:
 
     def half(self, miss: float) -> Fraction:
         """A public number of scales, and half a step for the rounding."""
+        raw = Fraction(self.scales(miss) * (1 + 1e-9)) * self.scale + self.step / 2
+        return self.step * math.ceil(raw / self.step)
+
+    def scales(self, miss: float) -> float:
+        """The public number of scales."""
         from sordino.mechanisms.clip.cut_tails import CutTails
 
         tails = CutTails.of(self.family, miss)
-        scales = tails.whole
-        if self.level is not None:
-            scales = max((tails.favoured if one else tails.others)[self.level] for one in self.priors)
-        raw = Fraction(scales * (1 + 1e-9)) * self.scale + self.step / 2
-        return self.step * math.ceil(raw / self.step)
+        if self.level is None:
+            return tails.whole
+        return max((tails.favoured if one else tails.others)[self.level] for one in self.priors)
 
     def rarities(self, slack: float) -> list[Rarity]:
         """How rarely the outcome is drawn with noise of a flat top, by what its prior may be."""
@@ -106,6 +110,7 @@ class ClippedBar:
         beyond: Fewer rows lie beyond the interval in 95 of 100 releases; None where nothing is known of them.
         averages: ``"mean"``, ``"sum"`` or ``"squares"``.
         root: The lattice of the answer where it is the root; None otherwise.
+        paired: Whether the count was drawn together with the number that got the noise.
     """
 
     cut: tuple[Fraction, Fraction]
@@ -123,6 +128,7 @@ class ClippedBar:
     beyond: int | None = None
     averages: str = "mean"
     root: Fraction | None = None
+    paired: bool = False
 
     @classmethod
     def of(
@@ -136,15 +142,17 @@ class ClippedBar:
             cut=(public["low"], public["high"]), bounds=bounds, value=settled.value, noisy=settled.noisy, reach=reach,
             step=step, origin=part.origin, count=settled.count, counting=counting, about=part.about, rows=rows,
             ends=part.ends, beyond=None if beyond is None else int(beyond), averages=averages, root=root,
+            paired=part.paired,
         )  # fmt: skip
 
     @staticmethod
     def noise_of_count(part: Summand) -> PublicNoise | None:
         """The law of the noise in a number of rows; None where that is public or not needed."""
-        if part.counting is None:
+        price = part.price if part.paired else part.counting
+        if price is None:
             return None
-        known = noise_for(part.counting)
-        return PublicNoise(known.noise, part.contribution * known.scale, Fraction(1), aligned=True)
+        known, step = noise_for(price), PAIRS.step if part.paired else Fraction(1)
+        return PublicNoise(known.noise, part.contribution * known.scale, step, aligned=True)
 
     @staticmethod
     def public_reach(part: Summand, grid: Lattice) -> PublicNoise:
@@ -172,8 +180,13 @@ class ClippedBar:
         """
         if self.about is not None:
             about = ForMeanBar.ABOUT * miss
-            off, moved = self.reach.half(miss - about), self.about.half(about)
-            found = self.noisy - off - moved**2, self.noisy + off
+            moved = self.about.half(about)
+            if self.paired:
+                found = self._quotient(miss - about, deviation)
+            else:
+                off = self.reach.half(miss - about)
+                found = self.noisy - off, self.noisy + off
+            found = found[0] - moved**2, found[1]
         elif self.count is None or self.counting is None:
             half = Fraction(self._half(0.0, deviation, miss)) if deviation else self.reach.half(miss)
             found = self.value - half, self.value + half
@@ -198,6 +211,8 @@ class ClippedBar:
         middle = self.origin + self.noisy / self.count
         found = [middle, middle]
         far = float(max(self.ends[1] - self.origin, self.origin - self.ends[0]))
+        if self.paired:  # so far is one row from the point at most
+            far = float(self.reach.scale / self.counting.scale)
         for side, sign in ((0, -1), (1, 1)):
             for place in range(ROUNDS):
                 away = min(abs(float(found[side] - self.origin)), far)
@@ -205,7 +220,8 @@ class ClippedBar:
                     place == ROUNDS - 1
                 ):  # a count so noisy that the end runs away: the farthest possible one decides
                     away = far
-                width = self._half(away * float(self.counting.scale), deviation, miss) + away / 2
+                width = self._half(away * float(self.counting.scale), deviation, miss)
+                width += away * float(self.counting.step) / 2
                 end = middle + sign * Fraction(width) / self.count
                 done, found[side] = abs(end - found[side]) * 1000 <= abs(end - middle), end
                 if done:
@@ -218,6 +234,12 @@ class ClippedBar:
         blur = Blur(deviation, counted)
         if counted and self.counting is not None and self.counting.noise.name != "laplace":  # type: ignore[union-attr]
             blur = Blur(math.hypot(deviation, counted), 0.0)
+        if self.paired and isinstance(reach, JointReach):
+            found = (
+                paired_quantile(rarity, scale, counted, deviation, (1 - ForMeanBar.FLAT) * miss)
+                for rarity in reach.rarities(ForMeanBar.FLAT * miss)
+            )
+            return max(found) + float(self.step)
         if isinstance(reach, JointReach):
             found = (
                 flat_topped_quantile(rarity, scale, blur, (1 - ForMeanBar.FLAT) * miss)
@@ -226,6 +248,8 @@ class ClippedBar:
             return max(found) + float(self.step)
         assert isinstance(reach, PublicNoise)
         assert reach.noise is not None
+        if self.paired:  # rows at either end have noise of their own
+            scale, blur = scale + counted, Blur(deviation, abs(scale - counted))
         return blurred_quantile(reach.noise, scale, blur, miss) + float(self.step)
 
     def rows_between(self, miss: float) -> tuple[Fraction, Fraction]:
@@ -233,8 +257,17 @@ class ClippedBar:
         if self.count is None or self.counting is None:
             rows = Fraction(max(self.rows or 1, 1))
             return rows, rows
-        half = self.counting.half(miss)
+        half = self._counted(miss) if self.paired else self.counting.half(miss)
         return max(self.count - half, Fraction(1)), max(self.count + half, Fraction(1))
+
+    def _counted(self, miss: float) -> Fraction:
+        """How far a count may be off that was drawn with the sum: two Laplace numbers, or what a flat top allows."""
+        assert self.counting is not None
+        if isinstance(self.reach, JointReach):
+            return Fraction(self.reach.scales(miss) * (1 + 1e-9)) * self.counting.scale
+        assert self.counting.noise is not None
+        own = float(self.counting.scale)
+        return Fraction(blurred_quantile(self.counting.noise, own, Blur(0.0, own), miss))
 
     def _possible(self, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
         """Outwards to the lattice, cut to what the statistic can be."""

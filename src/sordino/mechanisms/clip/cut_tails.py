@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sordino.mechanisms.clip.family import NEAR, STARTS
-from sordino.mechanisms.tuned import ForMeanBar
+from sordino.mechanisms.clip.flat_top import top_weight
+from sordino.mechanisms.clip.plain_or_cut_plan import STARTS
+from sordino.mechanisms.tuned import ForCut, ForMeanBar
 
 if TYPE_CHECKING:
     from sordino.mechanisms.clip.family import Family
@@ -58,7 +59,7 @@ class CutTails:
             >>> family = Family(plan_cut(rows=2000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
             >>> tails = CutTails.of(family, 0.05)
             >>> [round(tails.whole, 2), round(tails.favoured[6], 1), round(tails.others[6], 1)]
-            [3.28, 8.8, 9.1]
+            [3.28, 8.9, 10.5]
         """
         return _reaches(family.plan, _meeting(family), family.anchored, miss)
 
@@ -68,7 +69,7 @@ class Rarity:
     """How rarely an outcome can be drawn with noise that is flat for x nats, on every column; public.
 
     Attributes:
-        weight: At most ``weight (1 + x) exp(-x)``, and at most 1.
+        weight: At most ``weight (1 + x) exp(-x)``, and at most 1; of a pair with ``x^2 / 2`` more in the bracket.
         allowed: What it may add to the probability of a miss beyond the usual one.
     """
 
@@ -86,13 +87,13 @@ class Rarity:
             >>> family = Family(plan_cut(rows=2000, price=Pure(1), cells=2**31), top=2**31, anchor=0)
             >>> found = Rarity.of(family, 6, favoured=True, slack=0.015)
             >>> round(found.weight, 2), round(found.allowed, 5)
-            (10.2, 0.00056)
+            (10.47, 0.00022)
         """
         if level is None:
-            return cls(float(1 - family.plan.share.part), slack / 2)
+            return cls(float(1 - family.plan.share.part), slack * ForMeanBar.WHOLE_FLAT)
         classes, remote = _classes(family.plan, _meeting(family), family.anchored, slack)
         likeliest = max(family.plan.share.likeliest, 1.0)
-        left = slack / 2 - likeliest * remote
+        left = slack * (1 - ForMeanBar.WHOLE_FLAT) - likeliest * remote
         (each,) = (one for at, liked, one in classes if at == level and liked == favoured)
         return cls(likeliest * math.exp(each.weight), each.part * left / each.many)
 
@@ -128,10 +129,10 @@ def _classes(
         part = level_part * (1.0 if anchored else ForMeanBar.FAVOURED)
         heap = 0.0
         if plan.guarded:  # an interval within one part: A = 0
-            heap = math.exp(weight - lead - margin) * (1 + lead + margin)
+            heap = math.exp(weight - lead - margin) * top_weight(lead + margin, plan.numbers)
         classes.append((level, True, _Class(weight, meeting, part, 2 * heap)))
         if not anchored:
-            prior = -NEAR * math.log(2)  # the largest of the others
+            prior = -ForCut.NEAR * math.log(2)  # the largest of the others
             total = plan.all_priors(level)
             part = level_part * (1 - ForMeanBar.FAVOURED)
             if not plan.guarded:  # anybody may be charged little: the prior of the level stands for them
@@ -141,6 +142,7 @@ def _classes(
                 weight + math.log(total),
                 lead + margin,
                 ForMeanBar.REMOTE * (1 - ForMeanBar.NEXT) * part * miss,
+                plan.numbers,
             )
             classes.append((level, False, _Class(weight + prior, many, part, remote)))
     size = math.fsum(each.part for _, _, each in classes)
@@ -158,13 +160,21 @@ def _reaches(plan: CutPlan, meeting: int, anchored: bool, miss: float) -> CutTai
         low, high = (middle, high) if _rare(plan, classes, middle, remote, miss) else (low, middle)
     found: tuple[dict[int, float], dict[int, float]] = ({}, {})
     for level, favoured, each in classes:
-        found[0 if favoured else 1][level] = _reach(each, low)
-    return CutTails(-math.log(ForMeanBar.WHOLE * miss), *found)
+        found[0 if favoured else 1][level] = _reach(each, low, plan.numbers)
+    return CutTails(_far(-math.log(ForMeanBar.WHOLE * miss), plan.numbers), *found)
 
 
-def _reach(each: _Class, total: float) -> float:
-    """The u with ``many weight exp(-u) = part total``."""
-    return max(each.weight - math.log(each.part * total / each.many), 0.0)
+def _far(nats: float, numbers: int) -> float:
+    """The u with ``exp(-u)``, or ``(1 + u) exp(-u)`` for a pair, as rare as so many nats."""
+    found = nats
+    for _ in range(100 if numbers > 1 and nats > 0 else 0):  # a contraction: 1 / (1 + u) at a time
+        found = nats + math.log1p(found)
+    return found * (1 + 1e-12)
+
+
+def _reach(each: _Class, total: float, numbers: int = 1) -> float:
+    """The u with ``many weight exp(-u) = part total``, or ``(1 + u) exp(-u)`` for a pair."""
+    return _far(max(each.weight - math.log(each.part * total / each.many), 0.0), numbers)
 
 
 def _rare(
@@ -175,6 +185,9 @@ def _rare(
         return False
     sums = below = 0.0
     for _, _, each in classes:
+        if plan.numbers > 1:  # nothing is taken off for what the noise of an interval holds
+            sums, below = sums + each.part * total, below + each.part * total
+            continue
         reach = _reach(each, total)
         sums += each.many * math.exp(each.weight - reach)
         below += each.many * math.exp(each.weight - reach / (1 - miss)) * (1 - miss)
@@ -183,7 +196,7 @@ def _rare(
     return above <= miss and below + remote <= (1 - ForMeanBar.WHOLE) * miss
 
 
-def _clusters(weight: float, needed: float, allowed: float) -> tuple[int, float]:
+def _clusters(weight: float, needed: float, allowed: float, numbers: int) -> tuple[int, float]:
     """How many intervals of a level can be charged little at a time, and what the others add together.
 
     ``g + 1`` disjoint intervals that are charged less than X have ``X > g / (g + 1)`` of what fills one (k T_j).
@@ -191,7 +204,7 @@ def _clusters(weight: float, needed: float, allowed: float) -> tuple[int, float]
     groups, remote = 1, math.inf
     while groups < 64:
         charge = groups / (groups + 1) * needed
-        remote = (1 + charge) * math.exp(weight - charge)
+        remote = top_weight(charge, numbers) * math.exp(weight - charge)
         if remote <= allowed:
             break
         groups += 1

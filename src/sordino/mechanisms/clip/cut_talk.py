@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sordino.lattice import Lattice
 from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
 from sordino.mechanisms.clip.whole_or_interval import Valued
 from sordino.mechanisms.parts.draws import Draws
@@ -19,6 +18,7 @@ from sordino.privacy import Neighbors, Pure
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
+    from sordino.lattice import Lattice
     from sordino.lattice import RowLattice as Codes
     from sordino.mechanisms import Answer
     from sordino.mechanisms.clip.clipped_bar import NoiseReach
@@ -85,41 +85,26 @@ class CutTalk:
         )
         return Begun(column, sums, ends, whole, told)
 
-    def choose(self, begun: Sequence[Begun]) -> list[Fraction | Chosen | None]:
+    def choose(self, begun: Sequence[Begun]) -> list[tuple[Fraction, ...] | Chosen | None]:
         """The whole range, with its value in a joint draw, or an interval; for every column."""
         if not self.searches:
             return [None] * len(begun)
         ends = [one.ends for one in begun]
-        values = [self._valued(one.whole) for one in begun] if self.plan.joint else None
+        values = self._valued([one.whole for one in begun]) if self.plan.joint else None
         return self.draws.wholes_or_intervals(self.family, ends, values, prices=self._prices())  # type: ignore[arg-type]
 
-    def end(self, begun: Sequence[Begun], found: Sequence[Fraction | Chosen | None]) -> list[Answer]:
+    def end(
+        self, begun: Sequence[Begun], found: Sequence[tuple[Fraction, ...] | Chosen | None]
+    ) -> list[Answer]:
         """The answer of every column for what was chosen."""
-        if len(begun) == 1:
-            return [self._ended(begun[0], found[0], None)]
-        counts: list[Fraction | None] = [None] * len(begun)
-        counted = [place for place, one in enumerate(found) if isinstance(one, Fraction)]
-        counting = begun[0].whole.counting
-        if counting is not None and counted:
-            drawn = self.draws.noisy_each(
-                [Fraction(begun[place].whole.rows) for place in counted],
-                sensitivity=Fraction(begun[0].whole.contribution), price=counting, grid=Lattice.dyadic(0),
-            )  # fmt: skip
-            for place, count in zip(counted, drawn, strict=True):
-                counts[place] = count
-        return [self._ended(*each) for each in zip(begun, found, counts, strict=True)]
+        return [self._ended(*each) for each in zip(begun, found, strict=True)]
 
-    def _ended(self, begun: Begun, found: Fraction | Chosen | None, count: Fraction | None) -> Answer:
+    def _ended(self, begun: Begun, found: tuple[Fraction, ...] | Chosen | None) -> Answer:
         """The answer for what was chosen; an interval is asked for its sums."""
         whole, family, fine = begun.whole, self.family, self.fine
-        if isinstance(found, Fraction):
-            return self._answer(
-                begun,
-                whole,
-                whole.finish(found, fine, self.bits, count),
-                self.everything,
-                self._reach_of(whole),
-            )
+        if isinstance(found, tuple):
+            settled = whole.finish(found, fine, self.bits)
+            return self._answer(begun, whole, settled, self.everything, self._reach_of(whole))
         if found is None:
             return self._answer(begun, whole, whole.draw(fine, self.bits), self.everything)
         kept = begun.column.clipped(found.low, found.high, squares=self.mechanism.squares)
@@ -128,9 +113,21 @@ class CutTalk:
         if not self.plan.joint:
             return self._answer(begun, inside, inside.draw(fine, self.bits), public)
         price = self._prices()["interval"]
-        noisy = self.draws.flat_topped(self._valued(inside), found.charge, price=price)
+        noisy = self.draws.flat_topped(inside.valued(fine), found.charge, price=price)
         reach = JointReach.of(family, found, inside.sensitivity / self.mechanism.rate(inside.price), fine)
         return self._answer(begun, inside, inside.finish(noisy, fine, self.bits), public, reach)
+
+    def _valued(self, wholes: Sequence[Summand]) -> list[Valued]:
+        """What is drawn with the whole range of every column; what is public of alike ones is worked out once."""
+        found: list[Valued] = []
+        like = wholes[0]
+        for one in wholes:
+            if found and one.sensitivity is like.sensitivity and one.price is like.price:
+                first = found[0]
+                found.append(Valued(one.numbers, first.sensitivity, first.rate, first.grid))
+            else:
+                found.append(one.valued(self.fine))
+        return found
 
     def _reach_of(self, whole: Summand) -> JointReach:
         """Of the noise within the whole range: one for all groups whose noise has one sensitivity."""
@@ -150,9 +147,9 @@ class CutTalk:
 
     def _counting(self, part: Summand) -> PublicNoise | None:
         """The noise of a private number of rows, the same."""
-        known = self._counted
-        if known is None or known[0] is not part.counting:
-            known = self._counted = part.counting, ClippedBar.noise_of_count(part)
+        known, price = self._counted, part.price if part.paired else part.counting
+        if known is None or known[0] is not price:
+            known = self._counted = price, ClippedBar.noise_of_count(part)
         return known[1]
 
     def _answer(
@@ -180,11 +177,7 @@ class CutTalk:
             return dict.fromkeys(("whole", "interval"), plan.search)
         slope = plan.slope * plan.contribution
         parts = (("whole", plan.whole, plan.share.part * slope), ("interval", plan.cut, slope))
-        return {name: Pure(mechanism.rate(mechanism.noise_part(rest)) + own) for name, rest, own in parts}
-
-    def _valued(self, part: Summand) -> Valued:
-        """What a joint draw publishes beside its outcome."""
-        return Valued(part.value, part.sensitivity, self._rate(part.price), self.fine)
+        return {name: Pure(mechanism.rate(rest) + own) for name, rest, own in parts}
 
     def _clipped_to(self, low: int, high: int, beyond: int | None) -> dict[str, Any]:
         """What an answer says about clipping."""

@@ -198,10 +198,6 @@ class Cutting(Clipping):
         """The lattice of what gets the noise, where the answer is on the given one."""
         return grid
 
-    def noise_part(self, rest: Guarantee) -> Guarantee:
-        """What is left for the value beside a private number of rows."""
-        return rest
-
     @staticmethod
     def rate(price: Guarantee) -> Fraction:
         """Nats per sensitivity of plain noise at a price that is not concentrated."""

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sordino.mechanisms.clip.flat_top import top_weight
 from sordino.mechanisms.clip.long_codes import shifted_product
-from sordino.mechanisms.clip.plain_or_cut_plan import PLACES, STEEP_SHARE
+from sordino.mechanisms.clip.plain_or_cut_plan import PLACES, STARTS, STEEP_SHARE
+from sordino.mechanisms.tuned import ForCut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
     from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan
 
-STARTS = 3  # intervals start on a lattice of 2^-3 of their length
 PARTS = 6  # a heap is looked for in parts of 2^-3 of the length, on a lattice of 2^-6 of it
 ANCHORED = (0, -8, -4)  # starts, in eighths, of the intervals beside and about the anchor: they have prior 1
 ROOTS = (
@@ -35,7 +36,6 @@ ROOTS = (
 )  # over 2^(8, 7, 9): the powers 3/4, 1/2 and 1/4 of two, for lengths between two halvings
 _PLACES = (8, 7, 9)
 ONE = 1 << 40  # stands for a prior of 1
-NEAR = 4  # intervals near the anchor have a prior of 2^-4, others less
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,7 +103,7 @@ class Weighed:
     border: Fraction = STEEP_SHARE.border
 
     def add(self, level: int, places: NDArray[np.int64] | None, prior: int, lead: int, charge: int) -> None:
-        """One more cell: of the weight ``prior exp(lead - charge)``, or that times ``1 + charge`` in a joint draw."""
+        """One more cell: of the weight ``prior exp(lead - charge)``, times that of its noise in a joint draw."""
         self.level.append(level)
         self.places.append(places)
         self.counts.append(prior)
@@ -152,9 +152,9 @@ class Family:
 
     @staticmethod
     def distant(places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Priors as parts of `ONE` by the distance from the anchor: a sixteenth, halved with every doubling."""
+        """Priors as parts of `ONE` by the distance from the anchor: halved with every doubling."""
         lengths = np.abs(places + (1 << STARTS) // 2) >> STARTS
-        found: NDArray[np.int64] = (ONE >> NEAR) >> np.ceil(np.log2(lengths + 1.0)).astype(np.int64)
+        found: NDArray[np.int64] = (ONE >> ForCut.NEAR) >> np.ceil(np.log2(lengths + 1.0)).astype(np.int64)
         return found
 
     def priors(self, level: int, places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -198,7 +198,7 @@ class Family:
         first, last = self.places(level)
         half, eight, ring, found = (1 << STARTS) // 2, 1 << STARTS, 0, []
         while ring == 0 or eight << (ring - 1) <= max(last + half, -first - half):
-            prior, nearest = (ONE >> NEAR) >> ring, eight << (ring - 1) if ring else 0
+            prior, nearest = (ONE >> ForCut.NEAR) >> ring, eight << (ring - 1) if ring else 0
             farthest = (eight << ring) - 1
             sides = ((nearest, farthest), (-farthest, -nearest)) if ring else ((-farthest, farthest),)
             for near, far in sides:
@@ -271,8 +271,8 @@ class Family:
     def weigh(self, ends: Ends) -> Weighed:
         """Weigh every interval: ``w = prior exp(lead - B - x)`` with the charge ``x = slope max(N, T - A)``, exactly.
 
-        In a joint draw the value's noise has a top that is flat so far, which weighs ``1 + x`` times as much. Intervals
-        that miss ``C_j`` rows or more are charged ``C_j``: they are one cell per level.
+        In a joint draw the value's noise has a top that is flat so far, which weighs ``1 + x`` times as much, of two
+        values ``1 + x + x^2 / 2``. Intervals that miss ``C_j`` rows or more are charged ``C_j``: one cell per level.
         """
         from sordino.mechanisms.clip.levels import levels_of
 
@@ -280,11 +280,12 @@ class Family:
 
 
 def exact_chances(
-    weighed: Weighed, *, joint: bool, exponent: Fraction
+    weighed: Weighed, *, numbers: int, exponent: Fraction
 ) -> tuple[float, float, Sequence[float]]:
     """The probability of the whole range, how flat its law is, and the probability of each cell; for laws and plans.
 
-    The second number is ``r v``: 0 where the whole range is drawn with plain noise.
+    The second number is ``r v``: 0 where the whole range is drawn with plain noise. So many numbers are drawn together
+    with the outcome, or none.
     """
     logs = np.array([float(Fraction(-e, weighed.unit)) for e in weighed.exponents])
     logs += np.log(np.array([float(Fraction(count, weighed.one)) for count in weighed.counts]))
@@ -293,9 +294,9 @@ def exact_chances(
     shares = np.exp(logs - best) / total
     log_total = np.log(total) + best
     lost = log_total - math.log(weighed.border)  # -h
-    if not joint or lost <= 0:
+    if not numbers or lost <= 0:
         whole = float(1 / (1 + np.exp(min(log_total, 700.0))))
         return whole, 0.0, (shares * (1 - whole)).tolist()
     flat = float(exponent) * lost
-    whole = (1 + flat) * math.exp(-flat) / (1 + float(weighed.border))
+    whole = top_weight(flat, numbers) * math.exp(-flat) / (1 + float(weighed.border))
     return whole, flat, (shares * (1 - whole)).tolist()

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.exact.functions import ARRAYS
-from sordino.mechanisms.clip.family import ONE, PARTS, STARTS, Ends, Family, Weighed
+from sordino.mechanisms.clip.family import ONE, PARTS, Ends, Family, Weighed
+from sordino.mechanisms.clip.flat_top import top_weight, unit_weight, whole_top_weight
 from sordino.mechanisms.clip.levels import levels_of
-from sordino.mechanisms.clip.plain_or_cut_plan import PLACES
+from sordino.mechanisms.clip.plain_or_cut_plan import PLACES, STARTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -200,9 +201,10 @@ class ManyWeighed:
         return outside, away
 
     def _floats(self, prior: Any, charge: Any, lead: int) -> Floats:
-        """Weights of intervals; a joint draw weighs ``1 + x`` times as much."""
+        """Weights of intervals; those of a joint draw with the weight of their noise."""
         weights: Floats = ARRAYS.exp((lead - charge) / self.unit) * (prior / ONE)
-        return weights * (1 + charge / self.unit) if self.family.plan.joint else weights
+        plan = self.family.plan
+        return weights * top_weight(charge / self.unit, plan.numbers) if plan.joint else weights
 
     @cached_property
     def others(self) -> Floats:
@@ -255,15 +257,15 @@ class ManyWeighed:
     def one(self, group: int) -> Weighed:
         """The exact weights of one group, a cell per named interval: those without names first, level by level."""
         plan, unit = self.family.plan, self.unit
-        found = Weighed([], [], [], [], unit, ONE * (unit if plan.joint else 1), [])
+        found = Weighed([], [], [], [], unit, ONE * unit_weight(unit, plan.drawn), [], plan.share.border)
         for one in self._levels:
             size = int(one.others_charge[group])
-            times = unit + size if plan.joint else 1
+            times = whole_top_weight(size, unit, plan.numbers) if plan.joint else 1
             found.add(one.level, None, int(one.others[group]) * times, one.lead, size)
         start, stop = np.searchsorted(self.named[0], (group, group + 1))
         for number, inner in zip(self.named[1][start:stop], self.named[2][start:stop], strict=True):
             one = self._levels[number]
             size, prior = int(one.charge[inner]), int(one.prior[inner])
-            times = unit + size if plan.joint else 1
+            times = whole_top_weight(size, unit, plan.numbers) if plan.joint else 1
             found.add(one.level, one.place[inner : inner + 1], prior * times, one.lead, size)
         return found

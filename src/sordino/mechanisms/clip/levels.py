@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sordino.mechanisms.clip.family import ONE, PARTS, STARTS, Ends, Family, Weighed
+from sordino.mechanisms.clip.family import ONE, PARTS, Ends, Family, Weighed
+from sordino.mechanisms.clip.flat_top import unit_weight, whole_top_weight
 from sordino.mechanisms.clip.long_codes import shifted_products, shifted_quotients
+from sordino.mechanisms.clip.plain_or_cut_plan import STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +71,7 @@ class Levels:
         """Every interval's weight, as `Family.weigh` says: level by level, in each by charge and then by prior."""
         family, plan, unit = self.family, self.family.plan, self.family.unit
         slope, start = int(plan.slope * unit), int(plan.head_start * unit)
-        found = Weighed([], [], [], [], unit, ONE * (unit if plan.joint else 1), [], plan.share.border)
+        found = Weighed([], [], [], [], unit, ONE * unit_weight(unit, plan.drawn), [], plan.share.border)
         for some in self._together(ends.rows):
             which, places, favoured = self._named(some, ends)
             priors = np.where(favoured, ONE, family.distant(places))
@@ -95,13 +97,13 @@ class Levels:
                 for cell in range(first, last):
                     low, high, size = bounds[cell], bounds[cell + 1], sizes[cell]
                     prior = shares[cell] * (high - low)
-                    found.add(
-                        level, places[low:high], prior * (unit + size) if plan.joint else prior, lead, size
-                    )
+                    times = whole_top_weight(size, unit, plan.numbers) if plan.joint else 1
+                    found.add(level, places[low:high], prior * times, lead, size)
                 others = self._all_priors[at] - (named[last] - named[first])
                 if others > 0 and not family.anchored:
                     size = max(slope * min(ends.rows, int(self._enough[at])), int(self._margin[at]))
-                    found.add(level, None, others * (unit + size) if plan.joint else others, lead, size)
+                    times = whole_top_weight(size, unit, plan.numbers) if plan.joint else 1
+                    found.add(level, None, others * times, lead, size)
         return found
 
     def _together(self, rows: int) -> Iterator[range]:

@@ -9,16 +9,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from sordino.lattice import Lattice
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.exact.bits import Bits
-    from sordino.lattice import Lattice
     from sordino.mechanisms.clip.column import Clipped
     from sordino.mechanisms.clip.interval import ClipInterval
+    from sordino.mechanisms.clip.whole_or_interval import Valued
     from sordino.mechanisms.parts.public_noise import PublicNoise
     from sordino.privacy import Guarantee
+
+
+PAIRS = Lattice.dyadic(-32)
+"""The lattice of rows at either end of an interval: far finer than an answer needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,8 @@ class Summand:
         ends: Between what the answer is cut; None where it has no bounds.
         contribution: How many rows one person may move.
         about: The law of the noise in a released mean about which squares are taken; None where there is none.
+        paired: Whether value and number of rows are drawn together, at one price.
+        known: What the answer is too large by on average: the squared noise of that mean.
     """
 
     value: Fraction
@@ -65,6 +72,24 @@ class Summand:
     ends: tuple[Fraction, Fraction] | None
     contribution: int
     about: PublicNoise | None = None
+    paired: bool = False
+    known: Fraction = Fraction(0)
+
+    @property
+    def half(self) -> Fraction:
+        """How far one row may be from the point about which rows are summed, where the count is drawn with the sum."""
+        return self.sensitivity / self.contribution
+
+    @property
+    def numbers(self) -> tuple[Fraction, ...]:
+        """What is drawn: the value, or how far all rows together are from either end, in lengths of the interval.
+
+        One row adds 1 to the sum of these two, however they share it.
+        """
+        if not self.paired:
+            return (self.value,)
+        part = self.value / self.half if self.half else Fraction(0)
+        return (self.rows - part) / 2, (self.rows + part) / 2
 
     @classmethod
     def of(
@@ -81,47 +106,61 @@ class Summand:
         if total:
             largest = max(abs(sums.low), abs(sums.high)) * contribution
             return cls(sums.total, largest, found.rest, zero, None, sums.rows, None, contribution)
-        origin = found.origin(sums)
+        paired = not found.rest.gaussian
+        origin = (sums.low + sums.high) / 2 if paired else found.origin(sums)
         largest = max(sums.high - origin, origin - sums.low) * contribution
         about = sums.total - origin * sums.rows
-        rest, counting = found.shares
         ends = sums.low, sums.high
+        if paired:
+            return cls(about, largest, found.rest, origin, None, sums.rows, ends, contribution, paired=True)
+        rest, counting = found.shares
         return cls(about, largest, rest, origin, counting, sums.rows, ends, contribution)
 
     def again(self, sums: Clipped) -> Summand:
         """The same of other rows cut to the same interval, where rows come and go: all but value and rows is public."""
         about = sums.total - self.origin * sums.rows if self.origin else sums.total
         return Summand(
-            about, self.sensitivity, self.price, self.origin, self.counting, sums.rows, self.ends, self.contribution
+            about, self.sensitivity, self.price, self.origin, self.counting, sums.rows, self.ends, self.contribution,
+            self.about, self.paired, self.known,
         )  # fmt: skip
+
+    def valued(self, grid: Lattice) -> Valued:
+        """What a price that is not concentrated adds noise to; a pair is counted in rows."""
+        from sordino.mechanisms.clip.whole_or_interval import Valued
+
+        moved = Fraction(self.contribution) if self.paired else self.sensitivity
+        rate = Fraction(self.price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
+        return Valued(self.numbers, moved, rate, PAIRS if self.paired else grid)
 
     def draw(self, grid: Lattice, bits: Bits | None) -> Settled:
         """The value with noise, and the answer from it."""
+        if self.paired:
+            return self.finish(Draws.of(bits).plain_pair(self.valued(grid), price=self.price), grid, bits)
         noisy, _ = Draws.of(bits).noisy(self.value, sensitivity=self.sensitivity, price=self.price, grid=grid)
-        return self.finish(noisy, grid, bits)
+        return self.finish((noisy,), grid, bits)
 
-    def finish(
-        self, noisy: Fraction, grid: Lattice, bits: Bits | None, count: Fraction | None = None
-    ) -> Settled:
-        """The answer from a value with noise: over a noisy count where rows are private, cut to what is possible.
+    def finish(self, noisy: tuple[Fraction, ...], grid: Lattice, bits: Bits | None) -> Settled:
+        """The answer from what has got noise: over a noisy count where rows are private, cut to what is possible.
 
         Args:
-            noisy: The value with noise.
+            noisy: The value with noise, or the pair.
             grid: The lattice of the answer.
             bits: A source of random words.
-            count: The noisy number of rows, where it has been drawn together with those of other groups.
         """
-        if self.counting is not None and count is None:
+        value, count = noisy[0], None
+        if self.paired:
+            count, value = noisy[0] + noisy[1], self.half * (noisy[1] - noisy[0])
+        elif self.counting is not None:
             count, _ = Draws.of(bits).noisy(
                 Fraction(self.rows), sensitivity=Fraction(self.contribution), price=self.counting
             )
-        # noisy / max(count, 1) + origin, in whole numbers and not in lowest terms: many groups come here
-        above, below = noisy.numerator, noisy.denominator
+        # value / max(count, 1) + origin - known, in whole numbers and not in lowest terms: many groups come here
+        above, below = value.numerator, value.denominator
         if count is not None and count.numerator > count.denominator:
             above, below = above * count.denominator, below * count.numerator
-        origin = self.origin
-        if origin:
-            above, below = above * origin.denominator + origin.numerator * below, below * origin.denominator
+        start = self.origin - self.known if self.known else self.origin
+        if start:
+            above, below = above * start.denominator + start.numerator * below, below * start.denominator
         if self.ends is None:
-            return Settled(Fraction(above, below), noisy, count)
-        return Settled(grid.nearest(above, below, *self.ends), noisy, count)
+            return Settled(Fraction(above, below), value, count)
+        return Settled(grid.nearest(above, below, *self.ends), value, count)

@@ -105,11 +105,6 @@ class PlainOrCut(Cutting, ClippingMean):
         """Where rows come and go: otherwise their number says how far one of them moves a mean."""
         return self.neighbors is Neighbors.ADD_REMOVE_ONE
 
-    def noise_part(self, rest: Guarantee) -> Guarantee:
-        """What is left for the sum beside a private number of rows."""
-        counted = self.neighbors is Neighbors.ADD_REMOVE_ONE and not self.total
-        return rest.share(1 - count_part(self.rows, rest)) if counted else rest
-
     def shortens(self, codes: Codes) -> bool:
         """Whether a cut can lessen the noise: not of a sum of a private number of rows that are all far from zero."""
         return not (self.total and self.neighbors is Neighbors.ADD_REMOVE_ONE) or codes.low <= 0 <= codes.high

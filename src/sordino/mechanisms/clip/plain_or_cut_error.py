@@ -30,6 +30,7 @@ COUNTS = 41  # places of the law of a noisy number of rows
 NEGLIGIBLE = 1e-5  # outcomes that can add no more than this of the whole range's squared noise are left out
 EDGES = np.array([0.0, 0.5, 1.5, 3.0, 6.0, 12.0, 40.0])  # in scales: between them the noise is integrated
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
+_COUNT_NODES, _COUNT_WEIGHTS = np.polynomial.legendre.leggauss(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +143,8 @@ def outcome_errors(
         weighed = family.weigh(ends)
         exponent = Fraction(1)
         if plan.joint:
-            rate = mechanism.rate(mechanism.noise_part(plan.whole))
-            exponent = plan.flatness(rate)
-        chance, flat, cells = exact_chances(weighed, joint=plan.joint, exponent=exponent)
+            exponent = plan.flatness(mechanism.rate(plan.whole))
+        chance, flat, cells = exact_chances(weighed, numbers=plan.drawn, exponent=exponent)
     wholes = mechanism.wholes(sums, plan.whole, contribution)
     for part, whole in wholes:
         found += _outcomes(chance * part, flat, whole)
@@ -166,6 +166,11 @@ def outcome_errors(
     return _mixed(found, noise, truth, root=mechanism.root)
 
 
+def summand_errors(part: Summand, truth: Fraction) -> MixedErrors:
+    """The law of the error of one outcome alone, with plain noise."""
+    return _mixed(_outcomes(1.0, 0.0, part), noise_for(part.price).noise, truth, root=False)
+
+
 def _least(whole: Summand) -> float:
     """The chance below which an outcome cannot matter, however wrong: by the noise and the width of the whole range."""
     noise = noise_for(whole.price)
@@ -176,8 +181,10 @@ def _least(whole: Summand) -> float:
 def _outcomes(chance: float, flat: float, part: Summand) -> list[tuple[float, ...]]:
     """Chance, centre, scale, flatness and ends of one outcome; one for every place of the law of a noisy count."""
     noise = noise_for(part.price)
-    scale, origin = float(part.sensitivity * noise.scale), float(part.origin)
+    scale, origin = float(part.sensitivity * noise.scale), float(part.origin - part.known)
     low, high = (-np.inf, np.inf) if part.ends is None else map(float, part.ends)
+    if part.paired:
+        return _paired(chance, flat, part, low, high)
     if part.counting is None:
         return [(chance, origin + float(part.value), scale, flat, low, high)]
     counting = noise_for(part.counting)
@@ -187,6 +194,36 @@ def _outcomes(chance: float, flat: float, part: Summand) -> list[tuple[float, ..
         (chance / COUNTS, origin + float(part.value) / count, scale / count, flat, low, high)
         for count in np.maximum(np.rint(counts), 1.0).tolist()
     ]
+
+
+def _paired(chance: float, flat: float, part: Summand, low: float, high: float) -> list[tuple[float, ...]]:
+    """The same where the count is drawn with the value: given its noise s, that of the value is flat up to |s|.
+
+    Both together have the density ``~ exp(-max(|s|, |d|, flat))`` in scales, so s has ``~ (1 + m) exp(-m)`` with m the
+    larger of ``|s|`` and the flat top.
+    """
+    noise = noise_for(part.price)
+    scale, origin = float(part.sensitivity * noise.scale), float(part.origin - part.known)
+    counted = part.contribution * float(noise.scale)
+    found: list[tuple[float, ...]] = []
+    for off, likely in _count_places(flat):
+        for sign in (-1, 1):
+            count = max(part.rows + sign * off * counted, 1.0)
+            top = max(off, flat)
+            found.append(
+                (chance * likely / 2, origin + float(part.value) / count, scale / count, top, low, high)
+            )
+    return found
+
+
+def _count_places(flat: float) -> list[tuple[float, float]]:
+    """Places of the law of the absolute noise of a count, in scales, with their chances."""
+    edges = np.concatenate([[0.0], flat + EDGES[1:]]) if flat else EDGES
+    half = np.diff(edges)[:, None] / 2
+    places = (edges[:-1, None] + half * (1 + _COUNT_NODES)).ravel()
+    most = np.maximum(places, flat)
+    mass = (half * _COUNT_WEIGHTS).ravel() * (1 + most) * np.exp(flat - most)
+    return list(zip(places.tolist(), (mass / mass.sum()).tolist(), strict=True))
 
 
 def _mixed(found: list[tuple[float, ...]], noise: Noise, truth: Fraction, *, root: bool) -> MixedErrors:

@@ -13,7 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sordino.mechanisms.tuned import ForCut, ForLoose
+from sordino.mechanisms.clip.flat_top import log_weight
+from sordino.mechanisms.tuned import ForCut
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
@@ -39,13 +40,14 @@ class WholeShare:
         return self.part / (1 - self.part)
 
 
-STEEP_SHARE = WholeShare(Fraction(1, 5), Fraction(9, 10), 1.13)
-"""For steep slopes: a larger part would cost more than it flattens."""
+STEEP_SHARE = WholeShare(Fraction(19, 100), Fraction(47, 50), 1.16)
+"""For steep slopes: a larger part would cost more than it flattens; whoever tells how many rows there are pays 10 %."""
 GENTLE_SHARE = WholeShare(Fraction(3, 10), Fraction(3, 5), 0.92)
 """For slopes of at most `ForCut.GENTLE` of the price: the top flattens faster, so that loose bounds are left sooner."""
 
 SIGNIFICANT = 20  # binary digits of the slope: weights stay short
 PLACES = 10  # binary places of tilts and margins
+STARTS = 3  # intervals start on a lattice of 2^-3 of their length
 
 
 def _up(value: float) -> Fraction:
@@ -79,6 +81,7 @@ class CutPlan:
         guarded: Whether rows must fill an interval, so that no heap of equal rows wins.
         steps: Lengths per halving: 2, or 4 where rows pay for it; a finer ladder overshoots less.
         share: What the whole range keeps of its chance.
+        numbers: How many numbers are published with an outcome: two where the number of rows is private (pure prices).
     """
 
     slope: Fraction
@@ -95,6 +98,12 @@ class CutPlan:
     guarded: bool = True
     steps: int = 2
     share: WholeShare = STEEP_SHARE
+    numbers: int = 1
+
+    @property
+    def drawn(self) -> int:
+        """How many numbers are drawn together with the outcome: none where it is drawn before them."""
+        return self.numbers if self.joint else 0
 
     @property
     def searches(self) -> bool:
@@ -111,8 +120,12 @@ class CutPlan:
         return self.tilt * level / self.steps
 
     def all_priors(self, level: int) -> float:
-        """The priors of all intervals of a level add up to less than this."""
-        return 7 + level / (2 * self.steps)
+        """The priors of all intervals of a level add up to less than this.
+
+        Four have 1; those less than a length from the anchor, and those of every octave beyond, weigh so many rings.
+        """
+        ring = 2.0 ** (STARTS - ForCut.NEAR)
+        return 4 + ring * (5 + level / self.steps)
 
     def flatness(self, rate: Fraction) -> Fraction:
         """The exponent g with which the top of the whole range's noise flattens: ``min(r / k, 2 / c0)``.
@@ -124,7 +137,7 @@ class CutPlan:
             >>> from sordino.privacy import Pure
             >>> plan = plan_cut(rows=1001, price=Pure(1), cells=2**31)
             >>> plan.flatness(Fraction(9, 10)), plan.flatness(plan.slope)
-            (Fraction(20, 9), Fraction(1, 1))
+            (Fraction(100, 47), Fraction(1, 1))
         """
         return min(rate / (self.slope * self.contribution), 2 / self.share.steepest)
 
@@ -139,18 +152,19 @@ class CutPlan:
     def rows_beyond(self, level: int, failure: float) -> int:
         """So many rows or more lie outside a released interval only with this probability: the free bound.
 
-        An interval that misses m rows has the probability ``(1 - p0) / p0 w (1 + k m) exp(-k m)`` at most.
+        An interval that misses m rows has the probability ``(1 - p0) / p0 w (1 + k m) exp(-k m)`` at most (with
+        ``(k m)^2 / 2`` more where two numbers are drawn together).
 
         Example:
             >>> from sordino.privacy import Pure
             >>> plan = plan_cut(rows=1001, price=Pure(1), cells=2**31)
             >>> plan.rows_beyond(6, 0.05), plan.rows_beyond(24, 0.05)
-            (39, 81)
+            (41, 84)
         """
         likely = self.all_priors(level) * len(self.levels) / float(self.share.border) / failure
         most = float(self.lead(level) - self.head_start) + math.log(likely)
         nats = most
-        while nats - math.log1p(nats) < most:
+        while nats - log_weight(nats, self.numbers) < most:
             nats += 1 / 16
         return math.ceil(nats / float(self.slope))
 
@@ -204,7 +218,7 @@ def plan_cut(
         contribution: How many rows one person may move.
         spread: A public guess of the spread in codes: no interval is much shorter.
         squares: Plan for a mean of squares.
-        counted: A part of the price goes to a private number of rows.
+        counted: The number of rows is private, and published with noise.
         loose: The caller calls the bounds far too wide: no head start, no guard, cuts from half of the range on.
 
     Example:
@@ -226,13 +240,7 @@ def plan_cut(
         whole = cut = price.share(1 - ForCut.SHARE)
     else:
         epsilon = Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
-        # The value of a joint draw must have a rate of at least the slope: (1 - count)(1 - part) >= part.
-        largest = (
-            (1 - ForLoose.MOST_COUNT) / (2 - ForLoose.MOST_COUNT)
-            if counted
-            else Fraction(ForCut.STEEPEST_SLOPE)
-        )
-        slope = _short(epsilon * min(Fraction(_wanted(bid, loose=loose)), largest) / contribution)
+        slope = _short(epsilon * Fraction(_wanted(bid, loose=loose)) / contribution)
         spent = slope * contribution / epsilon
         share = GENTLE_SHARE if spent <= ForCut.GENTLE else STEEP_SHARE
         whole, cut = price.share(1 - share.part * spent), price.share(1 - spent)
@@ -240,6 +248,8 @@ def plan_cut(
     size = factor * math.log(max(bid, 1.0))
     less = ForCut.APART[1] if price.gaussian else 0.0
     margin = size + ForCut.LOOSE_MARGIN if loose else min(size + plus, most) - less
+    numbers = 2 if counted and not price.gaussian else 1
+    margin, distant = (one + ForCut.PAIRED[1] * (numbers - 1) for one in (margin, size + ForCut.DISTANT))
     tilt = _up(((ForCut.SQUARES_TILT if squares else ForCut.TILT) + many * more_tilt) * math.log(2))
     deepest = steps * min(ForCut.DEEPEST, cells.bit_length() - 1)
     if spread is not None and spread > 0:
@@ -251,10 +261,12 @@ def plan_cut(
     levels = tuple(l for l in range(first, deepest + 1) if float(tilt) * l / steps + margin <= nats)
     enough = bid >= ForCut.FEW
     head_start = ForCut.APART[0] if price.gaussian else ForCut.HEAD_START[enough]
+    head_start += ForCut.PAIRED[0] * (numbers - 1)
     head_start += (ForCut.SQUARES_START[enough and not price.gaussian] if squares else 0) + more_start * many
     return CutPlan(
         slope=slope, contribution=contribution, levels=levels, tilt=tilt, margin=_up(margin),
-        distant=_up(max(size + ForCut.DISTANT, margin)), whole=whole if levels else price, cut=cut,
+        distant=_up(max(distant, margin)), whole=whole if levels else price, cut=cut,
         joint=not price.gaussian, head_start=Fraction(0) if loose else head_start,
         search=price.share(ForCut.SHARE) if price.gaussian else None, guarded=not loose, steps=steps, share=share,
+        numbers=numbers,
     )  # fmt: skip

@@ -20,11 +20,10 @@ from sordino.lattice import RowLattice as Codes
 from sordino.mechanisms import Answer
 from sordino.mechanisms.clip.cutting import Cutting
 from sordino.mechanisms.clip.family import Family
-from sordino.mechanisms.clip.interval import count_part
+from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.clip.noisy_mean import Summand
 from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, mean_part, plan_cut
 from sordino.mechanisms.parts.drawing import noise_for
-from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.mechanisms.tuned import ForCut, ForLoose
 from sordino.privacy import Guarantee, Neighbors
@@ -120,7 +119,7 @@ class PlainOrCutSquares(Cutting):
 
     def mean_part(self, contribution: int = 1) -> Fraction:
         """Of the price, for a mean about which squares within the bounds are taken; 0 where it does not pay."""
-        if self.about is not None or self.neighbors is Neighbors.ADD_REMOVE_ONE:
+        if self.about is not None or (self.price.gaussian and self.neighbors is Neighbors.ADD_REMOVE_ONE):
             return Fraction(0)
         return mean_part(self.rows, self.price, contribution=contribution, tight=self.tight)
 
@@ -140,11 +139,6 @@ class PlainOrCutSquares(Cutting):
             return Family(plan, codes.last, codes.code(float(self.about)), anchored=True)
         return Family(plan, codes.last, self._near_zero(codes), centre=self._near_centre(codes))
 
-    def noise_part(self, rest: Guarantee) -> Guarantee:
-        """What is left for squares beside a private number of rows."""
-        counted = self.neighbors is Neighbors.ADD_REMOVE_ONE
-        return rest.share(1 - count_part(self.rows, rest, ForLoose.SQUARES_PART)) if counted else rest
-
     # What gets noise ----------------------------------------------------------------------------------------
 
     def summand(self, sums: Clipped, rest: Guarantee, contribution: int) -> Summand:
@@ -159,6 +153,11 @@ class PlainOrCutSquares(Cutting):
             largest = max(sums.high - point, point - sums.low) ** 2
             squares, ends = sums.about(point), (Fraction(0), largest)
             part = ForCut.MOMENT_ORIGIN
+        if self.neighbors is Neighbors.ADD_REMOVE_ONE and not rest.gaussian:
+            half = largest / 2
+            return Summand(
+                squares - half * rows, half * contribution, rest, half, None, rows, ends, contribution, paired=True
+            )  # fmt: skip
         if self.neighbors is Neighbors.ADD_REMOVE_ONE:
             origin, counted = largest * part, count_part(self.rows, rest, ForLoose.SQUARES_PART)
             return Summand(
@@ -169,27 +168,51 @@ class PlainOrCutSquares(Cutting):
             squares / count, largest * contribution / count, rest, Fraction(0), None, rows, ends, contribution
         )
 
-    def _about(self, sums: Clipped, mean: Fraction, rest: Guarantee, contribution: int) -> Summand:
-        """Squares within the declared bounds about a released mean, whose known noise is taken off in the end."""
-        count = max(sums.rows, 1)
+    def _about(
+        self, sums: Clipped, mean: Fraction, rows: Fraction, rest: Guarantee, contribution: int
+    ) -> Summand:
+        """Squares within the declared bounds about a released mean, whose known noise is taken off in the end.
+
+        Args:
+            sums: Of the rows within the declared bounds.
+            mean: The released one.
+            rows: Their number, or the noisy one that was released with the mean.
+            rest: What is left of the price.
+            contribution: How many rows one person may move.
+        """
         largest = max(sums.high - mean, mean - sums.low) ** 2
         ends = Fraction(0), (sums.high - sums.low) ** 2 / 4
-        known = self._mean_noise(sums, contribution)
+        known = self._mean_noise(sums, mean, rows, contribution) ** 2
+        law = self._mean_law(sums, rows, contribution)
+        if self.neighbors is Neighbors.ADD_REMOVE_ONE:
+            half = largest / 2
+            return Summand(
+                sums.about(mean) - half * sums.rows, half * contribution, rest, half, None, sums.rows, ends,
+                contribution, law, paired=True, known=known,
+            )  # fmt: skip
         return Summand(
-            sums.about(mean) / count, largest * contribution / count, rest, -(known**2), None, sums.rows, ends,
-            contribution, self._mean_law(sums, contribution),
+            sums.about(mean) / rows, largest * contribution / rows, rest, Fraction(0), None, sums.rows, ends,
+            contribution, law, known=known,
         )  # fmt: skip
 
-    def _mean_noise(self, sums: Clipped, contribution: int) -> Fraction:
-        """The standard deviation of the noise in a released mean; public where the number of rows is."""
-        noise = noise_for(self.price.share(self.mean_part(contribution)))
-        sensitivity = (sums.high - sums.low) * contribution / max(sums.rows, 1)
-        return Fraction(float(sensitivity * noise.scale) * noise.noise.std)
+    def _mean_noise(self, sums: Clipped, mean: Fraction, rows: Fraction, contribution: int) -> Fraction:
+        """The standard deviation of the noise in a released mean; of numbers that are public by then.
 
-    def _mean_law(self, sums: Clipped, contribution: int) -> PublicNoise:
-        """The law of the noise in that mean, for a bar; a step of the lattice is far below it."""
+        With the rows at either end drawn apart, and p of the length below the mean, it is ``(1 - p) t - p t'``.
+        """
+        law = self._mean_law(sums, rows, contribution)
+        part = float((mean - sums.low) / (sums.high - sums.low)) if sums.high > sums.low else 0.0
+        shared = math.hypot(part, 1 - part) if self.neighbors is Neighbors.ADD_REMOVE_ONE else 1.0
+        assert law.noise is not None
+        return Fraction(float(law.scale) * law.noise.std * shared)
+
+    def _mean_law(self, sums: Clipped, rows: Fraction, contribution: int) -> PublicNoise:
+        """The law of the noise in that mean, for a bar; a step of the lattice is far below it.
+
+        ``(1 - p) t - p t'`` is no wider than one of the two, whatever p (Proschan: Laplace laws are log-concave).
+        """
         noise = noise_for(self.price.share(self.mean_part(contribution)))
-        sensitivity = (sums.high - sums.low) * contribution / max(sums.rows, 1)
+        sensitivity = (sums.high - sums.low) * contribution / rows
         step = Lattice.for_range(sums.low, sums.high).step
         return PublicNoise(noise.noise, sensitivity * noise.scale, step)
 
@@ -200,13 +223,12 @@ class PlainOrCutSquares(Cutting):
         part = self.mean_part(contribution)
         if not part:
             return self.summand(sums, rest, contribution), {}
-        count = max(sums.rows, 1)
-        noisy, _ = Draws.of(bits).noisy(
-            sums.total / count, sensitivity=(sums.high - sums.low) * contribution / count,
-            price=self.price.share(part), grid=grid,
-        )  # fmt: skip
-        mean = grid.inside(noisy, sums.low, sums.high)
-        return self._about(sums, mean, rest, contribution), {"mean": mean}
+        found = ClipInterval(0, 1, self.price.share(part), {})
+        mean = Summand.of(sums, found, total=False, neighbors=self.neighbors, contribution=contribution).draw(
+            grid, bits
+        )
+        rows = Fraction(max(sums.rows, 1)) if mean.count is None else max(mean.count, Fraction(1))
+        return self._about(sums, mean.value, rows, rest, contribution), {"mean": mean.value}
 
     def wholes(self, sums: Clipped, rest: Guarantee, contribution: int) -> list[tuple[float, Summand]]:
         """The same at a few places of the law of that mean, with their chances."""
@@ -216,9 +238,11 @@ class PlainOrCutSquares(Cutting):
         noise = noise_for(self.price.share(part)).noise
         places = np.asarray(noise.ppf((np.arange(MEANS) + 0.5) / MEANS)) / noise.std
         places *= math.sqrt(MEANS / float(places @ places))  # few places of a law have too small a variance
-        size, centre = self._mean_noise(sums, contribution), sums.total / max(sums.rows, 1)
+        rows = Fraction(max(sums.rows, 1))
+        centre = sums.total / rows
+        size = self._mean_noise(sums, centre, rows, contribution)
         means = (min(max(centre + size * Fraction(place), sums.low), sums.high) for place in places.tolist())
-        return [(1 / MEANS, self._about(sums, mean, rest, contribution)) for mean in means]
+        return [(1 / MEANS, self._about(sums, mean, rows, rest, contribution)) for mean in means]
 
     def told(
         self, value: Fraction, grid: Lattice, public: dict[str, Any], bar: ClippedBar

@@ -74,7 +74,8 @@ class SymmetricMean(Mechanism):
         """Choose trimming and smoothing from public numbers."""
         strength = price.strength
         effort = rows * strength
-        wide = ForSymmetric.WIDE[effort >= ForSymmetric.ENOUGH]
+        enough = ForSymmetric.ENOUGH_GAUSSIAN if price.gaussian else ForSymmetric.ENOUGH
+        wide = ForSymmetric.WIDE[sum(effort >= one for one in enough)]
         decades = math.log(float(Fraction(high) - Fraction(low)) / (spread or (high - low) / wide))
         wanted = ForSymmetric.NATS[(effort >= ForSymmetric.FEW) + (effort >= ForSymmetric.MANY)] * strength
         trimmed = max(min(math.ceil(decades / wanted), int(ForSymmetric.MOST * rows)), 1)

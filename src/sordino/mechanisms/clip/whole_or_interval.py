@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sordino.exact import choice
-from sordino.exact.balls import precision, rational
+from sordino.exact.balls import Undecided, floor, precision, rational
 from sordino.exact.recipe import Fast, Guard, Recipe
 from sordino.exact.sampler import draw, settle
 from sordino.exact.uniforms import LazyUniform
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sordino.exact.balls import Ball
     from sordino.exact.bits import Bits
     from sordino.exact.functions import Functions
@@ -29,19 +31,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Valued:
-    """The number that is published with the whole range.
+    """What is published with an outcome: one number, or two that one person moves together.
 
     Attributes:
-        value: Exact; private.
-        sensitivity: How far one person moves it; public.
-        rate: Nats per sensitivity of its noise.
-        grid: The public lattice of the answer.
+        values: Exact; private.
+        sensitivity: How far one person moves them, added up; public.
+        rate: Nats per sensitivity of their noise.
+        grid: The public lattice of what is published.
     """
 
-    value: Fraction
+    values: tuple[Fraction, ...]
     sensitivity: Fraction
     rate: Fraction
     grid: Lattice
+
+    @property
+    def scale(self) -> Fraction:
+        """What stands for one nat."""
+        return self.sensitivity / self.rate
+
+    def plain(self, bits: Bits) -> tuple[Fraction, ...]:
+        """Every value with Laplace noise of its own."""
+        from sordino.noise.laplace.sampler import LaplaceRecipe
+
+        return tuple(
+            self.grid.step
+            * draw(LaplaceRecipe(), location=value, scale=self.scale, grid=self.grid, bits=bits)
+            for value in self.values
+        )
+
+    def settled(self, noises: Sequence[LazyUniform]) -> tuple[Fraction, ...]:
+        """Every value with the Laplace noise that a uniform stands for."""
+        from sordino.noise.laplace.sampler import LaplaceRecipe
+
+        return tuple(
+            self.grid.step * settle(LaplaceRecipe(), [noise], value, self.scale, self.grid)
+            for value, noise in zip(self.values, noises, strict=True)
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -100,19 +126,22 @@ def outweighs(weighed: Weighed) -> bool:
         bits *= 2
 
 
-def survives(weighed: Weighed, noise: LazyUniform, other: LazyUniform, exponent: Fraction) -> bool:
-    """Decide ``U |X| < (Z (1 - p0) / p0)^-g``, that is ``U < exp(-r (v - |t|))``, refining the uniforms."""
+def survives(weighed: Weighed, noises: Sequence[LazyUniform], other: LazyUniform, exponent: Fraction) -> bool:
+    """Decide ``U |X| |X'| < (Z (1 - p0) / p0)^-g``, that is ``U < exp(-r (v - |t|))``, refining the uniforms."""
     bits = 128
     while True:
         with precision(bits):
             lost = (total_ball(weighed) * weighed.border.denominator / weighed.border.numerator).log()
-            gap = (noise.magnitude() * other.magnitude()).log() + lost * rational(exponent)
+            product = other.magnitude()
+            for noise in noises:
+                product *= noise.magnitude()
+            gap = product.log() + lost * rational(exponent)
             if gap < 0:
                 return True
             if gap > 0:
                 return False
-        noise.refine(64)
-        other.refine(64)
+        for one in (*noises, other):
+            one.refine(64)
         bits += 64
 
 
@@ -121,8 +150,8 @@ def draw_cell(weighed: Weighed, *, bits: Bits) -> int:
     return choice.choose(cell_weights(weighed, whole=False), bits=bits)
 
 
-def draw_jointly(weighed: Weighed, whole: Valued, plan: CutPlan, *, bits: Bits) -> Fraction | int:
-    """Draw the whole range's value, or the number of a cell of intervals (pure prices).
+def draw_jointly(weighed: Weighed, whole: Valued, plan: CutPlan, *, bits: Bits) -> tuple[Fraction, ...] | int:
+    """Draw what the whole range is published with, or the number of a cell of intervals (pure prices).
 
     Args:
         weighed: The weights of all intervals on the column; private.
@@ -131,21 +160,16 @@ def draw_jointly(weighed: Weighed, whole: Valued, plan: CutPlan, *, bits: Bits) 
         bits: A source of random words.
 
     Returns:
-        A fraction for the value, an integer for a cell.
+        Fractions for the values, an integer for a cell.
     """
-    from sordino.noise.laplace.sampler import LaplaceRecipe
-
-    scale = whole.sensitivity / whole.rate
     if not outweighs(weighed):
         cell = choice.choose(cell_weights(weighed, whole=True), bits=bits)
-        if cell:
-            return cell - 1
-        point = draw(LaplaceRecipe(), location=whole.value, scale=scale, grid=whole.grid, bits=bits)
-        return whole.grid.step * point
+        return cell - 1 if cell else whole.plain(bits)
     if bits.below(plan.share.part.denominator) >= plan.share.part.numerator:
-        noise, other = LazyUniform(bits.word(), bits), LazyUniform(bits.word(), bits)
-        if survives(weighed, noise, other, plan.flatness(whole.rate)):
-            return whole.grid.step * settle(LaplaceRecipe(), [noise], whole.value, scale, whole.grid)
+        noises = [LazyUniform(bits.word(), bits) for _ in whole.values]
+        other = LazyUniform(bits.word(), bits)
+        if survives(weighed, noises, other, plan.flatness(whole.rate)):
+            return whole.settled(noises)
     return draw_cell(weighed, bits=bits)
 
 
@@ -165,34 +189,69 @@ class Uniform(Recipe):
         return u[0].signed()
 
 
-def draw_flat_topped(part: Valued, flat: Fraction, *, bits: Bits) -> Fraction:
-    """A value with noise of density ``~ exp(-max(rate |t|, flat))`` in sensitivities t, exactly rounded.
+def draw_flat_topped(part: Valued, flat: Fraction, *, bits: Bits) -> tuple[Fraction, ...]:
+    """Values with noise of density ``~ exp(-max(rate |t|, flat))`` in sensitivities t, exactly rounded.
 
-    The flat top holds ``flat / (1 + flat)`` of the mass; beyond it the noise is exponential on either side.
+    The flat top of one value holds ``flat / (1 + flat)`` of the mass; beyond it the noise is exponential on either
+    side. For two, ``|t|`` is the sum of both distances.
 
     Example:
         >>> from sordino.exact.bits import SeededBits
         >>> from sordino.lattice import Lattice
-        >>> part = Valued(Fraction(7), Fraction(0), Fraction(1), Lattice.dyadic(0))
+        >>> part = Valued((Fraction(7),), Fraction(0), Fraction(1), Lattice.dyadic(0))
         >>> draw_flat_topped(part, Fraction(3), bits=SeededBits(1))
-        Fraction(7, 1)
+        (Fraction(7, 1),)
     """
     from sordino.noise.laplace.sampler import LaplaceRecipe
 
-    scale = part.sensitivity / part.rate
+    if len(part.values) > 1:
+        return _draw_flat_topped_pair(part, flat, bits=bits)
+    (value,) = part.values
     top = flat / (1 + flat)
     uniform = LazyUniform(bits.word(), bits)
     if bits.below(top.denominator) < top.numerator:
-        point = settle(Uniform(), [uniform], part.value, scale * flat, part.grid)
+        point = settle(Uniform(), [uniform], value, part.scale * flat, part.grid)
     else:
-        edge = part.value + uniform.sign() * flat * scale
-        point = settle(LaplaceRecipe(), [uniform], edge, scale, part.grid)
-    return part.grid.step * point
+        edge = value + uniform.sign() * flat * part.scale
+        point = settle(LaplaceRecipe(), [uniform], edge, part.scale, part.grid)
+    return (part.grid.step * point,)
+
+
+def _draw_flat_topped_pair(part: Valued, flat: Fraction, *, bits: Bits) -> tuple[Fraction, ...]:
+    """Two values: a point of the diamond ``|t| + |t'| <= R``, with R of density ``~ R^2 exp(-R)`` beyond the flat top.
+
+    ``exp(-max(m, x))`` is the integral of ``exp(-R)`` over ``R > max(m, x)``, and a diamond has the area ``2 R^2``.
+    Beyond x, ``R = x + e`` has ``x^2 + 2 x e + e^2`` times ``exp(-e)``: a sum of one, two or three exponential numbers
+    with chances as ``x^2``, ``2 x`` and 2.
+    """
+    numerator, denominator = flat.numerator, flat.denominator
+    chances = (numerator**2, 2 * numerator * denominator, 2 * denominator**2)
+    place = bits.below(sum(chances))
+    many = 1 + (place >= chances[0]) + (place >= chances[0] + chances[1])
+    uniforms = [LazyUniform(bits.word(), bits) for _ in range(2 + many)]
+    working, half = 128, Fraction(1, 2)
+    while True:
+        with precision(working):
+            radius = rational(flat)
+            for uniform in uniforms[2:]:
+                radius -= uniform.magnitude().log()
+            first, second = uniforms[0].signed(), uniforms[1].signed()
+            reach = radius * rational(part.scale / part.grid.step / 2)
+            try:
+                return tuple(
+                    part.grid.step * floor(reach * slant + rational(value / part.grid.step + half))
+                    for value, slant in zip(part.values, (first + second, first - second), strict=True)
+                )
+            except Undecided:
+                pass
+        for uniform in uniforms:
+            uniform.refine(64)
+        working += 64
 
 
 def draw_outcome(
     family: Family, weighed: Weighed, whole: Valued | None, *, bits: Bits
-) -> Fraction | Chosen | None:
+) -> tuple[Fraction, ...] | Chosen | None:
     """Draw the whole range or an interval of the family.
 
     Args:
@@ -203,11 +262,11 @@ def draw_outcome(
         bits: A source of random words.
 
     Returns:
-        The value of the whole range, None for the whole range without a value, or an interval.
+        The values of the whole range, None for the whole range without values, or an interval.
     """
     if whole is not None:
         outcome = draw_jointly(weighed, whole, family.plan, bits=bits)
-        if isinstance(outcome, Fraction):
+        if isinstance(outcome, tuple):
             return outcome
         cell = outcome
     else:

@@ -16,11 +16,12 @@ import numpy as np
 from sordino.exact import choice
 from sordino.exact.balls import precision
 from sordino.exact.functions import SCALARS
-from sordino.exact.sampler import draw, draw_many, settle
+from sordino.exact.sampler import draw_many
 from sordino.exact.uniforms import GUARD, LazyUniform
 from sordino.lattice import Lattice
 from sordino.mechanisms.clip.family import ONE
 from sordino.mechanisms.clip.family_groups import WEIGHT_ERROR, ManyWeighed
+from sordino.mechanisms.clip.flat_top import top_weight
 from sordino.mechanisms.clip.levels import levels_of
 from sordino.mechanisms.clip.whole_or_interval import (
     Chosen,
@@ -51,7 +52,7 @@ SLACK = 4 * WEIGHT_ERROR
 
 def draw_outcomes(
     family: Family, ends: Sequence[Ends], wholes: Sequence[Valued] | None, *, bits: Bits
-) -> list[Fraction | Chosen | None]:
+) -> list[tuple[Fraction, ...] | Chosen | None]:
     """One outcome per group.
 
     Args:
@@ -60,7 +61,7 @@ def draw_outcomes(
         wholes: What is published with the whole range of each in a joint draw; None draws intervals alone.
         bits: A source of random words.
     """
-    outcomes: list[Fraction | Chosen | None] = [None] * len(ends)
+    outcomes: list[tuple[Fraction, ...] | Chosen | None] = [None] * len(ends)
     rows = np.array([one.rows for one in ends], np.int64)
     most = heaviest(family, rows)
     few = most < float(family.plan.share.border) * (1 - SLACK)
@@ -87,13 +88,13 @@ def heaviest(family: Family, rows: Numbers) -> Floats:
         lead, slope = float(plan.lead(level)), float(plan.slope)
         charge = np.maximum(float(plan.needed(level)) * slope - slope * np.maximum(rows - 1, 0), 0.0)
         weight = priors[level] / ONE * np.exp(lead - float(plan.head_start) - charge)
-        found += weight * (1 + charge) if plan.joint else weight
+        found += weight * top_weight(charge, plan.numbers) if plan.joint else weight
     return found
 
 
 def _one_by_one(
     family: Family, ends: Sequence[Ends], wholes: Sequence[Valued] | None, most: Floats, bits: Bits
-) -> list[Fraction | Chosen | None]:
+) -> list[tuple[Fraction, ...] | Chosen | None]:
     """Columns whose numbers do not fit into 64 bits together."""
     del most
     values: Sequence[Valued | None] = [None] * len(ends) if wholes is None else wholes
@@ -103,10 +104,10 @@ def _one_by_one(
 
 def _few(
     family: Family, ends: Sequence[Ends], wholes: Sequence[Valued] | None, most: Floats, bits: Bits
-) -> list[Fraction | Chosen | None]:
+) -> list[tuple[Fraction, ...] | Chosen | None]:
     """Columns of so few rows that hardly anything is ever cut: weighed only where the random number is near 1."""
     words = bits.words(len(ends))
-    outcomes: list[Fraction | Chosen | None] = [None] * len(ends)
+    outcomes: list[tuple[Fraction, ...] | Chosen | None] = [None] * len(ends)
     for place in np.flatnonzero((words * 2.0**-64 + 0.5) * (1 + most) >= 1 - SLACK).tolist():
         weighed = family.weigh(ends[place])
         if _above(weighed, LazyUniform(int(words[place]), bits)):
@@ -122,14 +123,14 @@ def _few(
 
 def _many(
     family: Family, ends: Sequence[Ends], wholes: Sequence[Valued] | None, most: Floats, bits: Bits
-) -> list[Fraction | Chosen | None]:
+) -> list[tuple[Fraction, ...] | Chosen | None]:
     """Columns that are weighed together."""
     del most
     weighed = ManyWeighed(family, ends)
     totals = weighed.totals
     heavy = _heavy(weighed) if wholes is not None else np.zeros(len(ends), bool)
     cut = _light_cuts(weighed, ~heavy, bits)
-    found: list[Fraction | Chosen | None] = [None] * len(ends)
+    found: list[tuple[Fraction, ...] | Chosen | None] = [None] * len(ends)
     if wholes is not None:
         plain = np.flatnonzero(~heavy & ~cut).tolist()
         for place, value in zip(plain, _plain_values([wholes[place] for place in plain], bits), strict=True):
@@ -175,54 +176,48 @@ def _above(weighed: Weighed, uniform: LazyUniform) -> bool:
         wide += 64
 
 
-def _plain_values(wholes: Sequence[Valued], bits: Bits) -> list[Fraction]:
+def _plain_values(wholes: Sequence[Valued], bits: Bits) -> list[tuple[Fraction, ...]]:
     """The values of whole ranges with plain Laplace noise."""
     from sordino.noise.laplace.sampler import LaplaceRecipe
 
     if not wholes:
         return []
-    grid = wholes[0].grid
-    first = wholes[0]
-    if all(one.sensitivity is first.sensitivity and one.rate is first.rate for one in wholes):
-        scales = [first.sensitivity / first.rate]  # of groups that are all alike
-    else:
-        scales = [one.sensitivity / one.rate for one in wholes]
-    largest = max(abs(one.value.numerator) // one.value.denominator for one in wholes) + 1
+    grid, first, many = wholes[0].grid, wholes[0], len(wholes[0].values)
+    alike = all(one.sensitivity is first.sensitivity and one.rate is first.rate for one in wholes)
+    scales = [first.scale] if alike else [one.scale for one in wholes]
+    values = [value for one in wholes for value in one.values]
+    largest = max(abs(value.numerator) // value.denominator for value in values) + 1
     if largest + 64 * max(scales) > grid.step * 2**61:  # more steps than a word counts
-        scales = scales * len(wholes) if len(scales) == 1 else scales
-        pairs = zip(wholes, scales, strict=True)
-        return [
-            grid.step * draw(LaplaceRecipe(), location=one.value, scale=scale, grid=grid, bits=bits)
-            for one, scale in pairs
-        ]
+        return [one.plain(bits) for one in wholes]
     points = draw_many(
-        LaplaceRecipe(), locations=[one.value for one in wholes], grid=grid, bits=bits, size=len(wholes),
-        scales=scales[0] if len(set(scales)) == 1 else scales,
+        LaplaceRecipe(), locations=values, grid=grid, bits=bits, size=len(values),
+        scales=scales[0] if alike or len(set(scales)) == 1 else [scale for scale in scales for _ in range(many)],
     )  # fmt: skip
-    return Lattice(step=grid.step).reals(points.tolist())
+    drawn = Lattice(step=grid.step).reals(points.tolist())
+    return [tuple(drawn[place : place + many]) for place in range(0, len(drawn), many)]
 
 
-def _flattened(weighed: ManyWeighed, place: int, total: float, whole: Valued, bits: Bits) -> Fraction | None:
-    """The value of a whole range that survives the weight of the intervals, or None: ``U |X| < (Z (1-p0)/p0)^-g``."""
-    from sordino.noise.laplace.sampler import LaplaceRecipe
-
+def _flattened(
+    weighed: ManyWeighed, place: int, total: float, whole: Valued, bits: Bits
+) -> tuple[Fraction, ...] | None:
+    """The values of a whole range that survives the weight of the intervals, or None: `whole_or_interval.survives`."""
     plan = weighed.family.plan
     if bits.below(plan.share.part.denominator) < plan.share.part.numerator:
         return None
-    noise, other = LazyUniform(bits.word(), bits), LazyUniform(bits.word(), bits)
+    noises = [LazyUniform(bits.word(), bits) for _ in whole.values]
+    other = LazyUniform(bits.word(), bits)
     exponent = plan.flatness(whole.rate)
-    sizes = abs(noise.head) * 2.0**-63, abs(other.head) * 2.0**-63
+    sizes = [abs(one.head) * 2.0**-63 for one in (*noises, other)]
     gap = math.nan
     if min(sizes) > GUARD:
         lost = SCALARS.log(total / float(plan.share.border))
-        gap = SCALARS.log(sizes[0]) + SCALARS.log(sizes[1]) + lost * float(exponent)
+        gap = sum(map(SCALARS.log, sizes)) + lost * float(exponent)
         # 2^-43 each for unread bits, 2^-47 of a log below 28 each; the total's own error counts g times.
         if abs(gap) < 2.0**-38 + float(exponent) * SLACK * (1 + abs(lost)):
             gap = math.nan
-    if gap > 0 or (math.isnan(gap) and not survives(weighed.one(place), noise, other, exponent)):
+    if gap > 0 or (math.isnan(gap) and not survives(weighed.one(place), noises, other, exponent)):
         return None
-    scale = whole.sensitivity / whole.rate
-    return whole.grid.step * settle(LaplaceRecipe(), [noise], whole.value, scale, whole.grid)
+    return whole.settled(noises)
 
 
 def _interval(weighed: ManyWeighed, group: int, bits: Bits) -> Chosen:

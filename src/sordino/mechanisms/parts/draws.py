@@ -306,10 +306,10 @@ class Draws:
 
     def whole_or_interval(
         self, family: Family, ends: Ends, whole: Valued | None, *, prices: Mapping[str, Guarantee]
-    ) -> Fraction | Chosen | None:
-        """The value of a whole range, or an interval weighed by its rows; each outcome has its own price.
+    ) -> tuple[Fraction, ...] | Chosen | None:
+        """The values of a whole range, or an interval weighed by its rows; each outcome has its own price.
 
-        Without a value for the whole range the outcome is drawn alone, and None is the whole range.
+        Without values for the whole range the outcome is drawn alone, and None is the whole range.
         """
         from sordino.mechanisms.clip.whole_or_interval import draw_outcome
 
@@ -323,7 +323,7 @@ class Draws:
         wholes: Sequence[Valued] | None,
         *,
         prices: Mapping[str, Guarantee],
-    ) -> list[Fraction | Chosen | None]:
+    ) -> list[tuple[Fraction, ...] | Chosen | None]:
         """The same for many columns, weighed and drawn together; each has the law of `whole_or_interval`."""
         if len(ends) == 1:
             whole = None if wholes is None else wholes[0]
@@ -332,12 +332,17 @@ class Draws:
 
         return draw_outcomes(family, ends, wholes, bits=self._words)
 
-    def flat_topped(self, part: Valued, flat: Fraction, *, price: Guarantee) -> Fraction:
-        """A private value with noise whose density is flat for so many (private) nats and exponential beyond."""
+    def flat_topped(self, part: Valued, flat: Fraction, *, price: Guarantee) -> tuple[Fraction, ...]:
+        """Private values with noise whose density is flat for so many (private) nats and exponential beyond."""
         from sordino.mechanisms.clip.whole_or_interval import draw_flat_topped
 
         del price
         return draw_flat_topped(part, flat, bits=self._words)
+
+    def plain_pair(self, part: Valued, *, price: Guarantee) -> tuple[Fraction, ...]:
+        """Two private values, each with Laplace noise: one person moves both by the sensitivity together."""
+        del price
+        return part.plain(self._words)
 
     # Independent of the data ---------------------------------------------------------------------------
 

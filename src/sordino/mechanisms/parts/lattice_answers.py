@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from sordino.mechanisms import Answer
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.population_bar import PopulationBar
     from sordino.mechanisms.parts.public_noise import PublicNoise
 
-    Noise = PublicNoise | ClippedBar | PopulationBar | None
+    Noise: TypeAlias = PublicNoise | ClippedBar | PopulationBar | None
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
