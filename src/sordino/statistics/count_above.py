@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -68,10 +69,7 @@ class CountAbove(Statistic):
 
     def request(self, *, depth: int = DEPTH) -> Request:
         """A grid of one step right above the threshold: the code of a row is 1 above it and 0 elsewhere."""
-        above = max(math.nextafter(self.threshold, math.inf), self.threshold + 2e-290)
-        return Request(
-            self.column, RowLattice(self.threshold, above, bits=0, missing=self.threshold), depth=depth
-        )
+        return Request(self.column, _grid(self.threshold), depth=depth)
 
     def define(self, rows: Sequence[Any]) -> int:
         """Count what is greater."""
@@ -93,3 +91,9 @@ class CountAbove(Statistic):
         rows = ((-1.0,), (0.5,), (math.nextafter(0.5, 1),), (7.0,))
         for relation in cls.relations:
             yield Case(cls("x", threshold=0.5, neighbors=relation), rows)
+
+
+@functools.lru_cache(maxsize=256)  # every release asks for it, and it takes as long as a tenth of one
+def _grid(threshold: float) -> RowLattice:
+    above = max(math.nextafter(threshold, math.inf), threshold + 2e-290)
+    return RowLattice(threshold, above, bits=0, missing=threshold)

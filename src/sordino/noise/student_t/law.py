@@ -13,7 +13,7 @@ import numpy as np
 
 from sordino import checks
 from sordino.noise import Noise, beta_tail
-from sordino.noise.calibration import Calibration, choose_method, short, smoothing_below, too_smooth
+from sordino.noise.calibration import Calibration, choose_method, lowest, short, smoothing_below, too_smooth
 from sordino.privacy import Concentrated, Geo, Pure
 from sordino.privacy.conversion import ball, evaluate, lower, upper
 
@@ -183,8 +183,6 @@ def _shift(e: Any, g: Any, d: Any, method: str) -> Any:
 
 def _best_df(epsilon: float, smoothing: float, method: str) -> Fraction:
     """Find the df of smallest variance; without finite variance (smoothing >= epsilon/2) of smallest E|Z|^(1/2)."""
-    from scipy.optimize import minimize_scalar
-
     if method == "joint" and smoothing < epsilon / 2:
         return Fraction(5 * epsilon + 2 * smoothing) / Fraction(epsilon + 4 * smoothing)  # exact optimum
 
@@ -200,7 +198,4 @@ def _best_df(epsilon: float, smoothing: float, method: str) -> Fraction:
         return float(np.log(StudentT(Fraction(d)).moment(order)) / order - np.log(eta))
 
     low, high = (2.0, min(most, 100.0)) if most > 2.0 else (0.25, most)
-    found = minimize_scalar(
-        cost, bounds=(np.log(low) + 1e-9, np.log(high) - 1e-9), method="bounded", options={"xatol": 1e-7}
-    )
-    return short(float(np.exp(found.x)))
+    return short(float(np.exp(lowest(cost, float(np.log(low)) + 1e-9, float(np.log(high)) - 1e-9))))
