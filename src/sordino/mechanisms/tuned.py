@@ -81,14 +81,16 @@ class ForHints:
 class ForExtreme:
     """Minima and maxima: how answers fall beyond the data, and the anchor that is looked for first."""
 
-    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_extreme tuning/bench_edges"
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_extreme"
 
     FALL = Fraction(4)
     """Tail of the answers beyond the data: with 3 or less the overshoot would dominate the error."""
     STEADY = Fraction(6)
-    """The same beyond an anchor: sharp edges err half as far as with 4, a Pareto tail of index 2 up to 1.2 times as far."""
+    """The same beyond an anchor (tuning/bench_edges): sharp edges err half as far as with 4, a Pareto tail of index 2
+    up to 1.2 times as far.
+    """
     STEEP = 3
-    """Nats of one row for each power of the fall: where a row counts more than 12, answers fall faster than that."""
+    """Nats of one row for each power of the fall: where a row counts more than 18, answers fall faster than that."""
     ROOM = 15.0
     """Nats of the rows beyond an anchor for each power of their fall, which then reaches 22 octaves inwards: with more
     nothing is gained by few rows, with fewer sharp edges in bounds a thousand times too wide are not found.

@@ -237,9 +237,9 @@ def anchored_measure(
     """The base measure once an anchor has been released; public.
 
     Mass falls with the fourth to the sixth power of the distance (`fall`), so that an overshoot is a share of the
-    distance from the anchor to the answer, wherever the column lies. Towards the end of the range, where an overshoot cannot go
-    far, it falls with the first power; where a row counts little that part begins earlier. The core is so wide that the
-    rows beyond the anchor can pay for the fall.
+    distance from the anchor to the answer, wherever the column lies. Towards the end of the range, where an overshoot
+    cannot go far, it falls with the first power; where a row counts little that part begins earlier. The core is so
+    wide that the rows beyond the anchor can pay for the fall.
 
     Args:
         lattice: The public answers.
