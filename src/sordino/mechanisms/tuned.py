@@ -59,6 +59,10 @@ class ForCounted:
     """Of the price, for the count: the answer errs seven per cent more. With half of it its tails are felt."""
     FAR = Fraction(3, 10)
     """From the median, in ranks: nearer quantiles are held by rows on both sides, however many there are."""
+    FEW = Fraction(1)
+    """Noise scales below which a declared number of rows is taken instead: a count tells nothing then, and a plan for
+    the smallest number that is believed answers the largest of few rows within bounds that fit by zero.
+    """
     TOLD = Fraction(6)
     """Noise scales above which a count is believed, and for which smaller tables are planned; with 2 they err more."""
 
