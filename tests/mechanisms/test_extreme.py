@@ -138,9 +138,9 @@ def test_loose_bounds_cost_little():
     rows = np.random.default_rng(77).normal(size=1001)
     near = error(True, rows, Pure(1), -50, 1050)
     far = error(True, rows, Pure(1), -5000, 105_000)
-    assert near < 2.5
-    assert far < 1.6 * near
-    assert error(False, rows, Pure(1), -50, 1050) < 2.5
+    assert near < 1.2
+    assert far < 2
+    assert error(False, rows, Pure(1), -50, 1050) < 1.2
 
 
 @pytest.mark.thorough
@@ -382,7 +382,7 @@ def test_the_search_is_planned_from_public_numbers_and_gives_way_to_few_rows():
     for rows, strength in ((1001, 1), (10_001, Fraction(1, 10)), (10**6, 1), (10**6, Fraction(1, 100))):
         search = plan_search(lattice, strength=Fraction(strength), rows=rows)
         assert search.aim <= rows // 6 + 1
-        assert Fraction(1, 20) <= search.share <= Fraction(1, 5)
+        assert ForExtreme.CHEAPEST <= search.share <= Fraction(1, 5)
         outward = ForExtreme.LEAN * search.slope(Pure(strength))
         assert float(outward) * search.aim >= search.nats * (1 - 1e-9)
     assert plan_search(lattice, strength=Fraction(1), rows=201) is None
@@ -416,7 +416,8 @@ def test_mass_falls_from_the_anchor_and_less_towards_the_end(upper):
         ends = (anchor + inner, anchor + outer - 1) if upper else (anchor - outer + 1, anchor - inner)
         return measure.mass(*ends)
 
-    assert mass(2**21, 2**22) / mass(2**20, 2**21) == pytest.approx(2**-4, rel=1e-3)
+    steady = -float(ForExtreme.STEADY)
+    assert mass(2**21, 2**22) / mass(2**20, 2**21) == pytest.approx(2**steady, rel=1e-3)
     # However fine the lattice, the rows beyond the anchor can pay for the fall.
     fine = FiniteLattice(Fraction(0), Fraction(1), 2**60)
     for rows, strength in ((1001, Fraction(1)), (10_001, Fraction(1, 10))):
@@ -425,7 +426,7 @@ def test_mass_falls_from_the_anchor_and_less_towards_the_end(upper):
         far = anchored_measure(fine, search, anchor=2**59, upper=True, slope=slope)
         core, shell = far.mass(2**59 - 2**22, 2**59 + 2**22), far.mass(2**59 + 2**56, 2**59 + 2**57)
         assert 60 < math.log(core) - math.log(shell) < 0.9 * float(slope) * search.aim
-    assert mass(2**29, 2**30) / mass(2**28, 2**29) > 2**-2.6
+    assert mass(2**29, 2**30) / mass(2**28, 2**29) > 2**-3
 
 
 @settings(max_examples=60, deadline=None)

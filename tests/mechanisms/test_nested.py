@@ -128,7 +128,9 @@ def test_an_answer_held_one_row_too_far_is_refuted():
     assert worst(laws, pairs)[0] > 1.1
 
 
-@pytest.mark.parametrize("rows", [(4, 4, 4, 4, 4), (0, 4, 4, 4, 9), (4, 4, 4, 9, 9), (0, 2, 4, 9, 9), (4, 4, 9, 9, 9)])
+@pytest.mark.parametrize(
+    "rows", [(4, 4, 4, 4, 4), (0, 4, 4, 4, 9), (4, 4, 4, 9, 9), (0, 2, 4, 9, 9), (4, 4, 9, 9, 9)]
+)
 def test_many_groups_hold_ties_as_one_does(rows):
     low = np.array([[sorted(rows)[max(2 - level, 0)] if level < 3 else 0 for level in range(5)]])
     high = np.array([[sorted(rows)[min(2 + level, 4)] if level < 3 else 9 for level in range(5)]])
@@ -137,7 +139,9 @@ def test_many_groups_hold_ties_as_one_does(rows):
         ends = [side[0].tolist() for side in held(low, high, levels=levels)]
         short = len(one.low)
         assert [tuple(side[:short]) for side in ends] == [one.low, one.high]
-        assert all(side[short:] == [end] * (len(side) - short) for side, end in zip(ends, (0, 9), strict=True))
+        assert all(
+            side[short:] == [end] * (len(side) - short) for side, end in zip(ends, (0, 9), strict=True)
+        )
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: f"{world[0]}-{len(world[1])}")

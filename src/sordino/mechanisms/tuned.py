@@ -59,6 +59,10 @@ class ForCounted:
     """Of the price, for the count: the answer errs seven per cent more. With half of it its tails are felt."""
     FAR = Fraction(3, 10)
     """From the median, in ranks: nearer quantiles are held by rows on both sides, however many there are."""
+    FEW = Fraction(1)
+    """Noise scales below which a declared number of rows is taken instead: a count tells nothing then, and a plan for
+    the smallest number that is believed answers the largest of few rows within bounds that fit by zero.
+    """
     TOLD = Fraction(6)
     """Noise scales above which a count is believed, and for which smaller tables are planned; with 2 they err more."""
 
@@ -85,10 +89,16 @@ class ForExtreme:
 
     FALL = Fraction(4)
     """Tail of the answers beyond the data: with 3 or less the overshoot would dominate the error."""
+    STEADY = Fraction(6)
+    """The same beyond an anchor (tuning/bench_edges): sharp edges err half as far as with 4, a Pareto tail of index 2
+    up to 1.2 times as far.
+    """
     STEEP = 3
-    """Nats of one row for each power of the fall: where a row counts more than 12, answers fall faster than that."""
-    ROOM = 25.0
-    """Nats of the rows beyond an anchor for each power of a steeper fall, which then reaches 36 octaves inwards."""
+    """Nats of one row for each power of the fall: where a row counts more than 18, answers fall faster than that."""
+    ROOM = 15.0
+    """Nats of the rows beyond an anchor for each power of their fall, which then reaches 22 octaves inwards: with more
+    nothing is gained by few rows, with fewer sharp edges in bounds a thousand times too wide are not found.
+    """
     RISE = Fraction(2)
     """How fast answers gain towards the data on the side where the range ends."""
     ENDS = Fraction(1, 4096)
@@ -105,8 +115,10 @@ class ForExtreme:
     """Power of the rise from a bound that fits: a little less mass next to it than everywhere."""
     SIXTH = 6
     """The anchor is a sixth of the rows inside, or less where a smaller share of the price will do."""
-    CHEAPEST = Fraction(1, 20)
-    """Of the price, for the anchor."""
+    CHEAPEST = Fraction(1, 10)
+    """Of the price, for the anchor: with a twentieth it lies so far inside that bounds ten times too wide cost up to
+    four times the error of a sharp edge; with more, uniform columns within fitting bounds err more.
+    """
     DEAREST = Fraction(1, 3)
     """Of the price, for the anchor: with a fifth columns far from zero were not found by 500 rows at epsilon 1."""
     NEEDED = 12.0
@@ -115,8 +127,10 @@ class ForExtreme:
     """Octaves of the range within which an anchor is told apart from its surroundings."""
     OUTER = 8
     """Octaves over which mass falls when an anchor is looked for."""
-    PILE = Fraction(1, 64)
-    """Mass on the bound itself, of the quarter next to it, once an anchor has been found."""
+    PILE = Fraction(1, 32)
+    """Mass on the bound itself, of the quarter next to it, once an anchor has been found: with half of it uniform
+    columns within fitting bounds err up to a third more.
+    """
     BOUND = Fraction(1, 256)
     """The same without one, where fewer rows hold an answer: with 1/64 uniform columns err 8 % more."""
     WEAK = Fraction(1, 4)

@@ -171,7 +171,7 @@ def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> Anc
         >>> lattice = FiniteLattice(Fraction(0), Fraction(1), 10**6)
         >>> search = plan_search(lattice, strength=Fraction(1), rows=10_001)
         >>> search.aim, search.share
-        (531, Fraction(1, 20))
+        (266, Fraction(1, 10))
         >>> plan_search(lattice, strength=Fraction(1, 10), rows=1001) is None
         True
     """
@@ -211,20 +211,24 @@ STEEPEST_FALL = 64
 
 
 def fall(slope: Fraction, bid: float) -> Fraction:
-    """With which power of the distance from an anchor answers fall: the fourth at usual prices; public.
+    """With which power of the distance from an anchor answers fall; public.
 
-    Nothing but this holds an answer beyond the data. Where a single row counts much it outbids a steeper fall.
+    Nothing but this holds an answer beyond the data, and a steeper fall overshoots by less. The rows beyond the anchor
+    pay for it: the fourth power where they are few, the sixth where they can reach far inwards, so that a heavy tail
+    is still followed; more where a single row counts much and outbids a steeper fall.
 
     Args:
         slope: Nats per row beyond the answer.
         bid: Nats of all rows beyond the anchor, which pay for the fall.
 
     Example:
-        >>> fall(Fraction(1), 40.0), fall(Fraction(24), 1000.0), fall(Fraction(24), 150.0)
-        (Fraction(4, 1), Fraction(8, 1), Fraction(6, 1))
+        >>> fall(Fraction(1), 40.0), fall(Fraction(1), 90.0), fall(Fraction(24), 1000.0), fall(Fraction(24), 150.0)
+        (Fraction(4, 1), Fraction(6, 1), Fraction(8, 1), Fraction(8, 1))
     """
-    steep = min(float(slope) / ForExtreme.STEEP, bid / ForExtreme.ROOM)
-    return max(ForExtreme.FALL, Fraction(math.floor(16 * min(steep, STEEPEST_FALL)), 16))
+    wanted = max(float(ForExtreme.STEADY), float(slope) / ForExtreme.STEEP)
+    return max(
+        ForExtreme.FALL, Fraction(math.floor(16 * min(wanted, bid / ForExtreme.ROOM, STEEPEST_FALL)), 16)
+    )
 
 
 def anchored_measure(
@@ -232,10 +236,10 @@ def anchored_measure(
 ) -> Measure:
     """The base measure once an anchor has been released; public.
 
-    Mass falls with the fourth power of the distance (or more, `fall`), so that an overshoot is a share of the distance
-    from the anchor to the answer, wherever the column lies. Towards the end of the range, where an overshoot cannot go
-    far, it falls with the first power; where a row counts little that part begins earlier. The core is so wide that the
-    rows beyond the anchor can pay for the fall.
+    Mass falls with the fourth to the sixth power of the distance (`fall`), so that an overshoot is a share of the
+    distance from the anchor to the answer, wherever the column lies. Towards the end of the range, where an overshoot
+    cannot go far, it falls with the first power; where a row counts little that part begins earlier. The core is so
+    wide that the rows beyond the anchor can pay for the fall.
 
     Args:
         lattice: The public answers.

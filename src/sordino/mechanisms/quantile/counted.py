@@ -91,10 +91,12 @@ class CountedFirst(Conversing):
         private = statistic.neighbors is Neighbors.ADD_REMOVE_ONE
         composes = bool(price.noise_targets and price.added)  # a bounded range pays for one draw
         if far and private and composes and hints.measure is None and hints.interval is None:
-            yield cls(
+            counted = cls(
                 price=price, share=ForCounted.SHARE, rows=hints.rows, centre=hints.centre, spread=hints.spread,
                 tight=hints.tight, loose=hints.loose,
             )  # fmt: skip
+            if hints.rows is None or hints.rows >= ForCounted.FEW * counted.scale(1):
+                yield counted
 
     @property
     def asks_again(self) -> bool:
@@ -126,14 +128,15 @@ class CountedFirst(Conversing):
         return noise_for(self.parts[0]).scale * contribution
 
     def planned(self, counted: Fraction, contribution: int) -> int:
-        """The number of rows for which an answer is planned: the first of its half octave, not above the count.
+        """The number of rows for which an answer is planned: the end of the half octave in which the count lies.
 
         A count that does not stand out from its noise says little: the smallest count that is believed stands for it,
         or the declared number where that is larger. A plan for too few rows errs more than one for too many.
         """
         least = ForCounted.TOLD * self.scale(contribution)
-        planned = class_of(max(counted, least))
-        return max(planned, self.rows or 0) if counted < least else planned
+        if counted < least:
+            return max(class_of(least), self.rows or 0)
+        return class_of(counted, end=True)
 
     def after(self, statistic: Statistic, rows: int) -> Mechanism:
         """What answers once a number of rows is known; public."""
@@ -265,13 +268,18 @@ def boundary(half: int) -> int:
     return 1 << half // 2 if half % 2 == 0 else math.isqrt((1 << half) - 1) + 1
 
 
-def class_of(rows: Fraction) -> int:
-    """The largest boundary that is not above a number, and at least 1.
+def class_of(rows: Fraction, *, end: bool = False) -> int:
+    """The largest boundary that is not above a number, and at least 1; or, at its end, the first that is above it.
 
     Example:
         >>> [class_of(Fraction(rows)) for rows in (0, 1, 5, 6, 1000)]
         [1, 1, 4, 6, 725]
+        >>> [class_of(Fraction(rows), end=True) for rows in (0, 1, 5, 6, 1000)]
+        [2, 2, 6, 8, 1024]
     """
     whole = max(math.floor(rows), 1)
     half = 2 * (whole.bit_length() - 1)
-    return boundary(half + 1) if boundary(half + 1) <= whole else boundary(half)
+    half += boundary(half + 1) <= whole
+    if not end:
+        return boundary(half)
+    return next(above for above in map(boundary, range(half + 1, half + 4)) if above > whole)
