@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,12 +28,26 @@ from sordino.testing.forced import ForcedDraws
 from sordino.testing.joint import joint_stick
 from sordino.testing.loss import hockey, ratio, renyi
 from sordino.testing.noise_steps import NoiseStep
+from sordino.testing.report import walked
 from sordino.testing.survey import survey
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 MECHANISMS = catalogue.mechanisms()
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "replay_worlds.md"
+WORLDS = {
+    cells[0]: cells
+    for cells in (
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in PAGE.read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ")
+    )
+    if cells[0] in MECHANISMS
+}
+"""The rows of the page, cell by cell."""
 USED = {"propose-test-release": 0.45}
 """What is seen at least of a price, where a test takes half of it."""
+USED_BY_FEW_ROWS = {"order-interval": 0.25}
+"""The same of tiny worlds; the ends of an interval lie many rows apart, and three rows are within both."""
 WHOLE = {"order-interval"}
 """Replayed case by case in every run: few of its cases, which are quick, show most of what it spends."""
 
@@ -59,9 +74,33 @@ def test_every_mechanism_keeps_its_price_on_every_path(name, pairwise, pairs):
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_every_pair_of_every_tiny_world(name):
+def test_every_hostile_pair(name):
     for seen in survey(MECHANISMS[name], thorough=True):
         assert seen.replay.problems == [], seen.case.label
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_pair_of_every_tiny_world_is_as_the_page_says(name):
+    found = walked(MECHANISMS[name])
+    assert found.problems == []
+    cells = found.cells
+    assert cells[:4] == WORLDS[name][:4]
+    for cell, shown in zip(cells[4:], WORLDS[name][4:], strict=True):
+        assert bool(cell) is bool(shown)
+        assert not cell or abs(float(cell) - float(shown)) < 0.002
+
+
+def test_the_page_of_tiny_worlds_has_every_mechanism_and_no_breach():
+    """Whether it is true is asked in the slow run; of the quickest mechanism here as well."""
+    assert set(WORLDS) == set(MECHANISMS)
+    for name, cells in WORLDS.items():
+        shown = [float(cell) for cell in cells[4:] if cell]
+        assert max(shown) <= 1
+        assert max(shown) > USED_BY_FEW_ROWS.get(name, 0.6), name
+        assert int(cells[2]) > 200
+    assert walked(MECHANISMS["discovery"]).cells == WORLDS["discovery"]
 
 
 # What must be noticed -------------------------------------------------------------------------------------------------

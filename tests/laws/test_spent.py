@@ -9,7 +9,10 @@ import sordino as sd
 from sordino import catalogue
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.choose import choose
+from sordino.mechanisms.clip.box_means import BoxMeans
+from sordino.mechanisms.extreme.extreme import Extreme
 from sordino.mechanisms.quantile.order_interval import OrderInterval
+from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
 from sordino.testing import replay
 
@@ -79,3 +82,60 @@ def test_smooth_noise_spends_its_delta(relation, price, family):
     assert seen.problems == []
     assert seen.most > float(price.epsilon) or seen.least < -float(price.epsilon)
     assert seen.worst > 0.99
+
+
+# Defaults whose table shows less, for the pairs that it tries are not these ------------------------------------------
+
+FINE = Fraction(1, 2**20)
+
+
+def spent(mechanism, statistic, common, gone, come=None):
+    """The part of its price that one row costs, which goes, or goes elsewhere."""
+    table, other = ({"x": [*common, *(() if row is None else (row,))]} for row in (gone, come))
+    seen = replay(mechanism, statistic, table, other, walks=0)
+    assert seen.problems == []
+    return seen.worst
+
+
+def test_means_in_a_box_spend_their_price():
+    """A row at the ends of two columns where their anchors are: it is at its worst in both searches and in the box."""
+    means = sd.Means(("u", "v"), low=0, high=4)
+    common, mechanism = [4.0] * 30, BoxMeans(price=Pure(1), rows=1000)
+    table, other = ({name: [*common, row] for name in "uv"} for row in (0.0, 4.0))
+    seen = replay(mechanism, means, table, other, walks=0)
+    assert seen.problems == []
+    assert seen.worst > 0.9999
+
+
+def test_a_concentrated_maximum_spends_its_price():
+    """A quarter of the range beyond all others: few rows pay for more, so that the heap and the row weigh the same."""
+    maximum = sd.Maximum("x", low=0, high=1000, step=FINE, neighbors=REPLACE)
+    mechanism = Extreme(
+        price=Concentrated(Fraction(1, 2)), lattice=maximum.grid.answers, upper=True, rows=1000
+    )
+    assert spent(mechanism, maximum, [1e-5] * 23 + [28.0] * 2 + [477.0] * 143, 0.0, 746.0) > 0.99
+
+
+@pytest.mark.parametrize("q", [0, Fraction(1, 2)], ids=str)
+def test_a_quantile_after_its_magnitude_spends_its_price(q):
+    """Half of the rows in one class of magnitude and half in the next: one row more tells in both draws."""
+    quantile = sd.Quantile("x", q=q, low=0, high=1000, step=FINE, neighbors=ADD)
+
+    def planned(price, rows):
+        return PrivateQuantile(
+            price=price, lattice=quantile.grid.answers, rows=rows, rank=rows - 3, flip=False, neighbors=ADD
+        )
+
+    common = [1e-5] + [248.0] * 25 + [1000.0] * 26
+    assert spent(planned(Pure(1), 74), quantile, common, 0.0) > 0.95
+    if not q:
+        small = planned(Concentrated(Fraction(1, 2)), 36)
+        assert spent(small, quantile, [640.0] * 2 + [60.0] * 3, 0.0) > 0.95
+
+
+def test_a_second_moment_spends_its_price():
+    """The row that leaves the interval that is chosen moves its squares by all of their range."""
+    moment = sd.SecondMoment("x", low=0, high=1000, centre=0, step=FINE, neighbors=REPLACE)
+    mechanism = choose(moment, Pure(1), rows=1000)
+    assert mechanism.name == "plain-or-cut-squares"
+    assert spent(mechanism, moment, [0.0] * 100 + [50.0] * 100 + [1000.0] * 30, 0.0, 1000.0) > 0.95

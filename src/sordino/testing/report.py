@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sordino import catalogue
@@ -17,6 +18,8 @@ EVERY = 80
 """More pairs than there are."""
 SOME = 6
 """Of every size of hostile tables, where a mechanism chooses several times."""
+SHOWN = 3
+"""Problems of a mechanism that are printed."""
 HEAD = 2
 """Lines before the first row of a table."""
 KINDS = tuple(price.kind for price in PRICES)
@@ -35,13 +38,11 @@ def table(seen: Iterable[Seen]) -> list[str]:
         mechanism, statistic, relation, _, price = one.key
         row = worst.setdefault((mechanism, statistic, relation), {})
         row[price] = max(row.get(price, 0.0), one.replay.worst)
-    lines = [
-        "| mechanism | statistic | neighbours | " + " | ".join(KINDS) + " |",
-        "| --- " * (3 + len(KINDS)) + "|",
-    ]
+    head = ["mechanism", "statistic", "neighbours", *KINDS]
+    lines = [_line(head), "| --- " * len(head) + "|"]
     for key, row in sorted(worst.items()):
         cells = [f"{row[kind]:.3f}" if kind in row else "" for kind in KINDS]
-        lines.append(f"| {' | '.join(key)} | {' | '.join(cells)} |")
+        lines.append(_line([*key, *cells]))
     return lines
 
 
@@ -66,34 +67,66 @@ def renewed(page: str, lines: Sequence[str]) -> str:
     return before + "\n".join([header, rule, *sorted([*kept, *rows])]) + "\n"
 
 
-def worlds(kind: type[Mechanism]) -> list[str]:
-    """Markdown: the complete tiny worlds of a mechanism, one line; the worst loss of each kind of price.
+@dataclass(slots=True)
+class Walked:
+    """The complete tiny worlds of a mechanism.
+
+    Attributes:
+        name: Of the mechanism.
+        worst: The largest loss, as a part of the price, of each kind of price.
+        cases: How many worlds there are.
+        pairs: How many pairs of neighbours they have.
+        narrowed: On how many of them a choice had more outcomes than were followed.
+        problems: Every breach in words.
+    """
+
+    name: str
+    worst: dict[str, float] = field(default_factory=dict)
+    cases: int = 0
+    pairs: int = 0
+    narrowed: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def cells(self) -> list[str]:
+        """As they stand on the page."""
+        worst = [f"{self.worst[price]:.3f}" if price in self.worst else "" for price in KINDS]
+        return [self.name, str(self.cases), str(self.pairs), str(self.narrowed), *worst]
+
+
+def walked(kind: type[Mechanism]) -> Walked:
+    """Walk the complete tiny worlds of a mechanism.
 
     Example:
         >>> from sordino.mechanisms.discovery.discovery import Discovery
-        >>> worlds(Discovery)[2].split(" | ")[:4]
-        ['| discovery', '4', '300', '0']
+        >>> found = walked(Discovery)
+        >>> found.cells[:4], found.problems
+        (['discovery', '4', '300', '0'], [])
     """
-    worst: dict[str, float] = {}
-    cases = pairs = narrowed = 0
+    found = Walked(kind.name)
     for case in tiny_cases(kind):
         for contribution in people(case):
             if not asked(case, contribution):
                 continue
-            world = tiny_world(case, contribution)
-            price = case.mechanism.guarantee.kind
+            world, price = tiny_world(case, contribution), case.mechanism.guarantee.kind
             for seen in world.replays():
-                worst[price] = max(worst.get(price, 0.0), seen.worst)
-                narrowed += seen.narrowed
-                if seen.problems:
-                    sys.stderr.write(f"{case.label}, {contribution} rows: {seen.problems[0]}\n")
-            cases, pairs = cases + 1, pairs + world.pairs
-    cells = [f"{worst[price]:.3f}" if price in worst else "" for price in KINDS]
-    return [
-        "| mechanism | cases | pairs | narrowed | " + " | ".join(KINDS) + " |",
-        "| --- " * (4 + len(KINDS)) + "|",
-        f"| {kind.name} | {cases} | {pairs} | {narrowed} | {' | '.join(cells)} |",
-    ]
+                found.worst[price] = max(found.worst.get(price, 0.0), seen.worst)
+                found.narrowed += seen.narrowed
+                found.problems += [f"{case.label}, {contribution} rows: {one}" for one in seen.problems]
+            found.cases, found.pairs = found.cases + 1, found.pairs + world.pairs
+    return found
+
+
+def _worlds(kind: type[Mechanism]) -> list[str]:
+    """Markdown: one line."""
+    found = walked(kind)
+    sys.stderr.write("".join(f"{problem}\n" for problem in found.problems[:SHOWN]))
+    head = ["mechanism", "cases", "pairs", "narrowed", *KINDS]
+    return [_line(head), "| --- " * len(head) + "|", _line(found.cells)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
@@ -109,7 +142,7 @@ def main() -> None:
     found: list[Seen] = []
     for name in wanted.names or known:
         start, kind = time.process_time(), known[name]
-        lines = worlds(kind) if wanted.worlds else _defaults(kind, found)
+        lines = _worlds(kind) if wanted.worlds else _defaults(kind, found)
         sys.stderr.write(f"{name}: {time.process_time() - start:.0f} CPU s\n")
         if wanted.page and len(lines) > HEAD:
             page = wanted.page.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """The replay of whole mechanisms: every case, both relations, one and several rows per person, every kind of price.
 
-`survey` walks the cases of a mechanism (`Mechanism.cases`) over hostile pairs of tables, and `thorough` ones over every
-pair of a tiny world as well. What it sees is kept by statistic, relation, rows per person and price.
+`survey` walks the cases of a mechanism (`Mechanism.cases`) over hostile pairs of tables; `tiny_world` has every pair of
+the tiny world of a case. What is seen is kept by statistic, relation, rows per person and price.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def survey(
 
     Args:
         kind: The mechanism.
-        thorough: All hostile pairs, and every pair of every tiny world, of the cases of `pairwise`; long.
+        thorough: All hostile pairs of the cases of `pairwise`; long.
         pairs: Hostile pairs per case otherwise: defaults see so many, other cases one.
         defaults: Only what a release takes by default.
         pairwise: Every statistic, relation, price and hint beside every other, not all of them together; quick.
@@ -154,9 +154,6 @@ def survey(
             try:
                 for pair in tables:
                     total.merge(_replayed(case, pair))
-                if thorough and getattr(case.world.statistic, "high", None) != WIDEST:
-                    for seen in tiny_world(case, contribution).replays():
-                        total.merge(seen)
             except SordinoError:
                 if asked(case, contribution):
                     raise
