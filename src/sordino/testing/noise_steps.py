@@ -126,6 +126,10 @@ class LazyPoints(Sequence[int]):
             return self._point(float(self._places[index]))
         return roundest(low + 1, high - 1)
 
+    def inside(self) -> list[int]:
+        """A point of each part itself, however round."""
+        return [self._point(float(place)) for place in self._places]
+
 
 def roundest(low: int, high: int) -> int:
     """Of a range of whole numbers the one that most powers of two divide.
