@@ -37,7 +37,7 @@ def page(release: Release) -> str:
 
 
 def drawing(release: Release) -> str:
-    """The picture as inline SVG; nothing where there is nothing to compare, or no matplotlib; a sentence for too many."""
+    """The picture as inline SVG, or that there are too many numbers; nothing without matplotlib or to compare."""
     from sordino import plots
 
     table = release.table
