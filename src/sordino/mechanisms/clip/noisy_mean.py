@@ -115,13 +115,12 @@ class Summand:
             count, _ = Draws.of(bits).noisy(
                 Fraction(self.rows), sensitivity=Fraction(self.contribution), price=self.counting
             )
-        # noisy / max(count, 1) + origin, in whole numbers and not in lowest terms: many groups come here
+        # noisy / max(count, 1) + origin, in whole numbers and brought to lowest terms once: many groups come here
         above, below = noisy.numerator, noisy.denominator
         if count is not None and count.numerator > count.denominator:
             above, below = above * count.denominator, below * count.numerator
         origin = self.origin
         if origin:
             above, below = above * origin.denominator + origin.numerator * below, below * origin.denominator
-        if self.ends is None:
-            return Settled(Fraction(above, below), noisy, count)
-        return Settled(grid.nearest(above, below, *self.ends), noisy, count)
+        value = Fraction(above, below)
+        return Settled(value if self.ends is None else grid.inside(value, *self.ends), noisy, count)
