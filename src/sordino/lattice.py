@@ -116,14 +116,9 @@ class Lattice:
             >>> Lattice(Fraction(1, 2), Fraction(1, 3)).reals([0, 3]) == [Fraction(1, 2), Fraction(3, 2)]
             True
         """
-        first, each, below = self.whole_steps
-        return [Fraction(first + each * k, below) for k in many]
-
-    @property
-    def whole_steps(self) -> tuple[int, int, int]:
-        """Origin and step as whole numbers over a common denominator, and that."""
         below = math.lcm(self.origin.denominator, self.step.denominator)
-        return int(self.origin * below), int(self.step * below), below
+        first, each = int(self.origin * below), int(self.step * below)
+        return [Fraction(first + each * k, below) for k in many]
 
     def length(self, steps: int | Fraction) -> Fraction:
         """The length for which a difference in steps stands."""
@@ -148,18 +143,12 @@ class Lattice:
             >>> Lattice().inside(Fraction(19, 2), Fraction(1, 3), Fraction(26, 3))
             Fraction(8, 1)
         """
-        return self.nearest(value.numerator, value.denominator, low, high)
-
-    def nearest(self, numerator: int, denominator: int, low: Fraction, high: Fraction) -> Fraction:
-        """The same of a value that is a quotient, in whatever terms."""
         if self.origin:
-            moved = Fraction(numerator, denominator) - self.origin
-            numerator, denominator = moved.numerator, moved.denominator
-            low, high = low - self.origin, high - self.origin
+            value, low, high = value - self.origin, low - self.origin, high - self.origin
         above, below = self.step.numerator, self.step.denominator  # in whole numbers: many groups come here
         first = -(-low.numerator * below // (low.denominator * above))
         last = high.numerator * below // (high.denominator * above)
-        steps, size = numerator * below, denominator * above
+        steps, size = value.numerator * below, value.denominator * above
         nearest, rest = divmod(steps, size)
         if 2 * rest > size or (2 * rest == size and nearest % 2):  # half to even
             nearest += 1

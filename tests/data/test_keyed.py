@@ -14,7 +14,7 @@ from sordino.data.sorted_groups import SortedGroups
 from sordino.lattice import RowLattice
 from sordino.reading.requests import FIRST, LAST, Condition, Rank, Request, Window
 from sordino.reading.split import Split
-from sordino.reading.summaries import Columns, Summaries
+from sordino.reading.summaries import GroupColumns, Summaries
 from sordino.testing.source_reading import shown
 
 RNG = np.random.default_rng(3)
@@ -147,7 +147,7 @@ def test_columns_of_many_groups_are_their_summaries(together, monkeypatch):
     whole = held.summaries(request)
     assert [shown(one) for one in whole] == [shown(held.summary(place, request)) for place in range(9)]
     for some in (whole, whole[2:6], whole[2:6][1:], whole[8:]):
-        mine, theirs = some.columns, Columns.of([held.summary(place, request) for place in some._places])
+        mine, theirs = some.columns, GroupColumns.of([held.summary(place, request) for place in some._places])
         assert mine.rows.tolist() == theirs.rows.tolist()
         assert mine.below.tolist() == theirs.below.tolist()
         for here, there in zip(mine.windows, theirs.windows, strict=True):

@@ -289,3 +289,16 @@ def test_a_ledger_keeps_no_labels_of_many_groups_and_they_come_back():
         assert [row["value"] for row in again.to_dict()["table"]] == list(answer.value)
         assert set(again.to_dict()) == {*kept, "table"}
         assert [row["value"] for row in labelled_again(kept)["table"]] == list(answer.value)
+
+
+def test_a_picture_of_very_many_numbers_is_drawn_when_asked_for_alone(monkeypatch):
+    """A thousand groups would be a picture of ten metres."""
+    from sordino.session import page
+
+    monkeypatch.setattr(page, "PICTURED", 3)
+    people = sd.open({"g": [0, 1, 2, 3], "x": [1.0, 2.0, 3.0, 4.0]}, budget=sd.Pure(3))
+    few, many = (people.release_by("g", range(groups), sd.Count("x"), sd.Pure(1)) for groups in (3, 4))
+    assert "<svg" in few._repr_html_()
+    assert "<svg" not in many._repr_html_()
+    assert "4 numbers are too many for a picture" in many._repr_html_()
+    assert many.plot() is not None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sordino.reading.requests import Request, Summary
-from sordino.reading.summaries import Columns, Summaries
+from sordino.reading.summaries import GroupColumns, Summaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -78,10 +78,10 @@ class CutGroups:
         """Answer one request about every group."""
         return Summaries(self, request, range(len(self._rows)))
 
-    def columns(self, request: Request, places: range) -> Columns:
+    def columns(self, request: Request, places: range) -> GroupColumns:
         """The same as columns, without the sums."""
         some = slice(places.start, places.stop)
         below = [self._below[cut][some] for cut in request.cuts]
         rows = self._rows[some]
         counts = np.stack(below, axis=1) if below else np.zeros((len(rows), 0), np.int64)
-        return Columns(rows, counts, np.zeros(1, np.int64), ())
+        return GroupColumns(rows, counts, np.zeros(1, np.int64), ())

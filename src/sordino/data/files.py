@@ -3,8 +3,8 @@
 CSV files are read as text and never sniffed: a reader that guesses types from its first rows fails on a later one,
 after the debit. How their bytes become records is in `sordino.data.records`, how columns are read from them in
 `sordino.data.text_file`; nothing is written anywhere. Parquet files are read by DuckDB in this process with bounded
-memory, columns of floats of which all rows count in batches by pyarrow. If files change while they are open, it is
-noticed.
+memory; columns of floats of which all rows count, and keys beside them, are read in batches by pyarrow. If files change
+while they are open, it is noticed.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ class KeyedRows:
     def counted(self) -> CountedGroups:
         """How often each code of one column, on a short grid, occurs in each group."""
         (top,) = self._tops
-        tally = _Tally(self._groups * (top + 1))
+        tally = _CellTally(self._groups * (top + 1))
         for place, (codes,) in self._stretches:
             group, code = _kept(place, codes)
             tally.add(group * (top + 1) + code)
@@ -192,7 +192,7 @@ class KeyedRows:
         """Rows of each group, the sum of the codes of one column and how many lie below each cut."""
         levels = np.unique(np.asarray(cuts, np.int64))
         cells = len(levels) + 1
-        tally = _Tally(self._groups * cells)
+        tally = _CellTally(self._groups * cells)
         sums = np.zeros((2, self._groups), np.int64)
         for place, (codes,) in self._stretches:
             group, code = _kept(place, codes)
@@ -204,7 +204,7 @@ class KeyedRows:
         return CutGroups(below[:, -1], sums, column)
 
 
-class _Tally:
+class _CellTally:
     """Counts of places; private."""
 
     def __init__(self, size: int) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from sordino.data.kernel import RunningSums, exact_squares, sorted_by_group
 from sordino.reading.requests import Request, Run, Summary
-from sordino.reading.summaries import Columns, Stretches, Summaries
+from sordino.reading.summaries import GroupColumns, Stretches, Summaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ class SortedGroups:
         """Answer one request about every group."""
         return Summaries(self, request, range(len(self._starts) - 1))
 
-    def columns(self, request: Request, places: range) -> Columns:
+    def columns(self, request: Request, places: range) -> GroupColumns:
         """The same as columns, without the sums."""
         edges = self._starts[places.start : places.stop + 1]
         starts, rows = edges[:-1], np.diff(edges)
@@ -96,7 +96,7 @@ class SortedGroups:
             length = np.maximum(last - first + 1, 0)
             windows.append(Stretches(np.where(length > 0, first, 1), starts + first - 1, length))
         codes = self._codes if len(self._codes) else np.zeros(1, np.int64)
-        return Columns(rows, below, codes, tuple(windows))
+        return GroupColumns(rows, below, codes, tuple(windows))
 
     def together(self, request: Request, places: range) -> Iterator[Summary]:
         """Answer one request about neighbouring groups in turn, with what is the same for all of them done once."""

@@ -43,7 +43,7 @@ class Stretches:
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Columns:
+class GroupColumns:
     """What is counted of many groups, and the codes of their windows; private.
 
     Attributes:
@@ -59,7 +59,7 @@ class Columns:
     windows: tuple[Stretches, ...]
 
     @classmethod
-    def of(cls, summaries: Sequence[Summary]) -> Columns:
+    def of(cls, summaries: Sequence[Summary]) -> GroupColumns:
         """From single summaries that answer one request."""
         rows = np.array([one.rows for one in summaries], np.int64)
         below = np.array([one.below for one in summaries], np.int64).reshape(len(summaries), -1)
@@ -72,12 +72,12 @@ class Columns:
             filled += int(length.sum())
         return cls(rows, below, np.concatenate([*codes, np.zeros(1, np.int64)]), tuple(windows))
 
-    def some(self, places: slice) -> Columns:
+    def some(self, places: slice) -> GroupColumns:
         """The same of neighbouring groups."""
         windows = (
             Stretches(one.first[places], one.start[places], one.length[places]) for one in self.windows
         )
-        return Columns(self.rows[places], self.below[places], self.codes, tuple(windows))
+        return GroupColumns(self.rows[places], self.below[places], self.codes, tuple(windows))
 
 
 class Held(Protocol):
@@ -105,7 +105,7 @@ class Summaries(Sequence["Summary"]):
         ([3, 0, 8], 0, [0, 8])
     """
 
-    def __init__(self, held: Held, request: Ask, places: range, columns: Columns | None = None) -> None:
+    def __init__(self, held: Held, request: Ask, places: range, columns: GroupColumns | None = None) -> None:
         self._held, self.request, self._places = held, request, places
         if columns is not None:
             self.columns = columns
@@ -118,12 +118,12 @@ class Summaries(Sequence["Summary"]):
         return cls(_Listed(summaries), summaries[0].request, range(len(summaries)))
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> GroupColumns:
         """All of them at once."""
         told = getattr(self._held, "columns", None)
         if told is None or not isinstance(self.request, Request):
-            return Columns.of(list(self))
-        found: Columns = told(self.request, self._places)
+            return GroupColumns.of(list(self))
+        found: GroupColumns = told(self.request, self._places)
         return found
 
     def __len__(self) -> int:

@@ -392,10 +392,8 @@ class Session:
         """The answers of every part, each for every group (one group without a split)."""
         source = self._source
         if question.event.by is None:
-            read = source.summary(*question.requests)
-            return converse(
-                question.parts, [(one,) for one in read], lambda _, request: source.summary(request)[0]
-            )
+            read = [(one,) for one in source.summary(*question.requests)]
+            return converse(question.parts, read, lambda _, request: source.summary(request)[0])
         return answers_by_group(source, Split.from_record(question.event.by), question.parts)
 
     def __repr__(self) -> str:

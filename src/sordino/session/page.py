@@ -12,6 +12,9 @@ from sordino.session.blocks import blocks
 if TYPE_CHECKING:
     from sordino.session.release import Release
 
+PICTURED = 200
+"""Numbers that a picture shows unasked: of a thousand it is ten metres high and takes seconds. `plot` draws them."""
+
 
 def page(release: Release) -> str:
     """Tables with the intervals that were paid for, a picture where matplotlib is installed, words behind a click."""
@@ -34,12 +37,14 @@ def page(release: Release) -> str:
 
 
 def drawing(release: Release) -> str:
-    """The picture as inline SVG; nothing where there is nothing to compare, or no matplotlib."""
+    """The picture as inline SVG, or that there are too many numbers; nothing without matplotlib or to compare."""
     from sordino import plots
 
     table = release.table
     if len(table) == 1 and table.rows[0].level is None:
         return ""
+    if len(table) > PICTURED:
+        return f"<p>{len(table):,} numbers are too many for a picture beside their table.</p>"
     try:
         return plots.inline(release.plot(), title=f"Picture of {asked(release.event)}")
     except (MissingExtra, ParameterError):  # no matplotlib, or an answer without a number

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.reading.requests import Summary
-    from sordino.reading.summaries import Columns
+    from sordino.reading.summaries import GroupColumns
 
     Codes = NDArray[np.int64]
 
@@ -49,7 +49,7 @@ class Reaches:
     rows: Codes
 
     @classmethod
-    def at(cls, found: Columns, lowest: Codes, highest: Codes, *, top: int) -> Reaches:
+    def at(cls, found: GroupColumns, lowest: Codes, highest: Codes, *, top: int) -> Reaches:
         """The codes at the lowest and the highest rank of every distance, from the first window of each group.
 
         Ranks before the first row stand for the code 0, ranks after the last for ``top``. A group without rows holds

@@ -154,13 +154,12 @@ class Summand:
             count, _ = Draws.of(bits).noisy(
                 Fraction(self.rows), sensitivity=Fraction(self.contribution), price=self.counting
             )
-        # value / max(count, 1) + origin - known, in whole numbers and not in lowest terms: many groups come here
+        # value / max(count, 1) + origin - known, in whole numbers and brought to lowest terms once: many groups come here
         above, below = value.numerator, value.denominator
         if count is not None and count.numerator > count.denominator:
             above, below = above * count.denominator, below * count.numerator
         start = self.origin - self.known if self.known else self.origin
         if start:
             above, below = above * start.denominator + start.numerator * below, below * start.denominator
-        if self.ends is None:
-            return Settled(Fraction(above, below), value, count)
-        return Settled(grid.nearest(above, below, *self.ends), value, count)
+        answer = Fraction(above, below)
+        return Settled(answer if self.ends is None else grid.inside(answer, *self.ends), value, count)

@@ -53,7 +53,9 @@ class LatticeAnswers(Sequence[Answer]):
 
     def floats(self) -> list[float]:
         """The numbers as floats, each correctly rounded: quotients of whole numbers are."""
-        first, each, below = self.lattice.whole_steps
+        origin, step = self.lattice.origin, self.lattice.step
+        below = math.lcm(origin.denominator, step.denominator)
+        first, each = int(origin * below), int(step * below)
         try:
             return [(first + each * point) / below for point in self.points]
         except OverflowError:
