@@ -244,10 +244,10 @@ def _tilted(
     """
     upwards = above < below
     weak, strong = min(above, below), max(above, below)
-    if weak >= ForQuantile.WEAK:
-        return None
     core = max(lattice.last >> ForQuantile.OCTAVES, 1)
     far, near = (lattice.last - anchor, anchor) if upwards else (anchor, lattice.last - anchor)
+    if weak >= (ForQuantile.BARELY if far else ForQuantile.WEAK):
+        return None
     spare = strong - 2 * math.log(max(strength, 10.0)) - 4
     if far and near:
         between = (strong - weak) / 2
