@@ -92,6 +92,19 @@ def _ordinary(value: Rational | float | Decimal) -> bool:
     return True
 
 
+def written(text: Any) -> Fraction:
+    """Read an amount of a record: most are two whole numbers, which need no pattern to be read.
+
+    Example:
+        >>> written("1/10"), written("0.5")
+        (Fraction(1, 10), Fraction(1, 2))
+    """
+    above, _, below = text.partition("/") if isinstance(text, str) else ("", "", "")
+    if above.isdecimal() and below.isdecimal() and int(below):
+        return Fraction(int(above), int(below))
+    return Fraction(text)
+
+
 def positive(subject: str, /, *, why: str = "", hint: str = "", **named: Any) -> Fraction:
     """Return a number greater than zero."""
     return greater_than(subject, 0, why=why, hint=hint, **named)

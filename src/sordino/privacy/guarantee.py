@@ -80,34 +80,19 @@ G = TypeVar("G", bound="Guarantee")
 @lru_cache(maxsize=1024)
 def _read(*record: tuple[str, Any]) -> Guarantee:
     """A price from the texts of its record: a ledger has the same ones many times."""
-    named, by_kind = dict(record), _by_kind()
+    from sordino.privacy import KINDS
+
+    named, by_kind = dict(record), {kind.kind: kind for kind in KINDS}
     if named.get("kind") not in by_kind:
         got = {"kind": named.get("kind")}
         raise ParameterError("guarantee", f"kind must be one of {', '.join(by_kind)}", got=got)
     kind = by_kind[named["kind"]]
-    return kind(**{name: _amount(named[name]) for name in _amounts(kind)})
-
-
-@cache
-def _by_kind() -> dict[str, type[Guarantee]]:
-    """The kinds of prices by their names in records."""
-    from sordino.privacy import KINDS
-
-    return {kind.kind: kind for kind in KINDS}
+    return kind(**{name: checks.written(named[name]) for name in _amounts(kind)})
 
 
 @cache
 def _amounts(kind: type[Guarantee]) -> tuple[str, ...]:
-    """The names of the amounts of a kind: every price of a ledger is read by them."""
     return tuple(field.name for field in fields(kind))
-
-
-def _amount(text: Any) -> Fraction:
-    """An amount of a record: most are two whole numbers, which need no pattern to be read."""
-    above, _, below = text.partition("/") if isinstance(text, str) else ("", "", "")
-    if above.isdecimal() and below.isdecimal() and int(below):
-        return Fraction(int(above), int(below))
-    return Fraction(text)
 
 
 RANGE_DIGITS = 60  # binary digits of a bounded range found by bisection; the loss is 2^-60 of the price
@@ -136,8 +121,7 @@ class Guarantee(metaclass=Explained):
 
     def __post_init__(self) -> None:
         for name in _amounts(type(self)):
-            value = checks.non_negative(self.kind, **{name: getattr(self, name)})
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, checks.non_negative(self.kind, **{name: getattr(self, name)}))
 
     def __repr__(self) -> str:
         amounts = ", ".join(f"{name}={spell(getattr(self, name))}" for name in _amounts(type(self)))
@@ -288,8 +272,7 @@ class Guarantee(metaclass=Explained):
 
     def to_dict(self) -> dict[str, str]:
         """Give a record with a ``kind`` key and exact amounts as text."""
-        amounts = {name: str(getattr(self, name)) for name in _amounts(type(self))}
-        return {"kind": self.kind, **amounts}
+        return {"kind": self.kind, **{name: str(getattr(self, name)) for name in _amounts(type(self))}}
 
     @staticmethod
     def from_dict(record: dict[str, str]) -> Guarantee:
