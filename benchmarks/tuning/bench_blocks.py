@@ -6,7 +6,7 @@ import numpy as np
 
 import sordino as sd
 from benchmarks.tuning.moved import COLUMNS, Cell, shapes, sweep
-from sordino.mechanisms.tuned import ForBlocks
+from sordino.mechanisms.tuned_tables import ForBlocks
 
 
 def middle_of_logs(table):

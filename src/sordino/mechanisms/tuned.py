@@ -387,34 +387,3 @@ class ForSymmetric:
     """
     ENOUGH_GAUSSIAN = (80, 200)
     """The same for concentrated prices, at which looking farther at 150 doubles the error where bounds fit."""
-
-
-class ForBlocks:
-    """Functions of a table: how many blocks, and the centre of their values."""
-
-    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_blocks"
-
-    CLIP = Fraction(5, 2)
-    """Spreads at which block values are clipped."""
-    MIDDLE = Fraction(3, 5)
-    """The share of distances below the spread's point."""
-    OCTAVES = 24
-    """Below the range, in which a spread is looked for."""
-    KEPT = Fraction(2, 5)
-    """At most so much of the blocks is trimmed on each side."""
-    TRIMMED = 18
-    """Over the strength of the price: blocks trimmed on each side for nested intervals."""
-    SPREADS = 1000
-    """How many spreads the range is taken to be wide when nothing is said."""
-    LEAST = 40
-    """Blocks times the price: without a range to search, and per nat of it."""
-    NATS = 14.4
-    """Blocks times the price: without a range to search, and per nat of it."""
-    JACKKNIFE = 5
-    """Parts of a block that are left out in turn."""
-    DEBIASED = 60
-    """Rows of a block from which the jackknife pays."""
-    SETTLED = 60
-    """Rows of a block below which an interval would not cover, for want of knowing the bias."""
-    HEAVY = 1.07
-    """Block values have slightly heavier tails than normal ones; measured on fresh samples."""

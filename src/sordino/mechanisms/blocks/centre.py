@@ -19,7 +19,7 @@ from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.measure import shells
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
-from sordino.mechanisms.tuned import ForBlocks
+from sordino.mechanisms.tuned_tables import ForBlocks
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
 from sordino.statistics.quantile import Quantile

@@ -16,7 +16,7 @@ import numpy as np
 from sordino.exact.bits import SeededBits
 from sordino.lattice import Lattice
 from sordino.mechanisms.blocks.centre import Centre, located
-from sordino.mechanisms.tuned import ForBlocks
+from sordino.mechanisms.tuned_tables import ForBlocks
 
 if TYPE_CHECKING:
     from fractions import Fraction

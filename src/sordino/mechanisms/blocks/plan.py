@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sordino.errors import ParameterError
-from sordino.mechanisms.tuned import ForBlocks
+from sordino.mechanisms.tuned_tables import ForBlocks
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee
