@@ -1,4 +1,4 @@
-"""Tuned constants of keys, groups, several means and functions by blocks; what is said in tuned.py holds here as well."""
+"""Tuned constants of keys, groups, several means and functions by blocks; what tuned.py says holds here."""
 
 from __future__ import annotations
 

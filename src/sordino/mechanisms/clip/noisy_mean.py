@@ -154,7 +154,7 @@ class Summand:
             count, _ = Draws.of(bits).noisy(
                 Fraction(self.rows), sensitivity=Fraction(self.contribution), price=self.counting
             )
-        # value / max(count, 1) + origin - known, in whole numbers and brought to lowest terms once: many groups come here
+        # value / max(count, 1) + origin - known, in whole numbers, brought to lowest terms once: many groups come here
         above, below = value.numerator, value.denominator
         if count is not None and count.numerator > count.denominator:
             above, below = above * count.denominator, below * count.numerator
