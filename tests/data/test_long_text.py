@@ -117,7 +117,7 @@ def test_only_the_columns_of_a_question_are_read(path, monkeypatch):
         assert seen == [(0,), (3, 5)]
 
 
-@pytest.mark.parametrize(("bits", "scans"), [(12, 2), (44, 2), (50, 3)])
+@pytest.mark.parametrize(("bits", "scans"), [(12, 1), (31, 2), (44, 2), (50, 3)])
 def test_a_rank_in_the_middle_is_found_in_few_scans(path, bits, scans):
     seen, asked = [], Request("x", RowLattice(0, 10, bits=bits), (MEDIAN,), cuts=(3, 700))
     with records.watching(lambda done, size: seen.append(done == size)), long_files(1 << 10):

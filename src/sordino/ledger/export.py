@@ -63,24 +63,35 @@ def write_csv(rows: Iterable[ChainRow], file: TextIO) -> None:
 
 def _cells(row: ChainRow) -> list[Any]:
     """A row in the order of `COLUMNS`."""
-    body: Mapping[str, Any] = row.content
+    # Many spends ask the same at the same price, and are read once; every record has an answer of its own.
+    told, cost, answer = (_body if row.kind == "spend" else _body.__wrapped__)(row.kind, row.body)
+    release = row.paid if row.kind == "spend" else told[0]
+    return [
+        row.number, release, row.kind, row.at, *told[1:], cost, _shown(row.spent), _shown(row.ceiling), row.standing,
+        _cell(row.token), _cell(answer), row.hash,
+    ]  # fmt: skip
+
+
+@functools.lru_cache(64)
+def _body(kind: str, text: str) -> tuple[tuple[Any, ...], str, str]:
+    """What a body tells: the release and what stands from the user to the question; the price; the answer."""
+    body: Mapping[str, Any] = json.loads(text)
     release: Any = ""
     data = asked = cost = answer = ""
-    if row.kind in ("spend", "record"):
-        if row.kind == "spend":
-            event, release, cost = body["event"], row.paid, _shown(canonical(body["cost"]))
+    if kind in ("spend", "record"):
+        if kind == "spend":
+            event, cost = body["event"], _shown(canonical(body["cost"]))
         else:
             told = body["release"]
             event, release, answer = told["event"], told.get("ledger_id") or "", json.dumps(told["value"])
         data = (event.get("data") or {}).get("name", "")
         asked = _asked(_Asked((event["statistic"], event["by"])))
     who = body.get("who", {})
-    return [
-        row.number, release, row.kind, row.at,
-        _cell(who.get("user", "")), _cell(who.get("host", "")), who.get("program", ""), who.get("version", ""),
-        _cell(who.get("purpose", "")), _cell(body.get("reason", "")), _cell(data), _cell(asked), cost,
-        _shown(row.spent), _shown(row.ceiling), row.standing, _cell(row.token), _cell(answer), row.hash,
-    ]  # fmt: skip
+    return (
+        release,
+        *(_cell(who.get(name, "")) for name in ("user", "host")), who.get("program", ""), who.get("version", ""),
+        *(_cell(text) for text in (who.get("purpose", ""), body.get("reason", ""), data, asked)),
+    ), cost, answer  # fmt: skip
 
 
 class _Asked(tuple[Any, ...]):
