@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sordino.mechanisms.clip.whole_or_interval import Chosen
-from sordino.testing.noise_steps import NoiseStep
+from sordino.testing.noise_steps import LazyPoints, NoiseStep
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
@@ -245,3 +245,9 @@ class _Outcomes(Sequence[Any]):
         if index < count:
             return (WHOLE, self._values[index])
         return (INTERVAL, *self._intervals[index - count])
+
+    def near(self, index: int) -> Any:
+        """The same with a round value."""
+        if isinstance(self._values, LazyPoints) and index < len(self._values):
+            return (WHOLE, self._values.near(index))
+        return self[index]
