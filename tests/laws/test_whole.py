@@ -30,8 +30,9 @@ def worst_path(tree, price, path=(), taken=()):
             account.add(parts, place)
         return (account.used() if taken else 0.0), 1
     found = [
-        worst_path(tree, price, (*path, node.parts.outcomes[place]), (*taken, (node.parts, place)))
-        for place in whole.followed(node.parts)
+        worst_path(tree, price, (*path, outcome), (*taken, (node.parts, place)))
+        for outcome, places in whole.branches(node.parts, whole.followed(node.parts)).items()
+        for place in places
     ]
     return max(used for used, _ in found), sum(paths for _, paths in found)
 

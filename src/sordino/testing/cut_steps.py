@@ -17,7 +17,7 @@ import numpy as np
 
 from sordino.mechanisms.clip.flat_top import beyond, top_weight
 from sordino.mechanisms.clip.whole_or_interval import Chosen
-from sordino.testing.noise_steps import NoiseStep
+from sordino.testing.noise_steps import LazyPoints, NoiseStep
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
@@ -304,3 +304,9 @@ class _Outcomes(Sequence[Any]):
         if index < count:
             return (WHOLE, self._values[index])
         return (INTERVAL, *self._intervals[index - count])
+
+    def near(self, index: int) -> Any:
+        """The same with a round value."""
+        if isinstance(self._values, LazyPoints) and index < len(self._values):
+            return (WHOLE, self._values.near(index))
+        return self[index]

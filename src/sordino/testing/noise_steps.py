@@ -105,13 +105,13 @@ def _rooms(places: Floats, cuts: Floats, loss: Floats) -> tuple[Floats, Floats]:
 
 
 class LazyPoints(Sequence[int]):
-    """Lattice points that are worked out when they are asked for: round ones, which other pairs of tables have too.
+    """Lattice points that are worked out when they are asked for.
 
     Args:
         point: The nearest lattice point.
         places: One of each part.
-        lows: Where its part begins.
-        highs: Where it ends.
+        lows: Where the room begins in which another point may stand for it.
+        highs: Where that ends.
     """
 
     def __init__(self, point: Callable[[float], int], places: Floats, lows: Floats, highs: Floats) -> None:
@@ -121,10 +121,14 @@ class LazyPoints(Sequence[int]):
         return len(self._places)
 
     def __getitem__(self, index: Any) -> Any:
+        return self._point(float(self._places[index]))
+
+    def near(self, index: int) -> int:
+        """A round point that may stand for one of them: other pairs of tables have it too."""
         low, high = (self._point(float(ends[index])) for ends in (self._lows, self._highs))
-        if high - low <= 2:  # the ends belong to its neighbours
-            return self._point(float(self._places[index]))
-        return roundest(low + 1, high - 1)
+        return (
+            roundest(low + 1, high - 1) if high - low > 2 else int(self[index])
+        )  # the ends are its neighbours'
 
     def inside(self) -> list[int]:
         """A point of each part itself, however round."""

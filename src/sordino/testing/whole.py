@@ -90,11 +90,11 @@ class Whole:
         least: tuple[float, Path] = (math.inf, ())
         paths, found = 0, []
         room = max(PATHS // breadth, LEAST)
-        branches = _branches(parts, followed(parts, room))
-        self.narrowed |= _left_out(parts, room, len(branches))
-        for outcome, places in branches.items():
+        leading = branches(parts, followed(parts, room))
+        self.narrowed |= _left_out(parts, room, len(leading))
+        for outcome, places in leading.items():
             chances = [chance for chance in map(node.passed, places) if chance is not None]
-            later = self.beyond((*path, outcome), max(chances, default=None), breadth * len(branches))
+            later = self.beyond((*path, outcome), max(chances, default=None), breadth * len(leading))
             highest, lowest = float(parts.loss[places].max()), float(parts.loss[places].min())
             most = max(most, (_sum(highest, later.most[0]), (outcome, *later.most[1])), key=_loss)
             least = min(least, (_sum(lowest, later.least[0]), (outcome, *later.least[1])), key=_loss)
@@ -113,11 +113,12 @@ def _sum(own: float, later: float) -> float:
     return own if math.isinf(own) else own + later
 
 
-def _branches(parts: Parts, places: list[int]) -> dict[Any, list[int]]:
-    """The parts that are followed, by the outcome that leads on."""
+def branches(parts: Parts, places: list[int]) -> dict[Any, list[int]]:
+    """The parts that are followed, by the outcome that leads on: of noise a round one, which other pairs have too."""
+    near = getattr(parts.outcomes, "near", parts.outcomes.__getitem__)
     found: dict[Any, list[int]] = {}
     for place in places:
-        found.setdefault(parts.outcomes[place], []).append(place)
+        found.setdefault(near(place), []).append(place)
     return found
 
 
@@ -134,13 +135,13 @@ def followed(parts: Parts, room: int = PATHS) -> list[int]:
     return sorted({*_telling(parts, slice(0, line)), *others, *_spread(parts, line, room)})
 
 
-def _left_out(parts: Parts, room: int, branches: int) -> bool:
+def _left_out(parts: Parts, room: int, led: int) -> bool:
     """Whether there are outcomes that are no noise on a line and were not followed."""
     line = _line(parts)
     line = 0 if line <= LINE else line
     if len(parts.loss) - line <= room:
         return False
-    return len({parts.outcomes[place] for place in range(line, len(parts.loss))}) > branches
+    return len({parts.outcomes[place] for place in range(line, len(parts.loss))}) > led
 
 
 def _line(parts: Parts) -> int:
