@@ -52,7 +52,7 @@ def test_narrower_bounds_hardly_ever_hurt(asked):
 @pytest.mark.slow
 @pytest.mark.parametrize("asked", ORDERED)
 def test_narrower_bounds_seldom_hurt_and_never_much(asked):
-    """Nineteen quantiles of twenty as any other statement; of extremes four of five, the others less than fourfold."""
+    """Nineteen quantiles of twenty hold ten per cent, of extremes four of five; the others less than fourfold."""
     found = list(cells(120, seed=2, asked=(asked,), told=("narrower",)))
     assert len(found) >= 80
     assert len(above(found)) <= len(found) * (0.05 if asked not in ORDERED[-2:] else 0.2)
