@@ -1,8 +1,9 @@
 """Telling the truth does not hurt: what each true statement does to the exact error, on random cells.
 
 A statement raises the error by ten per cent at most. The cells are in tests/support/true_statements.py. Not held yet:
-bounds that are narrower and still too wide, a rough number of private rows for medians, variances and deviations,
-`symmetric` for means of columns that fill their bounds, and `tight` for deviations of skewed columns (up to 1.15).
+a rough number of private rows for medians, variances and deviations, `symmetric` for means of columns that fill their
+bounds or have two clusters, and `tight` for deviations of skewed columns (up to 1.15). Bounds that are narrower and
+still too wide cannot keep it: docs/explanation/which_mechanism.md says why.
 """
 
 import numpy as np
