@@ -1,9 +1,10 @@
 """Telling the truth does not hurt: what each true statement does to the exact error, on random cells.
 
 A statement raises the error by ten per cent at most. The cells are in tests/support/true_statements.py. Not held yet:
-bounds that are narrower and still too wide, which have a law of their own for order statistics; a rough number of
-private rows for medians, variances and deviations, and of fewer rows than a count could tell; `symmetric` for means of
-columns that fill their bounds, and `tight` for deviations of skewed columns (up to 1.15).
+narrower bounds that are still too wide, which cannot keep it (docs/explanation/which_mechanism.md says why) and have a
+law of their own for order statistics; a rough number of private rows for medians, variances and deviations, and of
+fewer rows than a count could tell; `symmetric` for means of columns that fill their bounds or have two clusters, and
+`tight` for deviations of skewed columns (up to 1.15).
 """
 
 import numpy as np

@@ -194,8 +194,7 @@ class ForMeanInterval:
 
     ANSWER = Fraction(4, 5)
     """Of the price, for the answer; the rest is for the spread of the rows. Where bounds fit, the width is within 2 %
-    of the best of six splits from 1/2 to 19/20; where they are twenty times too wide, 9/10 is up to 15 % narrower.
-    """
+    of the best of six splits; where they are twenty times too wide, 9/10 is up to 15 % narrower."""
 
 
 class ForCut:
@@ -236,17 +235,15 @@ class ForCut:
     more rows are overlooked (a Pareto tail of index 1.5 within fitting bounds), with more the noise is larger.
     """
     STEEPEST_SLOPE = 0.47
-    """Of the price where rows are few: three top codes of 201 are seen, and the whole range costs 1.1 times as much.
-    With 0.45 bounds 1000 times too wide are found half as well by 100 rows times price; 10 times too wide 4 % better.
-    """
+    """Of the price where rows are few: the whole range costs 1.1 times as much. With 0.45 bounds 1000 times too wide
+    are found half as well by 100 rows times price; 10 times too wide 4 % better."""
     GENTLE = 0.36
     """Up to this part of the price the whole range keeps less of its chance: bounds 10 times too wide cost a third
     less.
     """
-    PAIRED = (Fraction(1, 4), 2.0)
-    """What is added to B and to M where two numbers are drawn together, whose flat tops weigh more: with nothing two
-    values within fitting bounds cost 1.6 times plain noise.
-    """
+    PAIRED = (Fraction(1, 4), 2.0, 3.0)
+    """Added to B and to M where two numbers are drawn together, whose flat tops weigh more, and nats of all rows beyond
+    M: with nothing two values within fitting bounds cost 1.6 times plain noise, a constant column 1.2 times."""
     FINE = (2500.0, 0.5, Fraction(3, 2))
     """Rows times price from which lengths are twice as dense, and what is added to tilt and head start then."""
     NEAR = 2
@@ -254,7 +251,7 @@ class ForCut:
     narrow columns far from zero err twice as far, columns in bounds 30 times too wide and off centre 3 % less.
     """
     LOOSE_NATS = 100.0
-    """The same two where the caller calls the bounds far too wide: less for the search, more for the noise."""
+    """Nats of all rows, where the caller calls the bounds far too wide: less for the search, more for the noise."""
     LOOSE_LEAST = 0.2
     """The same two where the caller calls the bounds far too wide: less for the search, more for the noise."""
     LOOSE_MARGIN = 1.0
@@ -378,12 +375,9 @@ class ForSymmetric:
     MOST = 0.4
     """At most so much of the rows is trimmed on each side."""
     WIDE = (1000, 100_000, 10_000_000)
-    """How many spreads the bounds are taken to be wide when nothing is said: with little effort, more, and enough. With
-    1000 alone, bounds a million times too wide cost 200 to 560 times the error of the mean.
-    """
+    """How many spreads the bounds are taken to be wide when nothing is said: with little effort, more, and enough."""
     ENOUGH = (80, 140)
-    """Rows times the strength of the price from which it looks farther, and farthest: at 150, bounds a million times
-    too wide cost 288 times the error of the mean before and 0.29 now, and bounds that fit 0.42 instead of 0.35.
-    """
+    """Rows times the strength of the price from which it looks farther, and farthest: with (200, 200) bounds a million
+    times too wide cost 288 times the error of the mean at 150, now 0.29; bounds that fit cost 0.35, now 0.42."""
     ENOUGH_GAUSSIAN = (80, 200)
     """The same for concentrated prices, at which looking farther at 150 doubles the error where bounds fit."""

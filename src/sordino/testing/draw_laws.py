@@ -196,9 +196,8 @@ def _numbers(made: Made, step: Any, drawn: Sequence[Any]) -> tuple[Sequence[floa
     if made.method == "flat_topped":
         scale = step.grid.step
     firsts = [one[0] if isinstance(one, list | tuple) else one for one in drawn]
-    lazy = isinstance(parts.outcomes, noise_steps.LazyPoints)
     return (
-        [float(one) for one in (parts.outcomes.inside() if lazy else parts.outcomes)],
+        [float(one) for one in parts.outcomes],
         parts.here,
         [float(Fraction(one) / scale) for one in firsts],
     )

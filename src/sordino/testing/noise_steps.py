@@ -130,10 +130,6 @@ class LazyPoints(Sequence[int]):
             roundest(low + 1, high - 1) if high - low > 2 else int(self[index])
         )  # the ends are its neighbours'
 
-    def inside(self) -> list[int]:
-        """A point of each part itself, however round."""
-        return [self._point(float(place)) for place in self._places]
-
 
 def roundest(low: int, high: int) -> int:
     """Of a range of whole numbers the one that most powers of two divide.

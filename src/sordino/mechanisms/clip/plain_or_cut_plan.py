@@ -258,7 +258,8 @@ def plan_cut(
         )
     nats = rows * float(slope)  # what all rows together bid
     first = steps * (1 if loose else ForCut.LONGEST)
-    levels = tuple(l for l in range(first, deepest + 1) if float(tilt) * l / steps + margin <= nats)
+    needed = margin + ForCut.PAIRED[2] * (numbers - 1)
+    levels = tuple(l for l in range(first, deepest + 1) if float(tilt) * l / steps + needed <= nats)
     enough = bid >= ForCut.FEW
     head_start = ForCut.APART[0] if price.gaussian else ForCut.HEAD_START[enough]
     head_start += ForCut.PAIRED[0] * (numbers - 1)
