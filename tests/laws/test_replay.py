@@ -88,7 +88,8 @@ def test_every_pair_of_every_tiny_world_is_as_the_page_says(name):
     if name not in WORLDS:  # not walked yet when the page was made: it is now
         return
     cells = found.cells
-    assert cells[:4] == WORLDS[name][:4]
+    assert cells[:3] == WORLDS[name][:3]
+    assert WORLDS[name][3] in ("", cells[3])  # no number where an earlier walk did not count them
     for cell, shown in zip(cells[4:], WORLDS[name][4:], strict=True):
         assert bool(cell) is bool(shown)
         assert not cell or abs(float(cell) - float(shown)) < 0.002
@@ -96,9 +97,8 @@ def test_every_pair_of_every_tiny_world_is_as_the_page_says(name):
 
 def test_the_page_of_tiny_worlds_names_every_mechanism_and_no_breach():
     """Whether it is true is asked in the slow run; of the quickest mechanism here as well."""
-    later = next(
-        (line for line in PAGE.read_text(encoding="utf-8").splitlines() if "Not walked yet" in line), ""
-    )
+    paragraphs = PAGE.read_text(encoding="utf-8").split("\n\n")
+    later = next((text for text in paragraphs if text.startswith("Not walked yet")), "")
     assert set(WORLDS) | set(later.split("`")[1::2]) == set(MECHANISMS)
     for name, cells in WORLDS.items():
         shown = [float(cell) for cell in cells[4:] if cell]
