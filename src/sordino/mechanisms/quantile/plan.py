@@ -246,7 +246,8 @@ def _tilted(
     weak, strong = min(above, below), max(above, below)
     core = max(lattice.last >> ForQuantile.OCTAVES, 1)
     far, near = (lattice.last - anchor, anchor) if upwards else (anchor, lattice.last - anchor)
-    if weak >= (ForQuantile.BARELY if far else ForQuantile.WEAK):
+    many = far and strong / 10 >= ForQuantile.ENOUGH  # nine tenths of the rows may sit on the anchor
+    if weak >= (ForQuantile.BARELY if many else ForQuantile.WEAK):
         return None
     spare = strong - 2 * math.log(max(strength, 10.0)) - 4
     if far and near:
