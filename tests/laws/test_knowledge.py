@@ -1,9 +1,10 @@
 """Telling the truth does not hurt: what each true statement does to the exact error, on random cells.
 
 A statement raises the error by ten per cent at most. The cells are in tests/support/true_statements.py. Not held yet:
-a rough number of private rows (up to 1.15 for means and sums; not asked of medians, variances and deviations), `symmetric` for means of columns that fill their
-bounds or have two clusters, and `tight` for deviations of skewed columns (up to 1.15). Bounds that are narrower and
-still too wide cannot keep it: docs/explanation/which_mechanism.md says why.
+a rough number of private rows (up to 1.15 for means and sums; not asked of medians, variances and deviations),
+`symmetric` for means of columns that fill their bounds or have two clusters, and `tight` for deviations of skewed
+columns (up to 1.15). Bounds that are narrower and still too wide cannot keep it: docs/explanation/which_mechanism.md
+says why.
 """
 
 import numpy as np
