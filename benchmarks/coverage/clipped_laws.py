@@ -145,8 +145,8 @@ class ClippedLaws:
         scale = part.sensitivity / self.mechanism.rate(part.price)
         known = ClippedBar.of(
             part, Settled(part.origin, Fraction(0), Fraction(part.rows)), self._reach(part, None, (False,)),
-            bounds=part.ends, public={"low": part.ends[0], "high": part.ends[1]}, rows=None, step=STEP,
-            averages="squares",
+            ClippedBar.noise_of_count(part), bounds=part.ends, rows=None, step=STEP, averages="squares",
+            public={"low": part.ends[0], "high": part.ends[1]},
         )  # fmt: skip
         counted = abs(float(part.value) / part.rows) * float(known.counting.scale)
         reach = known._half(counted, 0.0, (1 - ForMeanBar.ABOUT) * self.asked) / part.rows

@@ -113,7 +113,7 @@ def test_a_concentrated_maximum_spends_its_price():
     mechanism = Extreme(
         price=Concentrated(Fraction(1, 2)), lattice=maximum.grid.answers, upper=True, rows=1000
     )
-    assert spent(mechanism, maximum, [1e-5] * 23 + [28.0] * 2 + [477.0] * 143, 0.0, 746.0) > 0.99
+    assert spent(mechanism, maximum, [1e-5] * 35 + [14.0] * 41 + [397.0] * 113, 0.0, 746.0) > 0.99
 
 
 @pytest.mark.parametrize("q", [0, Fraction(1, 2)], ids=str)

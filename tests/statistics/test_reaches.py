@@ -10,6 +10,7 @@ import pytest
 from sordino.data.memory import Memory
 from sordino.privacy import Neighbors
 from sordino.reading.requests import Rank
+from sordino.reading.summaries import GroupColumns
 from sordino.statistics.maximum import Maximum
 from sordino.statistics.median import Median
 from sordino.statistics.minimum import Minimum
@@ -66,7 +67,7 @@ def test_a_rank_too_far_is_refused_instead_of_guessed():
     (summary,) = summaries(statistic, 2, [rows])
     far = np.array([[20, 12]])
     with pytest.raises(IndexError):
-        Reaches.at([summary], far, 40 - far, top=5)
+        Reaches.at(GroupColumns.of([summary]), far, 40 - far, top=5)
 
 
 def test_interpolated_quantiles_are_read_one_by_one():
