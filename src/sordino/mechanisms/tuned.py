@@ -19,7 +19,7 @@ class ForQuantile:
     WEAK = 20
     """Nats that hold an answer from one side, below which the base measure decides how far it errs."""
     BARELY = 33.0
-    """The same where a tenth of the strong side pays for a fall over a far range (docs/proofs/mechanism_quantile.md)."""
+    """The same where a tenth of the strong side pays for a fall over the range (docs/proofs/mechanism_quantile)."""
     STEEPEST = 3.0
     """Power of the fall beyond a weak side."""
     FLATTEST = 2.25
