@@ -19,10 +19,7 @@ class ForQuantile:
     WEAK = 20
     """Nats that hold an answer from one side, below which the base measure decides how far it errs."""
     BARELY = 33.0
-    """The same where the range goes on beyond the answer and a tenth of the strong side pays for a fall: with 20, e^-25
-    of the range outweighed 50 rows in bounds a thousand times too wide (24 times the error); at 35 nats a fall costs up
-    to 1.7 times. Where the strong side has less, columns of 85 % zeros would err twelve times as far.
-    """
+    """The same where a tenth of the strong side pays for a fall over the range (docs/proofs/mechanism_quantile)."""
     STEEPEST = 3.0
     """Power of the fall beyond a weak side."""
     FLATTEST = 2.25
@@ -65,9 +62,7 @@ class ForCounted:
     FAR = Fraction(3, 10)
     """From the median, in ranks: nearer quantiles are held by rows on both sides, however many there are."""
     FEW = Fraction(1)
-    """Noise scales below which a declared number of rows is taken instead: a count tells nothing then, and a plan for
-    the smallest number that is believed answers the largest of few rows within bounds that fit by zero.
-    """
+    """Noise scales below which declared rows are not counted: the largest of few rows was answered by zero."""
     TOLD = Fraction(6)
     """Noise scales above which a count is believed, and for which smaller tables are planned; with 2 they err more."""
 
@@ -95,15 +90,11 @@ class ForExtreme:
     FALL = Fraction(4)
     """Tail of the answers beyond the data: with 3 or less the overshoot would dominate the error."""
     STEADY = Fraction(6)
-    """The same beyond an anchor (tuning/bench_edges): sharp edges err half as far as with 4, a Pareto tail of index 2
-    up to 1.2 times as far.
-    """
+    """The same beyond an anchor (bench_edges): sharp edges err half as far, a Pareto tail of index 2 1.2 times."""
     STEEP = 3
     """Nats of one row for each power of the fall: where a row counts more than 18, answers fall faster than that."""
     ROOM = 15.0
-    """Nats of the rows beyond an anchor for each power of their fall, which then reaches 22 octaves inwards: with more
-    nothing is gained by few rows, with fewer sharp edges in bounds a thousand times too wide are not found.
-    """
+    """Nats of the rows beyond an anchor for each power of their fall, which then reaches 22 octaves inwards."""
     RISE = Fraction(2)
     """How fast answers gain towards the data on the side where the range ends."""
     ENDS = Fraction(1, 4096)
@@ -121,9 +112,7 @@ class ForExtreme:
     SIXTH = 6
     """The anchor is a sixth of the rows inside, or less where a smaller share of the price will do."""
     CHEAPEST = Fraction(1, 10)
-    """Of the price, for the anchor: with a twentieth it lies so far inside that bounds ten times too wide cost up to
-    four times the error of a sharp edge; with more, uniform columns within fitting bounds err more.
-    """
+    """Of the price, for the anchor: with half of it sharp edges far inside their bounds err up to four times."""
     DEAREST = Fraction(1, 3)
     """Of the price, for the anchor: with a fifth columns far from zero were not found by 500 rows at epsilon 1."""
     NEEDED = 12.0
@@ -133,9 +122,7 @@ class ForExtreme:
     OUTER = 8
     """Octaves over which mass falls when an anchor is looked for."""
     PILE = Fraction(1, 32)
-    """Mass on the bound itself, of the quarter next to it, once an anchor has been found: with half of it uniform
-    columns within fitting bounds err up to a third more.
-    """
+    """On the bound, of the quarter next to it, beyond an anchor: with half of it uniform columns err a third more."""
     BOUND = Fraction(1, 256)
     """The same without one, where fewer rows hold an answer: with 1/64 uniform columns err 8 % more."""
     WEAK = Fraction(1, 4)
