@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -249,6 +250,20 @@ def test_a_plan_of_a_mean_compares_its_three_modes():
     )
     assert "It suits the default" in " ".join(str(fitting).split())
     assert "three modes" not in str(sd.plan(sd.Median("x", low=0, high=10), sd.Pure(1), rows=500, tables=2))
+
+
+def test_the_three_modes_are_those_of_the_neighbours_that_are_planned():
+    """Told beside the statistic or in it: plain noise of a mean is not noise for the worst number of rows."""
+    mean, rows = sd.Mean("x", low=0, high=100), 500
+    beside = sd.plan(mean, sd.Pure(1), rows=rows, tables=2, neighbors="add-remove-one")
+    within = sd.plan(replace(mean, neighbors="add-remove-one"), sd.Pure(1), rows=rows, tables=2)
+    told, also = (" ".join(str(one).split()) for one in (beside, within))
+    assert "three modes" in told
+    assert (
+        told.split("three modes")[1].split("At stake")[0] == also.split("three modes")[1].split("At stake")[0]
+    )
+    plain = next(one for one in beside.options if one.name == "plain-or-cut (tight=True)")
+    assert f"tight=True {plain.rms:.3g}" in told
 
 
 def test_a_plan_is_remembered_by_its_public_parameters_and_keeps_the_spelling():

@@ -6,6 +6,7 @@ trust them. What is at stake is said too: a description may be wrong.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from sordino.errors import SordinoError
@@ -70,9 +71,10 @@ def modes(plan: Plan, short: Callable[[float], str]) -> list[str]:
 
 
 def _error(plan: Plan, said: Mapping[str, Any]) -> float | None:
-    """The rms of the option that a release takes when a mode is asked for."""
+    """The rms of the option that a release takes when a mode is asked for, for the neighbours of the plan."""
+    asked = dataclasses.replace(plan.statistic, neighbors=plan.neighbors)  # type: ignore[type-var]
     try:
-        label = choose(plan.statistic, plan.price, rows=plan.rows, **said).label
+        label = choose(asked, plan.price, rows=plan.rows, **said).label
     except SordinoError:
         return None
     return next(
