@@ -6,21 +6,32 @@ All outcomes with their values are compared: the whole range and every interval,
 import dataclasses
 import itertools
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 
 from sordino.lattice import RowLattice
+from sordino.mechanisms.choose import choose
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import Family
-from sordino.mechanisms.clip.plain_or_cut_plan import GENTLE_SHARE, STEEP_SHARE
+from sordino.mechanisms.clip.plain_or_cut_plan import GENTLE_SHARE, STEEP_SHARE, plan_cut
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.whole_or_interval import outweighs
 from sordino.privacy import Concentrated, Neighbors, Pure
+from sordino.statistics.second_moment import SecondMoment
+from sordino.statistics.standard_deviation import StandardDeviation
+from sordino.statistics.variance import Variance
+from sordino.testing import replay
 from tests.support.plain_or_cut_worlds import columns, neighbours, small_plan, weighed_rows, worst
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 SLACK = 1e-9
+STATISTICS = {
+    (): partial(Variance, "x", low=0, high=1000),
+    ("about",): partial(SecondMoment, "x", centre=0, low=0, high=1000),
+    ("root",): partial(StandardDeviation, "x", low=0, high=1000),
+}
 
 
 @pytest.mark.few(3)
@@ -125,3 +136,50 @@ def test_a_part_that_is_not_charged_is_noticed(wrong, relation):
         family = Family(plan, top=16, anchor=0)
         found = max(found, *worst(family, columns((0, 1, 16), sizes), relation, **wrong))
     assert found > 1.005
+
+
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("people", [1, 3])
+@pytest.mark.parametrize("shape", [{}, {"about": 0}, {"root": True}], ids=str)
+@pytest.mark.parametrize("rows", [110, 150, 201])
+def test_no_row_that_goes_from_heap_to_heap_is_told_where_loose_bounds_are_said_of_few_rows(
+    relation, people, shape, rows
+):
+    """One interval loses the row and another, which outweighs it, gains it: both parts of a cut's price at once."""
+    asked = {"rows": rows * people, "low": 0, "high": 1000, "loose": True, "neighbors": relation}
+    mechanism = PlainOrCutSquares(price=Pure(1), **asked, **shape)
+    statistic = STATISTICS[tuple(shape)](neighbors=relation)
+    zeros = people * (rows // 2 + 5)
+    others = [0.0] * zeros + [400.0] * (rows * people - zeros)
+    kept = others[:-people] if relation is REPLACE else others
+    pair = others, kept + [0.0] * people
+    seen = replay(mechanism, statistic, *({"x": side} for side in pair), contribution=people, walks=2)
+    assert seen.kept, seen.problems
+
+
+def test_no_public_number_makes_a_plan_that_the_theorem_does_not_cover():
+    """A cut keeps a slope or more, whatever is declared; a plan that does not is refused."""
+    random = np.random.default_rng(7)
+    for _ in range(3000):
+        rows, epsilon = int(10 ** random.uniform(0, 7)), Fraction(10 ** random.uniform(-4, 1.5))
+        plan = plan_cut(
+            rows=rows, price=Pure(epsilon), cells=int(2 ** random.integers(2, 32)),
+            contribution=int(random.integers(1, 5)), squares=bool(random.integers(2)),
+            counted=bool(random.integers(2)), loose=bool(random.integers(2)),
+        )  # fmt: skip
+        moved = plan.slope * plan.contribution
+        if plan.searches:
+            assert plan.cut.epsilon >= moved
+            assert plan.whole.epsilon + plan.share.part * moved <= epsilon
+            assert plan.cut.epsilon + moved <= epsilon
+            assert plan.flatness(plan.whole.epsilon) * moved <= plan.whole.epsilon
+    with pytest.raises(AssertionError, match="a cut keeps"):
+        dataclasses.replace(plan_cut(rows=1000, price=Pure(1), cells=2**20), slope=Fraction(7, 10))
+
+
+@pytest.mark.parametrize("rows", [20, 50, 100])
+def test_loose_bounds_of_few_rows_are_answered(rows):
+    """Fewer than a hundred rows at a price of 1 had more than the price for the search, and were refused."""
+    for statistic in (Variance("x", low=0, high=1000), StandardDeviation("x", low=0, high=1000)):
+        mechanism = choose(statistic, Pure(1), rows=rows, loose=True)
+        assert mechanism.trusted in (True, False)

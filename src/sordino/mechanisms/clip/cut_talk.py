@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
+from sordino.mechanisms.clip.plain_or_cut_plan import rate_of
 from sordino.mechanisms.clip.whole_or_interval import Valued
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Neighbors, Pure
@@ -114,7 +115,7 @@ class CutTalk:
             return self._answer(begun, inside, inside.draw(fine, self.bits), public)
         price = self._prices()["interval"]
         noisy = self.draws.flat_topped(inside.valued(fine), found.charge, price=price)
-        reach = JointReach.of(family, found, inside.sensitivity / self.mechanism.rate(inside.price), fine)
+        reach = JointReach.of(family, found, inside.sensitivity / rate_of(inside.price), fine)
         return self._answer(begun, inside, inside.finish(noisy, fine, self.bits), public, reach)
 
     def _valued(self, wholes: Sequence[Summand]) -> list[Valued]:
@@ -142,7 +143,7 @@ class CutTalk:
         """Nats per sensitivity, worked out once for a price that all groups share."""
         known = self._rated
         if known is None or known[0] is not price:
-            known = self._rated = price, self.mechanism.rate(price)
+            known = self._rated = price, rate_of(price)
         return known[1]
 
     def _counting(self, part: Summand) -> PublicNoise | None:
@@ -172,12 +173,12 @@ class CutTalk:
 
     def _prices(self) -> dict[str, Guarantee]:
         """What each outcome costs: in a joint draw its slope and its value's noise together, else the search alone."""
-        plan, mechanism = self.plan, self.mechanism
+        plan = self.plan
         if plan.search is not None:
             return dict.fromkeys(("whole", "interval"), plan.search)
         slope = plan.slope * plan.contribution
         parts = (("whole", plan.whole, plan.share.part * slope), ("interval", plan.cut, slope))
-        return {name: Pure(mechanism.rate(rest) + own) for name, rest, own in parts}
+        return {name: Pure(rate_of(rest) + own) for name, rest, own in parts}
 
     def _clipped_to(self, low: int, high: int, beyond: int | None) -> dict[str, Any]:
         """What an answer says about clipping."""

@@ -198,11 +198,6 @@ class Cutting(Clipping):
         """The lattice of what gets the noise, where the answer is on the given one."""
         return grid
 
-    @staticmethod
-    def rate(price: Guarantee) -> Fraction:
-        """Nats per sensitivity of plain noise at a price that is not concentrated."""
-        return Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
-
     def told(
         self, value: Fraction, grid: Lattice, public: dict[str, Any], bar: ClippedBar  # noqa: ARG002
     ) -> Answer:  # fmt: skip

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.mechanisms.clip.family import exact_chances
+from sordino.mechanisms.clip.plain_or_cut_plan import rate_of
 from sordino.mechanisms.parts.drawing import noise_for
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def outcome_errors(
         weighed = family.weigh(ends)
         exponent = Fraction(1)
         if plan.joint:
-            exponent = plan.flatness(mechanism.rate(plan.whole))
+            exponent = plan.flatness(rate_of(plan.whole))
         chance, flat, cells = exact_chances(weighed, numbers=plan.drawn, exponent=exponent)
     wholes = mechanism.wholes(sums, plan.whole, contribution)
     for part, whole in wholes:

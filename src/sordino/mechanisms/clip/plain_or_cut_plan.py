@@ -62,6 +62,11 @@ def _short(value: Fraction) -> Fraction:
     return Fraction(math.floor(value * scale)) / scale
 
 
+def rate_of(price: Guarantee) -> Fraction:
+    """Nats per sensitivity of plain noise at a price that is not concentrated."""
+    return Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
+
+
 @dataclass(frozen=True, slots=True)
 class CutPlan:
     """How one search weighs intervals and what its outcomes cost; public.
@@ -99,6 +104,11 @@ class CutPlan:
     steps: int = 2
     share: WholeShare = STEEP_SHARE
     numbers: int = 1
+
+    def __post_init__(self) -> None:
+        # Theorem 2 needs r' >= k: the top of a cut's noise moves by k, its sides by r'.
+        if self.searches and self.joint and rate_of(self.cut) < self.slope * self.contribution:
+            raise AssertionError(f"a cut keeps {self.cut!r}, less than a row moves its charge: {self!r}")
 
     @property
     def drawn(self) -> int:
@@ -188,9 +198,9 @@ def mean_part(rows: int, price: Guarantee, *, contribution: int = 1, tight: bool
 
 
 def _wanted(bid: float, *, loose: bool) -> float:
-    """Of a pure price, for the slope; the less the more rows there are."""
+    """Of a pure price, for the slope; the less the more rows there are, and never more than half."""
     if loose:
-        return max(ForCut.LOOSE_NATS / bid, ForCut.LOOSE_LEAST)
+        return min(max(ForCut.LOOSE_NATS / bid, ForCut.LOOSE_LEAST), ForCut.STEEPEST_SLOPE)
     most, least, many, fall = ForCut.SLOPE
     if bid < ForCut.FEW:
         return ForCut.STEEPEST_SLOPE
@@ -239,7 +249,7 @@ def plan_cut(
         slope = _short(price.share(ForCut.SHARE).slope / contribution)
         whole = cut = price.share(1 - ForCut.SHARE)
     else:
-        epsilon = Fraction(price.noise_targets[0].epsilon)  # type: ignore[attr-defined]
+        epsilon = rate_of(price)
         slope = _short(epsilon * Fraction(_wanted(bid, loose=loose)) / contribution)
         spent = slope * contribution / epsilon
         share = GENTLE_SHARE if spent <= ForCut.GENTLE else STEEP_SHARE
