@@ -10,6 +10,7 @@ from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import Ends, exact_chances
 from sordino.mechanisms.clip.noisy_mean import Settled
+from sordino.mechanisms.clip.plain_or_cut_plan import rate_of
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.tuned import ForMeanBar
 
@@ -68,7 +69,7 @@ class ClippedLaws:
             return self._whole(*everything, 0.0)
         weighed = weighed_rows(self.family, self.codes)
         part = self._summand(*everything, self.plan.whole)
-        rate = self.mechanism.rate(part.price)
+        rate = rate_of(part.price)
         chance, flat, cells = exact_chances(
             weighed, numbers=self.plan.drawn, exponent=self.plan.flatness(rate)
         )
@@ -107,11 +108,11 @@ class ClippedLaws:
     def _reach(self, part, level, priors):
         if level is None and not self.plan.searches:
             return ClippedBar.public_reach(part, Lattice.dyadic(-40))
-        scale = part.sensitivity / self.mechanism.rate(part.price)
+        scale = part.sensitivity / rate_of(part.price)
         return JointReach(self.family, level, priors, scale, STEP)
 
     def _missed(self, part, reach, flat):
-        scale = part.sensitivity / self.mechanism.rate(part.price)
+        scale = part.sensitivity / rate_of(part.price)
         if not scale:
             return 0.0
         if part.counting is None and not part.paired:
@@ -142,7 +143,7 @@ class ClippedLaws:
 
     def _missed_about(self, part, flat, square, moved):
         """The same for squares about a released mean whose own square is off by so much, and at most by moved^2."""
-        scale = part.sensitivity / self.mechanism.rate(part.price)
+        scale = part.sensitivity / rate_of(part.price)
         known = ClippedBar.of(
             part, Settled(part.origin, Fraction(0), Fraction(part.rows)), self._reach(part, None, (False,)),
             ClippedBar.noise_of_count(part), bounds=part.ends, rows=None, step=STEP, averages="squares",
@@ -169,7 +170,7 @@ class ClippedLaws:
             if about.paired:
                 found.append(self._missed_about(about, flat, square, moved))
                 continue
-            scale = float(about.sensitivity / mechanism.rate(about.price))
+            scale = float(about.sensitivity / rate_of(about.price))
             reach = float(self._reach(about, None, (False,)).half((1 - ForMeanBar.ABOUT) * self.asked))
             low, high = reach + moved**2, reach  # below and above V
             middle, half = (high - low) / 2, self.narrower * (high + low) / 2
