@@ -1,6 +1,7 @@
 """Laws for authors: run over the catalogue, and they notice what is wrong."""
 
 import dataclasses
+import importlib
 import os
 import subprocess
 import sys
@@ -134,6 +135,23 @@ def test_an_audit_says_not_refuted_and_how_much_it_would_notice():
     assert "not refuted" in told.output
     assert "would refute" in told.output
     assert "private" not in told.output
+    assert "releasing" not in told.output  # progress is for terminals
+
+
+def test_an_audit_takes_the_hints_of_a_release(monkeypatch):
+    asked = []
+    audits = importlib.import_module("sordino.testing.audit")  # the package has a function of that name
+    honest = audits.choose
+    monkeypatch.setattr(
+        audits, "choose", lambda *given, **hints: asked.append(hints) or honest(*given, **hints)
+    )
+    told = CliRunner().invoke(
+        program, ["audit", "variance", "--epsilon", "2", "--rows", "80", "--loose", "--runs", "200"]
+    )
+    assert told.exit_code == 0, told.output
+    assert "plain-or-cut-squares" in told.output
+    assert asked
+    assert all(hints == {"rows": 80, "loose": True} for hints in asked)
 
 
 @pytest.mark.thorough
@@ -154,6 +172,25 @@ def test_an_audit_refutes_noise_that_is_too_small():
 
         found = sd.audit(noisy, {"x": [1]}, {"x": [1, 2]}, epsilon=1, runs=6000, low_bits=False)
         assert found.refuted is refuted
+
+
+def test_what_comes_with_an_answer_is_audited_too():
+    """The answer is innocent and so is its by-product; both together tell the tables apart."""
+    random = np.random.default_rng(7)
+
+    def crossed(table):
+        place = random.laplace()
+        return place, place + len(table["x"]) if random.random() < 0.5 else random.laplace()
+
+    found = sd.audit(crossed, {"x": []}, {"x": [1] * 4}, epsilon=1, runs=3000, low_bits=False)
+    assert found.refuted
+
+    def told(table):
+        return random.laplace(), float(random.random() < 0.1 * len(table["x"]))
+
+    found = sd.audit(told, {"x": [1]}, {"x": [1] * 9}, epsilon=1, runs=3000, low_bits=False)
+    assert found.refuted
+    assert "by-product" in found.event
 
 
 def test_the_last_bits_of_float_noise_are_seen():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from sordino.cli import render
-from sordino.cli.options import json_option
+from sordino.cli.options import hint_options, hints_of, json_option
 from sordino.errors import AuditFailed, ParameterError
 
 
@@ -53,6 +55,7 @@ def command(
     confidence: float,
     relation: str,
     as_json: bool,
+    **hints: Any,
 ) -> None:
     """Release STATISTIC many times from two neighbouring tables and bound epsilon from below.
 
@@ -68,10 +71,11 @@ def command(
         raise ParameterError("audit", "the statistic has no such relation", got={"neighbors": relation})
     price = Approx(epsilon, delta) if delta else Pure(epsilon)
 
-    def advance(done: int, runs: int) -> None:
-        click.echo(f"\r{done} of {runs} releases from each table", nl=done == runs, err=True)
-
-    found = audit_default(cases[0], price, rows=rows, runs=runs, confidence=confidence, progress=advance)
+    with render.progress("releasing", 100) as advance:
+        found = audit_default(
+            cases[0], price, rows=rows, runs=runs, confidence=confidence, hints=hints_of(hints),
+            progress=render.percent(advance),
+        )  # fmt: skip
     if as_json:
         render.as_json(
             {"refuted": found.refuted, "lower": found.lower, "epsilon": found.epsilon, "runs": found.runs}
@@ -80,3 +84,7 @@ def command(
         click.echo(str(found))
     if found.refuted:
         raise AuditFailed(statistic, "its promise is refuted", hint="sordino check says which law is broken")
+
+
+for option in reversed(hint_options({"rows"})):
+    command = option(command)

@@ -1,8 +1,9 @@
 """Audits from outside: many runs of a release on two tables, and a lower bound of epsilon that they prove.
 
 The black box beside the white one of replay.py: it looks at answers alone, so it audits anything that can be called,
-ours or others'. An event is chosen on a third of the runs and counted on the others, with Clopper-Pearson bounds. It
-can refute a promise, never prove one: the answer is "refuted" or "not refuted".
+ours or others'. Everything that is published counts, by-products too. An event is chosen on a third of the runs and
+counted on the others, with Clopper-Pearson bounds. It can refute a promise, never prove one: the answer is "refuted" or
+"not refuted".
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from sordino.errors import ParameterError
 from sordino.mechanisms import Mechanism as Base
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.parts.cases import widened
-from sordino.testing.events import events
+from sordino.testing.events import published
 from sordino.testing.runs import Side
 from sordino.testing.tables import TablePair, hostile
 from sordino.testing.tree import first_parts
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sordino.exact.bits import Bits
-    from sordino.mechanisms import Mechanism
+    from sordino.mechanisms import Answer, Mechanism
     from sordino.privacy import Guarantee
     from sordino.statistics import Case
 
@@ -42,6 +44,7 @@ RUNS = (
     64000,
     256000,
 )  # the first of these that would refute too little noise is taken by default
+SEVERAL = 8  # numbers of an answer that are looked at
 FEW = (1, 3, 9)  # rows of the tables that are tried beside as many as are declared
 ROOM = 1.04  # of epsilon: the expected bound lies so far above it, so that chance seldom hides the breach
 LESS = 0.8  # the noise of the mechanism that an audit of this size must refute
@@ -107,7 +110,7 @@ def audit(
     """Run a release on two neighbouring tables and bound its epsilon from below.
 
     Args:
-        release: Takes a table and gives a number; anything that can be called.
+        release: Takes a table and gives a number, or several, always as many; anything that can be called.
         table: Columns by name.
         neighbour: The same with one person's rows changed.
         epsilon: What is promised.
@@ -131,12 +134,15 @@ def audit(
     """
     if runs < 100 or not 0 < confidence < 1:
         raise ParameterError("audit", "needs at least 100 runs and a confidence below 1", got={"runs": runs})
-    here, there = np.empty(runs), np.empty(runs)
+    here, there = [], []
     for run in range(runs):
-        here[run], there[run] = _number(release(table)), _number(release(neighbour))
+        here.append(_numbers(release(table)))
+        there.append(_numbers(release(neighbour)))
         if progress is not None:
             progress(run + 1)
-    return _judged(here, there, float(epsilon), float(delta), confidence, low_bits=low_bits)
+    return _judged(
+        np.array(here), np.array(there), float(epsilon), float(delta), confidence, low_bits=low_bits
+    )
 
 
 def _judged(
@@ -153,7 +159,7 @@ def _judged(
     half = runs // CHOOSING
     best: tuple[float, str, Any] = (-math.inf, "", None)
     for one, other in ((here, there), (there, here)):
-        for words, event in events(one[:half], other[:half], low_bits=low_bits):
+        for words, event in published(one[:half], other[:half], low_bits=low_bits):
             found = _bound(event(one[:half]), event(other[:half]), delta, SURE)
             if found > best[0]:
                 best = found, words, (one, other, event)
@@ -164,11 +170,10 @@ def _judged(
     return Audit(epsilon, delta, lower, confidence, runs, power, best[1])
 
 
-def _number(answer: Any) -> float:
-    """An answer as one number: the first of several, and nothing as one too."""
-    if answer is None:
-        return math.nan
-    return float(answer[0] if isinstance(answer, tuple | list) else answer)
+def _numbers(answer: Any) -> list[float]:
+    """An answer as numbers, and nothing as one too."""
+    several = answer if isinstance(answer, tuple | list) else [answer]
+    return [math.nan if one is None else float(one) for one in several]
 
 
 def _bound(one: NDArray[np.bool_], other: NDArray[np.bool_], delta: float, confidence: float) -> float:
@@ -214,7 +219,15 @@ class AuditPlan:
     runs: int
 
 
-def planned(case: Case, price: Guarantee, *, rows: int, runs: int | None, confidence: float) -> AuditPlan:
+def planned(
+    case: Case,
+    price: Guarantee,
+    *,
+    rows: int,
+    runs: int | None,
+    confidence: float,
+    hints: Mapping[str, Any] | None = None,
+) -> AuditPlan:
     """The pair of tables that tells most by the laws of the replay, and runs that refute 20 % less noise on it."""
     epsilon = float(price.guessing[0])  # type: ignore[index]
     delta = float(price.guessing[1])  # type: ignore[index]
@@ -227,7 +240,8 @@ def planned(case: Case, price: Guarantee, *, rows: int, runs: int | None, confid
         for world in worlds:
             statistic = world.statistic
             honest, loud = (
-                choose(statistic, one, rows=rows) for one in (price, price.scaled(1 / Fraction(str(LESS))))
+                choose(statistic, one, rows=rows, **(hints or {}))
+                for one in (price, price.scaled(1 / Fraction(str(LESS))))
             )
             for pair in (pair for few in dict.fromkeys((rows, *FEW)) for pair in hostile(world, few)):
                 reach = _provable(loud, statistic, pair, counted, delta, confidence)
@@ -262,10 +276,22 @@ def audit_default(
     rows: int = 80,
     runs: int | None = None,
     confidence: float = 0.95,
+    hints: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] | None = None,
     bits: Bits | None = None,
 ) -> Audit:
     """Audit what a release would take for a statistic, on the pair that tells most; and the same with too little noise.
+
+    Args:
+        case: The statistic in a tiny world.
+        price: What is promised.
+        rows: How many rows are declared.
+        runs: Runs on each of the two tables; by default so many that the same mechanism with too little noise is
+            refuted, a quarter of a million at most.
+        confidence: Of the bound.
+        hints: What the caller says of the column, as in a release: `loose`, `tight`, `centre`, ...
+        progress: Told how many runs of how many are done.
+        bits: A source of random words.
 
     Example:
         >>> from sordino.exact.bits import SeededBits
@@ -278,35 +304,48 @@ def audit_default(
     guessing = price.guessing
     if guessing is None:
         raise ParameterError("audit", "needs a promise of epsilon and delta", got={"price": price})
-    plan = planned(case, price, rows=rows, runs=runs, confidence=confidence)
+    plan = planned(case, price, rows=rows, runs=runs, confidence=confidence, hints=hints)
 
-    def audited(one: Mechanism, told: Callable[[int, int], None] | None) -> Audit:
+    def audited(mechanism: Mechanism, size: int, told: Callable[[int, int], None] | None) -> Audit:
         pair, statistic = plan.pair, plan.statistic
-        here, there = (_answers(one, statistic, table, bits) for table in (pair.table, pair.neighbour))
-        left, right = np.empty(plan.runs), np.empty(plan.runs)
-        for first in range(0, plan.runs, TOGETHER):
-            after = min(first + TOGETHER, plan.runs)
-            for side, draw in ((left, here), (right, there)):
-                side[first:after] = [_number(answer) for answer in draw(after - first)]
+        here, there = (_answers(mechanism, statistic, table, bits) for table in (pair.table, pair.neighbour))
+        left: list[Answer] = []
+        right: list[Answer] = []
+        for first in range(0, size, TOGETHER):
+            after = min(first + TOGETHER, size)
+            left += here(after - first)
+            right += there(after - first)
             if told is not None:
-                told(after, plan.runs)
-        return _judged(left, right, float(guessing[0]), float(guessing[1]), confidence)
+                told(after, size)
+        beside = sorted({name for answer in (*left, *right) for name in answer.public})
+        one, other = (np.array([_line(answer, beside) for answer in side]) for side in (left, right))
+        return _judged(one, other, float(guessing[0]), float(guessing[1]), confidence)
 
-    found, loud = audited(plan.mechanism, progress), audited(plan.loud, None)
+    # The size is settled by runs of the loud one alone, so the bound of the other keeps its confidence.
+    for size in [plan.runs] if runs is not None else [size for size in RUNS if size >= plan.runs]:
+        loud = audited(plan.loud, size, None)
+        if loud.refuted:
+            break
+    found = audited(plan.mechanism, size, progress)
     weak = f"{plan.mechanism.name} with noise that is 20 % too small"
     return replace(found, power=loud.lower, weak=weak)
 
 
+def _line(answer: Answer, beside: Sequence[str]) -> list[float]:
+    """Everything that is published: the first numbers of the answer, and those that come with it."""
+    others = (answer.public.get(name) for name in beside)
+    numbers = (float(one) if isinstance(one, Rational) else math.nan for one in others)
+    return [*_numbers(answer.value)[:SEVERAL], *numbers]
+
+
 def _answers(
     mechanism: Mechanism, statistic: Any, table: Table, bits: Bits | None
-) -> Callable[[int], list[Any]]:
+) -> Callable[[int], list[Answer]]:
     """Many answers about one table: drawn together or from one reading, where the mechanism can."""
     side, grid = Side(table), output_grid(statistic)
     if type(mechanism).answers is not Base.answers:
-        return lambda count: [
-            one.value for one in mechanism.answers(statistic, [side.ask] * count, grid, bits=bits)
-        ]
+        return lambda count: list(mechanism.answers(statistic, [side.ask] * count, grid, bits=bits))
     if mechanism.reads_once:
         reading = mechanism.reading(statistic, side.ask, 1)
-        return lambda count: [mechanism.draw(reading, grid, bits=bits).value for _ in range(count)]
-    return lambda count: [mechanism.answer(statistic, side.ask, grid, bits=bits).value for _ in range(count)]
+        return lambda count: [mechanism.draw(reading, grid, bits=bits) for _ in range(count)]
+    return lambda count: [mechanism.answer(statistic, side.ask, grid, bits=bits) for _ in range(count)]

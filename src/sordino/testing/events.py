@@ -2,7 +2,8 @@
 
 By size: half-lines, single answers, ranges. By the last bits: multiples of powers of two, because a sum of floats is
 rounded to the precision of its size, and the doubles that can come out depend on the value beneath the noise (Mironov
-2012, "On significance of the least significant bits for differential privacy").
+2012, "On significance of the least significant bits for differential privacy"). Where several numbers are published,
+each of them by itself, and the first beside what the others are.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     Event = tuple[str, Callable[[Answers], NDArray[np.bool_]]]
 
 ATOMS = 200  # different answers at most that are put together one by one
+BESIDE = 20  # different by-products at most that are told apart beside an answer
 DIGITS = 53  # of the mantissa of a double
 
 
@@ -37,6 +39,58 @@ def events(one: Answers, other: Answers, *, low_bits: bool = True) -> list[Event
         return found
     found += _by_size(one, other, both)
     return found + _by_last_bits(both) if low_bits else found
+
+
+def published(one: Answers, other: Answers, *, low_bits: bool = True) -> list[Event]:
+    """Every event of answers with by-products: one run a line, the answer first and then what comes with it.
+
+    Example:
+        >>> here, there = np.array([[1.0, 0.0], [2.0, 5.0]]), np.array([[1.0, 0.0], [2.0, 0.0]])
+        >>> {words.split(", ")[0] for words, _ in published(here, there) if "exactly 5" in words}
+        {'by-product 1'}
+    """
+    found: list[Event] = []
+    for place in range(one.shape[1]):
+        which = f"by-product {place}, " if place else ""
+        found += [
+            (which + words, partial(_of, place, event))
+            for words, event in events(one[:, place], other[:, place], low_bits=low_bits)
+        ]
+    return [*found, *_together(one, other)] if one.shape[1] > 1 else found
+
+
+def _of(place: int, event: Callable[[Answers], NDArray[np.bool_]], answers: Answers) -> NDArray[np.bool_]:
+    return event(answers[:, place])
+
+
+def _together(one: Answers, other: Answers) -> list[Event]:
+    """Ranges of the answer, beside each of the commonest by-products, put together by how much likelier they are."""
+    both = np.concatenate([one, other])
+    known, counts = np.unique(np.nan_to_num(both[:, 1:]), axis=0, return_counts=True)
+    known = known[np.argsort(-counts)][:BESIDE]
+    numbers = both[~np.isnan(both[:, 0]), 0]
+    edges = np.unique(np.quantile(numbers, np.linspace(0, 1, 30))) if len(numbers) else np.zeros(1)
+    cells = (len(known) + 1) * (len(edges) + 1)
+    many, few = (np.bincount(_cell_of(known, edges, side), minlength=cells) for side in (one, other))
+    order = np.argsort(-(many + 1.0) / (few + 1.0))
+    sizes = np.unique(np.linspace(1, len(order) - 1, 60).astype(int)).tolist()
+    return [
+        (f"in one of {size} ranges beside by-products", partial(_in_cells, known, edges, order[:size]))
+        for size in sizes
+    ]
+
+
+def _cell_of(known: Answers, edges: Answers, answers: Answers) -> NDArray[np.int64]:
+    """Numbers of the cells of answers: which by-products, and which range."""
+    same = (np.nan_to_num(answers[:, None, 1:]) == known[None]).all(axis=2)
+    beside = np.where(same.any(axis=1), same.argmax(axis=1), len(known))
+    return np.asarray(beside * (len(edges) + 1) + _range_of(edges, answers[:, 0]), np.int64)
+
+
+def _in_cells(
+    known: Answers, edges: Answers, wanted: NDArray[np.int64], answers: Answers
+) -> NDArray[np.bool_]:
+    return np.isin(_cell_of(known, edges, answers), wanted)
 
 
 def _by_size(one: Answers, other: Answers, both: Answers) -> list[Event]:
