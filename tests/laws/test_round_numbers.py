@@ -15,8 +15,8 @@ from tests.support.true_statements import exact_error
 def ratio(monkeypatch):
     """The exact error as shipped over that without a share on round numbers."""
 
-    def found(asked, rows, high, epsilon):
-        told = (asked, rows, 0, high, Pure(epsilon), Neighbors.REPLACE_ONE)
+    def found(asked, rows, high, epsilon, low=0):
+        told = (asked, rows, low, high, Pure(epsilon), Neighbors.REPLACE_ONE)
         shipped = exact_error(*told, rows=len(rows))
         monkeypatch.setattr(ForQuantile, "ROUND", Fraction(0))
         plan_quantile.cache_clear()
@@ -48,6 +48,14 @@ def test_a_top_code_at_the_bound_is_found(ratio):
 def test_smooth_columns_hardly_err_more(ratio, asked, high):
     rows = np.random.default_rng(7).gamma(4, 10, 1001).clip(0, 100)
     assert ratio(asked, rows, high, 1) <= 1.03
+
+
+@pytest.mark.parametrize("wider", [1, 10, 1000])
+def test_a_narrow_column_beside_a_round_number_far_from_zero_hardly_errs_more(ratio, wider):
+    """Parcels of about a ton in grams, with bounds beside it: all of them share their first two digits."""
+    rows = np.random.default_rng(9).normal(0, 15, 1001)
+    rows += 1_000_000.3 - np.median(rows)
+    assert ratio("median", rows, 1_000_000 + 100 * wider, 1, low=1_000_000 - 100 * wider) <= 1.03
 
 
 def test_too_much_mass_on_round_numbers_would_be_noticed(ratio, monkeypatch):

@@ -202,7 +202,21 @@ def heaped(measure: Measure, lattice: FiniteLattice, *, support: float) -> Measu
     whole = 2**20
     part = round(whole * float(ForQuantile.ROUND) * min(1.0, ForQuantile.HELD / max(support, 1.0)))
     written = decimals(low=lattice.origin, step=lattice.step, last=lattice.last).points
-    return measure.scaled(whole - part) + measure.gathered({0, *written, lattice.last}).scaled(part)
+    near = measure.gathered({0, *written, lattice.last})
+    if _distant(lattice):
+        ends = {point: near.mass(point, point) for point in (0, lattice.last)}
+        return measure.scaled(whole) + Measure.at(ends, last=lattice.last).scaled(part)
+    return measure.scaled(whole - part) + near.scaled(part)
+
+
+def _distant(lattice: FiniteLattice) -> bool:
+    """Whether zero is farther from the range than this is long: years, dates, kelvin.
+
+    Such rows share their first digits, so two of them say nothing of where rows are heaped; the few numbers with two
+    digits in the range would each have the mass of a large part of it.
+    """
+    low, high = lattice.origin, lattice.origin + lattice.step * lattice.last
+    return max(low, -high) >= high - low
 
 
 def _lists(lattice: FiniteLattice, *, epsilon: Fraction, rows: int | None, rank: int | None) -> bool:
