@@ -2,18 +2,22 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import sordino as sd
 from sordino import catalogue
+from sordino.lattice import Lattice
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.geometric import Geometric
 from sordino.mechanisms.choose import output_grid
+from sordino.mechanisms.clip.whole_or_interval import Valued
 from sordino.mechanisms.parts.draws import Draws
 from sordino.privacy import Concentrated, Neighbors, Pure
 from sordino.testing import replay, whole
 from sordino.testing.account import Account
-from sordino.testing.noise_steps import roundest
+from sordino.testing.flat_steps import PairStep
+from sordino.testing.round_points import roundest
 from sordino.testing.runs import Side
 from sordino.testing.survey import tiny_cases
 from sordino.testing.tree import Tree
@@ -38,7 +42,7 @@ def worst_path(tree, price, path=(), taken=()):
 
 
 @pytest.mark.parametrize("price", [Pure, Concentrated], ids=lambda one: one.kind)
-@pytest.mark.parametrize("name", ["counted", "quantiles-interval", "additive-vector"])
+@pytest.mark.parametrize("name", ["counted", "quantiles-interval", "additive-vector", "mean-interval"])
 def test_the_worst_of_all_paths_is_that_of_paths_one_by_one(name, price):
     case = next(
         case
@@ -117,3 +121,30 @@ def test_the_roundest_of_a_range():
             best = max(range(low, high + 1), key=twos)
             assert low <= roundest(low, high) <= high
             assert twos(roundest(low, high)) == twos(best)
+
+
+@pytest.mark.parametrize("values", [(1, 2), (Fraction(5, 2), Fraction(5, 2))])
+@pytest.mark.parametrize("other", [(1, 3), (3, 2), (Fraction(9, 4), Fraction(7, 4))])
+def test_a_round_pair_keeps_the_loss_of_the_pair_for_which_it_stands(values, other):
+    """To a quarter of a nat; other tables have it too, since it is on a far coarser lattice."""
+    grid = Lattice.dyadic(-32)
+    steps = [
+        PairStep(price=Pure(1), part=Valued(tuple(map(Fraction, one)), Fraction(1), Fraction(1), grid))
+        for one in (values, other)
+    ]
+    parts = steps[0].parts(steps[1])
+
+    def loss(points):
+        places = np.array([[float(point * grid.step - value) for point, value in zip(points, one, strict=True)]
+                           for one in (values, other)])  # fmt: skip
+        return float(np.abs(places[1]).sum() - np.abs(places[0]).sum())
+
+    found = whole.branches(parts, range(len(parts.loss)))
+    assert sum(map(len, found.values())) == len(parts.loss)
+    for outcome, places in found.items():
+        for place in places:
+            assert loss(parts.outcomes[place]) == pytest.approx(parts.loss[place], abs=1e-6)
+            assert loss(outcome) == pytest.approx(parts.loss[place], abs=0.25 + 1e-6)
+    leading = whole.branches(parts, whole.followed(parts))
+    assert len(leading) <= 6
+    assert all(point % 2**24 == 0 for outcome in leading for point in outcome)

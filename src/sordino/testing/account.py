@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,7 +38,8 @@ class Account:
 
     def add(self, parts: Parts, place: int) -> None:
         """One more outcome."""
-        self.loss += float(parts.loss[place])
+        loss = float(parts.loss[place])
+        self.loss = loss if math.isinf(loss) else self.loss + loss  # two that are infinite must not cancel
         self.count += 1
         self.parts = parts
         self._diverge(parts)

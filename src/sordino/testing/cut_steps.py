@@ -1,11 +1,10 @@
-"""The choices of plain-or-cut on known data: the whole range with its value, or an interval; and a flat-topped value.
+"""The choice of plain-or-cut on known data: the whole range with its value, or an interval.
 
 Worked out from the exact weights in logarithms, apart from the code that draws (clip/whole_or_interval.py).
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sordino.mechanisms.clip.flat_top import beyond, top_weight
+from sordino.mechanisms.clip.flat_top import top_weight
 from sordino.mechanisms.clip.whole_or_interval import Chosen
-from sordino.testing.noise_steps import LazyPoints, NoiseStep
+from sordino.testing.flat_steps import flat_topped
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
@@ -32,125 +31,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 WHOLE, INTERVAL = "whole", "interval"
-
-
-@dataclass(frozen=True, slots=True)
-class FlatTop:
-    """Noise that is flat for so many nats and exponential beyond, in nats: density ``~ exp(-max(|u|, flat))``.
-
-    Example:
-        >>> round(float(FlatTop(1.0).sf(1.0)), 6), round(float(FlatTop(0.0).sf(2.0)), 6) == round(math.exp(-2) / 2, 6)
-        (0.25, True)
-    """
-
-    flat: float
-    shape: ClassVar[dict[str, Any]] = {}
-
-    def logpdf(self, u: Any) -> Any:
-        """Log density."""
-        return self.flat - np.maximum(np.abs(u), self.flat) - math.log(2 * (1 + self.flat))
-
-    def sf(self, u: Any) -> Any:
-        """Probability of more."""
-        size = np.abs(np.asarray(u, float))
-        room = 2 * (1 + self.flat)
-        tail = np.where(
-            size > self.flat,
-            np.exp(-np.maximum(size - self.flat, 0.0)) / room,
-            0.5 - np.minimum(size, self.flat) / room,
-        )
-        return np.where(np.asarray(u) >= 0, tail, 1 - tail)
-
-    def cdf(self, u: Any) -> Any:
-        """Probability of less."""
-        return self.sf(-np.asarray(u, float))
-
-    def isf(self, q: Any) -> Any:
-        """The upper quantiles of chances of at most one half."""
-        q, room = np.asarray(q, float), 2 * (1 + self.flat)
-        with np.errstate(divide="ignore"):
-            return np.where(q * room < 1, self.flat - np.log(q * room), (0.5 - q) * room)
-
-    def breaks(self) -> Floats:
-        """Where the top ends."""
-        return np.array([self.flat]) if self.flat else np.array([1.0])
-
-
-def flat_topped(part: Valued, flat: Fraction | float, price: Any) -> FlatToppedStep | PairStep:
-    """A value with such noise as a step, or two."""
-    if len(part.values) > 1:
-        return PairStep(price=price, part=part, flat=float(flat))
-    return FlatToppedStep(
-        price=price, noise=FlatTop(float(flat)), location=part.values[0], scale=part.scale,  # type: ignore[arg-type]
-        grid=part.grid,
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class FlatToppedStep(NoiseStep):
-    """A private value with noise whose top is flat for so many nats; these are private too."""
-
-    kind: ClassVar[str] = "flat-topped noise"
-
-    @property
-    def question(self) -> Any:
-        """The grid and the public scale."""
-        return self.grid, self.scale
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairStep(Step):
-    """Two private values, with noise of density ``~ exp(-max(|u| + |v|, flat))`` in scales.
-
-    Losses are exact at the middles of cells about both pairs of values; chances of cells are those of their middles.
-    """
-
-    kind: ClassVar[str] = "a pair with noise"
-    part: Valued
-    flat: float = 0.0
-
-    @property
-    def question(self) -> Any:
-        """The grid and the public scale."""
-        return self.part.grid, self.part.scale
-
-    def logs(self, first: Floats, second: Floats) -> Floats:
-        """Log densities at so many scales from the two values."""
-        far = np.maximum(np.abs(first) + np.abs(second), self.flat)
-        return np.asarray(self.flat - far - math.log(4 * top_weight(self.flat, 2)))
-
-    def rank(self, drawn: Sequence[Fraction]) -> float:
-        """Where the distance of drawn values lies within its law, from 0 to 1."""
-        pairs = zip(drawn, self.part.values, strict=True)
-        distance = sum(abs(float((one - value) / self.part.scale)) for one, value in pairs)
-        return 1.0 - float(beyond(self.flat, distance, 2))
-
-    def parts(self, other: PairStep) -> Parts:
-        """A grid of cells about both pairs; one of them holds each value, and those at the rim what is beyond."""
-        scale = self.part.scale
-        shifts = [float((b - a) / scale) for a, b in zip(self.part.values, other.part.values, strict=True)]
-        steps = np.array([0.25, 0.75, 1.5, 3.0, 6.0, 12.0, 24.0, 48.0])
-        tops = {self.flat, other.flat} - {0.0}
-        steps = np.unique(
-            np.concatenate([steps, *([top / 2, top, top + 1, top + 4, top + 48] for top in tops)])
-        )
-        axes = []
-        for shift in shifts:
-            edges = np.unique(np.concatenate([-steps, steps, shift - steps, shift + steps]))
-            middles = (edges[1:] + edges[:-1]) / 2
-            axes.append((np.concatenate([middles, [0.0, shift]]), np.append(np.diff(edges), [1e-9, 1e-9])))
-        first, second = (grid.ravel() for grid in np.meshgrid(axes[0][0], axes[1][0], indexing="ij"))
-        sizes = np.log(np.multiply.outer(axes[0][1], axes[1][1]).ravel())
-        here, there = self.logs(first, second), other.logs(first - shifts[0], second - shifts[1])
-        points = [
-            [
-                math.floor((value + scale * Fraction(one)) / self.part.grid.step + Fraction(1, 2))
-                for one in axis.tolist()
-            ]
-            for value, (axis, _) in zip(self.part.values, axes, strict=True)
-        ]
-        masses = [law + sizes - np.logaddexp.reduce(law + sizes) for law in (here, there)]
-        return Parts(list(itertools.product(*points)), masses[0], masses[1], here - there)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,6 +187,5 @@ class _Outcomes(Sequence[Any]):
 
     def near(self, index: int) -> Any:
         """The same with a round value."""
-        if isinstance(self._values, LazyPoints) and index < len(self._values):
-            return (WHOLE, self._values.near(index))
-        return self[index]
+        near = getattr(self._values, "near", None)
+        return (WHOLE, near(index)) if near is not None and index < self.line else self[index]

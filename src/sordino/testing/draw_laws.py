@@ -18,7 +18,7 @@ from sordino.exact.bits import SeededBits
 from sordino.mechanisms.choose import output_grid
 from sordino.mechanisms.clip.whole_or_interval import Chosen, draw_outcome
 from sordino.mechanisms.parts.draws import Draws, ForcedBits
-from sordino.testing import cut_steps, joint_steps, noise_steps
+from sordino.testing import cut_steps, flat_steps, joint_steps, noise_steps
 from sordino.testing.forced import ForcedDraws, Pending
 from sordino.testing.runs import Side
 from sordino.testing.survey import asked, chosen
@@ -140,7 +140,7 @@ def deviation(made: Made, tries: int = TRIES, seed: int = 1) -> float:
     """
     step: Any = made.step()
     drawn = made.draw(tries, seed)
-    if isinstance(step, cut_steps.PairStep):
+    if isinstance(step, flat_steps.PairStep):
         return from_uniform(np.array([step.rank(one) for one in drawn])) * math.sqrt(tries)
     if isinstance(step, joint_steps.CentredStep | noise_steps.RadialStep | joint_steps.CubeStep):
         return from_uniform(

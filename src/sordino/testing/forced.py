@@ -15,7 +15,7 @@ import numpy as np
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws, ForcedBits
 from sordino.mechanisms.parts.measure import Measure
-from sordino.testing import cut_steps, joint_steps, noise_steps, steps
+from sordino.testing import cut_steps, flat_steps, joint_steps, noise_steps, steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -281,11 +281,11 @@ class ForcedDraws(Draws):
 
     def flat_topped(self, part: Valued, flat: Fraction, *, price: Guarantee) -> tuple[Fraction, ...]:
         """As `Draws.flat_topped`."""
-        return _values(part, self._force(cut_steps.flat_topped(part, flat, price)))
+        return _values(part, self._force(flat_steps.flat_topped(part, flat, price)))
 
     def plain_pair(self, part: Valued, *, price: Guarantee) -> tuple[Fraction, ...]:
         """As `Draws.plain_pair`: noise without a flat top."""
-        return _values(part, self._force(cut_steps.flat_topped(part, Fraction(0), price)))
+        return _values(part, self._force(flat_steps.flat_topped(part, Fraction(0), price)))
 
     def words(self, count: int) -> NDArray[np.int64]:
         """The same for every person of both tables: the new ones come last."""

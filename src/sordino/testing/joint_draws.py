@@ -22,8 +22,9 @@ from sordino.mechanisms.clip.plain_or_cut_plan import STARTS
 from sordino.mechanisms.clip.whole_or_interval import Chosen
 from sordino.mechanisms.parts.draws import Draws, ForcedBits
 from sordino.mechanisms.parts.rings import Rings
-from sordino.testing.cut_steps import WHOLE, PairStep, WholeOrIntervalStep, flat_topped
+from sordino.testing.cut_steps import WHOLE, WholeOrIntervalStep
 from sordino.testing.draw_laws import LIMIT, Made, from_uniform, gap
+from sordino.testing.flat_steps import PairStep, flat_topped
 from sordino.testing.group_laws import KeyedDraws, groups, joint, some_cases
 from sordino.testing.noise_steps import GeometricStep, NoiseStep
 from sordino.testing.runs import Side

@@ -7,7 +7,6 @@ extreme, and divergences are integrals over the line (densities.py). Choices amo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,6 +16,7 @@ import numpy as np
 from sordino.exact.scale import ExpScale
 from sordino.testing.densities import LogLinear, log_masses, shifted
 from sordino.testing.noise_points import far_points, log_cells
+from sordino.testing.round_points import LazyPoints, rooms
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-EQUAL = 1e-12  # losses that differ by rounding alone
-LITTLE, TWICE = 1.25, 2.0  # so much nearer or farther a point may lie than the place that it stands for
 CUTS = 5  # every gap between two points is cut into so many parts
 
 
@@ -84,66 +82,7 @@ class NoiseStep(Step):
         own = log_cells(self.noise, cuts / here)
         its = log_cells(other.noise, (cuts - shift) / there)
         exact = shifted(self.noise, other.noise, there / here, shift / here)
-        return Parts(LazyPoints(self._point, places, *_rooms(places, cuts, loss)), own, its, loss, exact)
-
-
-def _rooms(places: Floats, cuts: Floats, loss: Floats) -> tuple[Floats, Floats]:
-    """Between what ends a round point may stand for each place: its cell and a little more; more of equal losses."""
-    lows, highs = np.concatenate([places[:1], cuts]), np.concatenate([cuts, places[-1:]])
-    begins = np.concatenate(
-        [[0], np.flatnonzero(np.abs(np.diff(loss)) > EQUAL) + 1, [len(loss)]]
-    )  # equal runs
-    alike = np.diff(begins)
-    first, last = np.repeat(places[begins[:-1]], alike), np.repeat(places[begins[1:] - 1], alike)
-    for factor, least, most in ((TWICE, first, last), (LITTLE, -math.inf, math.inf)):
-        nearer, farther = np.sort([places / factor, factor * places], axis=0)
-        lows, highs = (
-            np.minimum(lows, np.maximum(least, nearer)),
-            np.maximum(highs, np.minimum(most, farther)),
-        )
-    return lows, highs
-
-
-class LazyPoints(Sequence[int]):
-    """Lattice points that are worked out when they are asked for.
-
-    Args:
-        point: The nearest lattice point.
-        places: One of each part.
-        lows: Where the room begins in which another point may stand for it.
-        highs: Where that ends.
-    """
-
-    def __init__(self, point: Callable[[float], int], places: Floats, lows: Floats, highs: Floats) -> None:
-        self._point, self._places, self._lows, self._highs = point, places, lows, highs
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._point(float(self._places[index]))
-
-    def near(self, index: int) -> int:
-        """A round point that may stand for one of them: other pairs of tables have it too."""
-        low, high = (self._point(float(ends[index])) for ends in (self._lows, self._highs))
-        return (
-            roundest(low + 1, high - 1) if high - low > 2 else int(self[index])
-        )  # the ends are its neighbours'
-
-
-def roundest(low: int, high: int) -> int:
-    """Of a range of whole numbers the one that most powers of two divide.
-
-    Example:
-        >>> roundest(-3, 9), roundest(5, 13), roundest(33, 39), roundest(-13, -5), roundest(7, 7)
-        (0, 8, 36, -8, 7)
-    """
-    if low <= 0 <= high:
-        return 0
-    if high < 0:
-        return -roundest(-high, -low)
-    shift = ((low - 1) ^ high).bit_length() - 1
-    return high >> shift << shift
+        return Parts(LazyPoints(self._point, places, *rooms(places, cuts, loss)), own, its, loss, exact)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +92,11 @@ class GeometricStep(Step):
     kind: ClassVar[str] = "geometric"
     value: int
     scale: Fraction
+
+    @property
+    def question(self) -> Any:
+        """The scale: of two scales a number far away would tell any two values apart."""
+        return self.scale
 
     def parts(self, other: GeometricStep) -> Parts:
         """The numbers between the two values one by one, and both tails."""

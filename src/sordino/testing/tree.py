@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sordino.mechanisms.choose import output_grid
 from sordino.testing.noise_steps import ThresholdStep
 from sordino.testing.runs import ForcedRun, Side
@@ -112,11 +114,18 @@ class Tree:
         if not isinstance(here, Step):
             if (here.value, dict(here.public)) != (there.value, dict(there.public)):
                 problems.append("the answer is not a function of the outcomes alone")
+            elif here.noise != there.noise:  # bars are made of it
+                problems.append(
+                    "the noise that the answer is said to have is not a function of the outcomes alone"
+                )
             return TreeNode(None, None, here, tuple(problems))
         if type(here) is not type(there) or here.question != there.question or here.price != there.price:
             problems.append(f"choice {len(path) + 1} is another on the neighbour ({here.kind}, {there.kind})")
             return TreeNode(None, None, None, tuple(problems))
-        return TreeNode(here, here.parts(there), None, tuple(problems))
+        parts = here.parts(there)
+        if np.isnan(parts.loss).any():  # no comparison would notice
+            problems.append(f"choice {len(path) + 1} ({here.kind}) has outcomes whose loss is not a number")
+        return TreeNode(here, parts, None, tuple(problems))
 
 
 def first_parts(

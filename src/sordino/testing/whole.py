@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sordino.testing.account import Account
-from sordino.testing.noise_steps import LazyPoints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -146,8 +145,7 @@ def _left_out(parts: Parts, room: int, led: int) -> bool:
 
 def _line(parts: Parts) -> int:
     """How many of the parts are cells of noise on a line; they come first."""
-    alone = isinstance(parts.outcomes, LazyPoints)
-    return len(parts.loss) if alone else getattr(parts.outcomes, "line", 0)
+    return getattr(parts.outcomes, "line", 0)
 
 
 def _telling(parts: Parts, some: slice) -> set[int]:
