@@ -141,10 +141,10 @@ class ChoiceStep(Step):
         above = [float(exponent - best) for exponent in self.exponents]
         if not self.flips:
             return _normed(-np.array(above))
-        from sordino.mechanisms.selection.permute_and_flip import level_chances
+        from sordino.mechanisms.selection.permute_and_flip import level_logs
 
-        chances: Any = level_chances(Counter(above), 1)
-        return np.array([math.log(chances[level]) if chances[level] > 0 else NEVER for level in above])
+        logs: Any = level_logs(Counter(above), 1)
+        return np.array([logs[level] for level in above])
 
     def parts(self, other: ChoiceStep) -> Parts:
         """Every place of the list."""
@@ -195,13 +195,13 @@ class FlipRunsStep(RunsStep):
     kind: ClassVar[str] = "flipped lattice"
 
     def _at(self, points: NDArray[Any]) -> Floats:
-        from sordino.mechanisms.selection.permute_and_flip import level_chances
+        from sordino.mechanisms.selection.permute_and_flip import level_logs
 
         counts: Counter[float] = Counter()
         for exponent, size in zip(
             self.exponents.tolist(), np.diff([*self.starts.tolist(), self.after]).tolist(), strict=True
         ):
             counts[exponent] += size
-        chances: Any = level_chances(counts, 1)
+        logs: Any = level_logs(counts, 1)
         found = super()._at(points)
-        return np.array([-math.log(chances[e]) if chances[e] > 0 else math.inf for e in found.tolist()])
+        return np.array([-logs[exponent] for exponent in found.tolist()])

@@ -133,6 +133,11 @@ class WithErrorBar(Mechanism):
             raise ParameterError(
                 self.name, "needs a price for the scale of a smooth bound", hint="price=Pure(0.2)"
             )
+        elif not isinstance(self.price, Pure):
+            raise ParameterError(
+                self.name, "releases its scale at a pure price", got={"price": self.price},
+                why="The noise on the scale is Laplace noise of that epsilon.", hint="price=Pure(0.2)",
+            )  # fmt: skip
         else:
             checks.positive(self.name, epsilon=self.price.epsilon)
 
