@@ -114,8 +114,7 @@ def hockey(parts: Parts, epsilon: float) -> float:
 def beyond(here: Floats, there: Floats, epsilon: Any) -> Floats:
     """By how much each mass of the first law exceeds ``e^epsilon`` times that of the second, from their logarithms.
 
-    A loss that is epsilon up to the rounding of its two logarithms exceeds nothing: many such outcomes together would
-    otherwise count for more than a small delta.
+    What the two logarithms may be off by is taken from their difference: it would count for more than a small delta.
 
     Example:
         >>> third, rest = np.log([1 / 3]), np.log([2 / 3])
@@ -124,9 +123,9 @@ def beyond(here: Floats, there: Floats, epsilon: Any) -> Floats:
     """
     with np.errstate(all="ignore"):
         gap = here - (epsilon + there)
-        rounding = ROUNDING * (1 + np.abs(here) + np.abs(there) + np.abs(epsilon))
+        gap -= np.where(np.isinf(gap), 0.0, ROUNDING * (1 + np.abs(here) + np.abs(there) + np.abs(epsilon)))
         # What the other law never says has an infinite gap, and counts whole.
-        found = np.where(np.isposinf(gap) | (gap > rounding), np.exp(here) * -np.expm1(-gap), 0.0)
+        found = np.where(gap > 0, np.exp(here) * -np.expm1(-gap), 0.0)
     return np.asarray(found)
 
 

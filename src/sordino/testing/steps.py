@@ -114,7 +114,7 @@ def _normed(weights: Floats) -> Floats:
     return np.asarray(weights - (top + math.log(float(np.exp(weights - top).sum()))))
 
 
-def _difference(here: Floats, there: Floats) -> Floats:
+def difference(here: Floats, there: Floats) -> Floats:
     """Log ratios; nothing where neither law has the outcome."""
     with np.errstate(invalid="ignore"):
         gap = here - there
@@ -149,7 +149,7 @@ class ChoiceStep(Step):
     def parts(self, other: ChoiceStep) -> Parts:
         """Every place of the list."""
         here, there = self.logs(), other.logs()
-        return Parts(range(len(here)), here, there, _difference(here, there))
+        return Parts(range(len(here)), here, there, difference(here, there))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +180,7 @@ class RunsStep(Step):
         logs = _logs(masses.tolist())
         here, there = (_normed(logs - law._at(edges)) for law in (self, other))
         outcomes = [_holder(self.measure, int(edge)) for edge in edges]
-        return Parts(outcomes, here, there, _difference(here, there))
+        return Parts(outcomes, here, there, difference(here, there))
 
 
 def _holder(measure: Measure, first: int) -> int:
