@@ -310,17 +310,6 @@ class RowLattice(FiniteLattice):
         """The codes as answers: the same points, without the rule for rows."""
         return FiniteLattice(self.origin, self.step, self.last)
 
-    def part(self, first: int, last: int) -> RowLattice:
-        """The same points from one code to another; rows outside are clamped to its ends.
-
-        Example:
-            >>> RowLattice(0, 10, step=1).part(3, 9).last
-            6
-        """
-        return RowLattice(
-            float(self.real(first)), float(self.real(last)), missing=self.missing, step=self.step
-        )
-
     def code(self, value: float) -> int:
         """The code of one public number (a threshold, an edge, a centre).
 

@@ -23,7 +23,7 @@ from sordino.mechanisms.parts.loss import loss_range
 from sordino.mechanisms.quantile.order_interval import OrderInterval
 from sordino.noise.laplace import Laplace
 from sordino.noise.polyplace import PolyPlace
-from sordino.privacy import Approx, Concentrated, Neighbors, Pure
+from sordino.privacy import Approx, BoundedRange, Concentrated, Neighbors, Pure
 from sordino.reading.requests import Rank
 from sordino.statistics.mean import Mean
 from sordino.statistics.median import Median
@@ -54,7 +54,21 @@ def test_columns_answer_alike_from_a_source_and_from_codes():
     assert (one.rows, one.total, one.squares, one.low, one.high) == (
         other.rows, other.total, other.squares, other.low, other.high,
     )  # fmt: skip
-    assert grid.part(3, 9).last == 6
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "step"),
+    [(-0.09, 0.09, Fraction(0.18) / 8192), (-50.3, 0, Fraction(50.3) / 16), (1e15, 1e15 + 1, None)],
+)
+def test_every_released_interval_can_be_summed_however_short_and_far_from_zero(low, high, step):
+    """Its ends as floats are less than a step apart here, or equal: a release failed after it was paid for."""
+    grid = Rows(low, high, step=step)
+    rows = np.linspace(low, high, 50)
+    asked, known = AskedColumn("x", grid, asking(rows)), SortedColumn(np.sort(grid.codes(rows)), grid)
+    for first in range(0, grid.last, max(grid.last // 300, 1)):
+        one, other = (column.clipped(first, first + 1) for column in (asked, known))
+        assert (one.total, one.low, one.high) == (other.total, other.low, other.high)
+        assert one.high - one.low == grid.step
 
 
 def test_the_centre_is_private_and_its_score_has_sensitivity_one():
@@ -192,6 +206,9 @@ def test_a_global_bound_needs_no_paid_scale():
     smooth = Additive(calibration=PolyPlace.calibrate(Pure(1), smoothing=Fraction(1, 10)))
     with pytest.raises(ParameterError, match="needs a price"):
         WithErrorBar(mechanism=smooth)
+    for price in (Concentrated(1), BoundedRange(1)):
+        with pytest.raises(ParameterError, match="pure price"):
+            WithErrorBar(mechanism=smooth, price=price)
     assert pivot_quantile(Laplace(), 0.0, 0.95) == pytest.approx(math.log(20), rel=1e-6)
 
 

@@ -79,6 +79,30 @@ def test_intervals_that_share_their_codes_have_the_wider_bar_of_both(top, place)
     assert shared
 
 
+@pytest.mark.parametrize("rows", [201, 2001])
+@pytest.mark.parametrize("miss", [1e-2, 1e-3, 1e-4, 1e-7])
+def test_bars_that_miss_more_rarely_than_what_is_left_out_keep_their_level_too(rows, miss):
+    """What hardly anybody draws had no part left of so rare a miss: the release failed after it was paid for."""
+    family = Family(plan_cut(rows=rows, price=Pure(1), cells=2**30), top=2**30, anchor=0)
+    tails, usual = CutTails.of(family, miss), CutTails.of(family, 0.05)
+    for level in family.plan.levels:
+        assert usual.favoured[level] <= tails.favoured[level] < 100
+        assert usual.others[level] <= tails.others[level] < 100
+    for column in hostile_columns(2**30, np.random.default_rng(2), rows, 6):
+        assert exact_miss(family, column, miss) <= miss
+
+
+@pytest.mark.parametrize("people", [1, 2])
+@pytest.mark.parametrize("level", [0.999, 0.9999, 0.9999999])
+def test_a_release_has_a_bar_of_any_level(people, level):
+    values = np.random.default_rng(1).normal(3, 1, 8000)
+    table = {"x": values, "person": np.arange(8000) // people}
+    unit = sd.Unit("person", max_rows=people)
+    rows = sd.open(table, budget=sd.Pure(1), unit=unit)
+    bar = rows.release(sd.Mean("x", low=-137.5, high=137.5), sd.Pure(0.5), interval=level, rows=8000).interval
+    assert -137.5 <= bar.low < 3 < bar.high <= 137.5
+
+
 def test_a_bar_without_the_charge_of_intervals_is_rejected():
     """Three scales, as for plain noise, would miss far too often: the flat top is private."""
     family = Family(plan_cut(rows=1001, price=Pure(1), cells=2**30), top=2**30, anchor=0)

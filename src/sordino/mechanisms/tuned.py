@@ -289,6 +289,8 @@ class ForMeanBar:
     """What a level has of the level before: the long intervals come first."""
     REMOTE = 0.01
     """Of a level's part, for intervals that lack so many rows that hardly anybody draws them."""
+    MOST_REMOTE = 0.75
+    """Of what all intervals have, for those: where they would take more, as for levels of .999, none is left out."""
     FLAT = 0.7
     """For noise with a flat top, where something else is off too: with 0.3 whole ranges have a sixth wider bars."""
     WHOLE_FLAT = 0.8

@@ -158,7 +158,7 @@ class CentredStep(Step):
         ]
         found = line[0].parts(line[1])
         outcome = tuple((self.factor * self.margin).reshape(-1).tolist())
-        return Parts([outcome] * len(found.loss), found.here, found.there, found.loss)
+        return Parts([outcome] * len(found.loss), found.here, found.there, found.loss, found.exact)
 
 
 @dataclass(frozen=True, kw_only=True)

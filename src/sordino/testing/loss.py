@@ -6,7 +6,7 @@ Ratios are of the loss to the price: 1 is a price that is spent to the last, mor
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 ORDERS = (1.05, 1.5, 2.0, 3.0, 6.0, 16.0, 64.0)
+ROUNDING = 4 * float(np.finfo(float).eps)
 
 
 def orders(price: Guarantee) -> tuple[float, ...]:
@@ -107,8 +108,25 @@ def hockey(parts: Parts, epsilon: float) -> float:
         if not math.isfinite(width):
             return 1.0
         return (math.exp(width) - math.exp(most)) / math.expm1(width) * -math.expm1(epsilon - most)
+    return float(beyond(parts.here, parts.there, epsilon).sum())
+
+
+def beyond(here: Floats, there: Floats, epsilon: Any) -> Floats:
+    """By how much each mass of the first law exceeds ``e^epsilon`` times that of the second, from their logarithms.
+
+    What the two logarithms may be off by is taken from their difference: it would count for more than a small delta.
+
+    Example:
+        >>> third, rest = np.log([1 / 3]), np.log([2 / 3])
+        >>> beyond(rest, third, math.log(2)).tolist(), beyond(rest, third, 0.0).round(6).tolist()
+        ([0.0], [0.333333])
+    """
     with np.errstate(all="ignore"):
-        return float(np.sum(np.maximum(np.exp(parts.here) - np.exp(epsilon + parts.there), 0.0)))
+        gap = here - (epsilon + there)
+        gap -= np.where(np.isinf(gap), 0.0, ROUNDING * (1 + np.abs(here) + np.abs(there) + np.abs(epsilon)))
+        # What the other law never says has an infinite gap, and counts whole.
+        found = np.where(gap > 0, np.exp(here) * -np.expm1(-gap), 0.0)
+    return np.asarray(found)
 
 
 def ratio(parts: Parts, price: Guarantee) -> float:

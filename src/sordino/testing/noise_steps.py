@@ -17,7 +17,7 @@ from sordino.exact.scale import ExpScale
 from sordino.testing.densities import LogLinear, log_masses, shifted
 from sordino.testing.noise_points import far_points, log_cells
 from sordino.testing.round_points import LazyPoints, rooms
-from sordino.testing.steps import Parts, Step
+from sordino.testing.steps import Parts, Step, difference
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -158,6 +158,8 @@ class CrossingStep(Step):
         """Log probabilities: the noise is rounded, so each number is passed half a step before it is reached."""
         from sordino.noise.laplace import Laplace
 
+        if not self.values:  # everything is the only place
+            return np.zeros(1)
         steps = [math.ceil((self.threshold - value) / self.grid.step) for value in reversed(self.values)]
         cuts = np.array([float(self.rate * self.grid.step * (step - Fraction(1, 2))) for step in steps])
         return log_cells(Laplace(), cuts)[::-1]
@@ -165,7 +167,7 @@ class CrossingStep(Step):
     def parts(self, other: CrossingStep) -> Parts:
         """Every place."""
         here, there = self.logs(), other.logs()
-        return Parts(range(len(here)), here, there, here - there)
+        return Parts(range(len(here)), here, there, difference(here, there))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,6 +49,7 @@ class Replay:
         least: Smallest signed loss of a path.
         most: Largest signed loss of a path.
         narrowed: Whether a choice had more outcomes than were followed, where all were to be.
+        used: The loss of each path, as a part of the price.
     """
 
     worst: float = 0.0
@@ -60,6 +61,7 @@ class Replay:
     least: float = math.inf
     most: float = -math.inf
     narrowed: bool = False
+    used: list[float] = field(default_factory=list)
 
     @property
     def kept(self) -> bool:
@@ -73,6 +75,7 @@ class Replay:
         self.step = max(self.step, other.step)
         self.paths += other.paths
         self.choices += other.choices
+        self.used += other.used
         self.problems += other.problems
 
 
@@ -219,6 +222,7 @@ def _walk(
     used = account.used() if account.count else 0.0
     if isinstance(price, BoundedRange):
         used = max(used, (seen.most - seen.least) / float(price.epsilon))
+    seen.used.append(used)
     if used > seen.worst:
         seen.worst, seen.path = used, path
 

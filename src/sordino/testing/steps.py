@@ -114,7 +114,7 @@ def _normed(weights: Floats) -> Floats:
     return np.asarray(weights - (top + math.log(float(np.exp(weights - top).sum()))))
 
 
-def _difference(here: Floats, there: Floats) -> Floats:
+def difference(here: Floats, there: Floats) -> Floats:
     """Log ratios; nothing where neither law has the outcome."""
     with np.errstate(invalid="ignore"):
         gap = here - there
@@ -141,15 +141,15 @@ class ChoiceStep(Step):
         above = [float(exponent - best) for exponent in self.exponents]
         if not self.flips:
             return _normed(-np.array(above))
-        from sordino.mechanisms.selection.permute_and_flip import level_chances
+        from sordino.mechanisms.selection.permute_and_flip import level_logs
 
-        chances: Any = level_chances(Counter(above), 1)
-        return np.array([math.log(chances[level]) if chances[level] > 0 else NEVER for level in above])
+        logs: Any = level_logs(Counter(above), 1)
+        return np.array([logs[level] for level in above])
 
     def parts(self, other: ChoiceStep) -> Parts:
         """Every place of the list."""
         here, there = self.logs(), other.logs()
-        return Parts(range(len(here)), here, there, _difference(here, there))
+        return Parts(range(len(here)), here, there, difference(here, there))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +180,7 @@ class RunsStep(Step):
         logs = _logs(masses.tolist())
         here, there = (_normed(logs - law._at(edges)) for law in (self, other))
         outcomes = [_holder(self.measure, int(edge)) for edge in edges]
-        return Parts(outcomes, here, there, _difference(here, there))
+        return Parts(outcomes, here, there, difference(here, there))
 
 
 def _holder(measure: Measure, first: int) -> int:
@@ -195,13 +195,13 @@ class FlipRunsStep(RunsStep):
     kind: ClassVar[str] = "flipped lattice"
 
     def _at(self, points: NDArray[Any]) -> Floats:
-        from sordino.mechanisms.selection.permute_and_flip import level_chances
+        from sordino.mechanisms.selection.permute_and_flip import level_logs
 
         counts: Counter[float] = Counter()
         for exponent, size in zip(
             self.exponents.tolist(), np.diff([*self.starts.tolist(), self.after]).tolist(), strict=True
         ):
             counts[exponent] += size
-        chances: Any = level_chances(counts, 1)
+        logs: Any = level_logs(counts, 1)
         found = super()._at(points)
-        return np.array([-math.log(chances[e]) if chances[e] > 0 else math.inf for e in found.tolist()])
+        return np.array([-logs[exponent] for exponent in found.tolist()])

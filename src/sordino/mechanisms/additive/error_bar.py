@@ -56,7 +56,8 @@ def pivot_quantile(noise: Noise, ratio: float, level: float) -> float:
     sizes = -ratio * np.log1p(-places)
 
     def beyond(c: float) -> float:
-        tails = noise.sf(c * np.exp(sizes)) + noise.sf(c * np.exp(-sizes))
+        with np.errstate(over="ignore", under="ignore"):  # of a scale that is nearly unknown: nothing, or everything
+            tails = noise.sf(c * np.exp(sizes)) + noise.sf(c * np.exp(-sizes))
         return float(np.sum(weights / 2 * tails))  # both signs of Z and of eta: 2 * (1/2)
 
     low, high = 0.0, 1.0
@@ -133,6 +134,11 @@ class WithErrorBar(Mechanism):
             raise ParameterError(
                 self.name, "needs a price for the scale of a smooth bound", hint="price=Pure(0.2)"
             )
+        elif not isinstance(self.price, Pure):
+            raise ParameterError(
+                self.name, "releases its scale at a pure price", got={"price": self.price},
+                why="The noise on the scale is Laplace noise of that epsilon.", hint="price=Pure(0.2)",
+            )  # fmt: skip
         else:
             checks.positive(self.name, epsilon=self.price.epsilon)
 

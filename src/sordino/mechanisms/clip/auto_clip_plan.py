@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
 
+MOST_RADIUS = Fraction(1, 2)
+"""Of the price, for the radius, at most: what `radius_rule` gives where rows are few."""
+
+
 @dataclass(frozen=True, slots=True)
 class AutoClipPlan:
     """Shares of the price and public search ranges; every field is public.
@@ -53,6 +57,16 @@ class AutoClipPlan:
     fit_share: Fraction = Fraction(0)
     loose_share: Fraction = Fraction(0)
     fit_rows: int = 0
+
+    def __post_init__(self) -> None:
+        # The table of steps: the shares along each path add to one, whatever part the count of rows away leads to.
+        shares = self.search_share, self.radius_share, self.fit_share, self.loose_share
+        radius = max(self.radius_share, MOST_RADIUS if self.count_share else 0)
+        if min(shares) < 0 or self.search_share + radius >= 1 or self.fit_share >= 1:
+            raise AssertionError(f"the shares of a path add up to more than the price: {self!r}")
+        # Two outcomes of the test of fit have a price each, and neither is free.
+        if (self.fit_share > 0) is not (self.loose_share > 0) or not 0 < self.smallest <= self.reach:
+            raise AssertionError(f"a test of fit has a price for either outcome, a search a range: {self!r}")
 
     @property
     def search_share(self) -> Fraction:

@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
 
 
+SHORTEST = 2e-290
+"""The length of a range that a lattice of rows can have, at least."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoxMeans(Conversing):
     """Means of several columns with wide bounds.
@@ -140,6 +144,11 @@ class BoxMeans(Conversing):
             units = [grid_.endless.real for grid_ in statistic.grids]
             lows = [float(real(one.low)) for real, one in zip(units, found, strict=True)]
             highs = [float(real(max(one.high, one.low + 1))) for real, one in zip(units, found, strict=True)]
+            # Far from zero, or next to it, the ends of a short interval may be one float, or too near for a range.
+            highs = [
+                max(high, math.nextafter(low, math.inf), low + SHORTEST)
+                for low, high in zip(lows, highs, strict=True)
+            ]
             narrow = dataclasses.replace(statistic, low=tuple(lows), high=tuple(highs))
             answer = CubeNoise(price=rest).answer(narrow, ask, grid, contribution=contribution, bits=bits)
             return Answer(answer.value)

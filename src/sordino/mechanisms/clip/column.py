@@ -151,9 +151,10 @@ class AskedColumn:
         """Ask for the sums of codes cut to two: whatever was read of the column on its grid answers it too."""
         request = self.within(low, high, squares=squares)
         summary = self.known.get(request) or self._ask(request)
-        part = self.grid.part(low, high)
+        # Exactly: floats of neighbouring codes may be a little less than a step apart, or equal far from zero.
+        units = Lattice(self.grid.endless.real(low), self.grid.endless.step)
         second = summary.squares if squares else None
-        return Clipped.of(summary.rows, summary.total, second, part.endless, high - low)
+        return Clipped.of(summary.rows, summary.total, second, units, high - low)
 
     def ends(self, reach: int, *, squares: bool = False) -> tuple[Ends, Clipped]:
         """Ask for two rank windows."""

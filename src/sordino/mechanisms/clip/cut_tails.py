@@ -61,7 +61,8 @@ class CutTails:
             >>> [round(tails.whole, 2), round(tails.favoured[6], 1), round(tails.others[6], 1)]
             [3.28, 8.9, 10.5]
         """
-        return _reaches(family.plan, _meeting(family), family.anchored, miss)
+        found = _reaches(family.plan, _meeting(family), family.anchored, miss)
+        return found or _sure(_reaches(*_everything(family), family.anchored, miss))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,11 @@ class Rarity:
         """
         if level is None:
             return cls(float(1 - family.plan.share.part), slack * ForMeanBar.WHOLE_FLAT)
+        likeliest, most = max(family.plan.share.likeliest, 1.0), slack * (1 - ForMeanBar.WHOLE_FLAT)
         classes, remote = _classes(family.plan, _meeting(family), family.anchored, slack)
-        likeliest = max(family.plan.share.likeliest, 1.0)
-        left = slack * (1 - ForMeanBar.WHOLE_FLAT) - likeliest * remote
+        if likeliest * remote >= ForMeanBar.MOST_REMOTE * most:
+            classes, remote = _classes(*_everything(family), family.anchored, slack)
+        left = most - likeliest * remote
         (each,) = (one for at, liked, one in classes if at == level and liked == favoured)
         return cls(likeliest * math.exp(each.weight), each.part * left / each.many)
 
@@ -104,6 +107,21 @@ def _meeting(family: Family) -> int:
     if not family.plan.guarded:
         return len(family.favoured(first))
     return sum(1 for place in family.favoured(first).tolist() if _longer_than_a_part(family, first, place))
+
+
+def _everything(family: Family) -> tuple[CutPlan, int]:
+    """The plan and the number of favoured intervals if no interval is left out for being drawn by hardly anybody.
+
+    A miss that is rarer than all of those together leaves them no part of its own; every interval of a level then
+    counts with the prior of them all, whatever fills it.
+    """
+    return replace(family.plan, guarded=False), len(family.favoured(family.plan.levels[0]))
+
+
+def _sure(found: CutTails | None) -> CutTails:
+    """Without anything left out there is a reach for every miss."""
+    assert found is not None
+    return found
 
 
 def _longer_than_a_part(family: Family, level: int, place: int) -> bool:
@@ -151,13 +169,15 @@ def _classes(
 
 
 @lru_cache(maxsize=256)
-def _reaches(plan: CutPlan, meeting: int, anchored: bool, miss: float) -> CutTails:
-    """Share the miss: the whole range first, then the levels."""
+def _reaches(plan: CutPlan, meeting: int, anchored: bool, miss: float) -> CutTails | None:
+    """Share the miss: the whole range first, then the levels; None where what is left out is no rarer than a miss."""
     classes, remote = _classes(plan, meeting, anchored, miss)
     low, high = 0.0, miss
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if _rare(plan, classes, middle, remote, miss) else (low, middle)
+    if not low:
+        return None
     found: tuple[dict[int, float], dict[int, float]] = ({}, {})
     for level, favoured, each in classes:
         found[0 if favoured else 1][level] = _reach(each, low, plan.numbers)

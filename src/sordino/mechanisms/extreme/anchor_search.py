@@ -48,6 +48,11 @@ class AnchorSearch:
     measure: Measure
     nats: float
 
+    def __post_init__(self) -> None:
+        # Anchor and answer have a part of the price each, and the search asks for a row of the table.
+        if not 0 < self.share < 1 or self.aim < 1 or not 0 <= self.nats < math.inf:
+            raise AssertionError(f"an anchor has a part of the price and a row to aim at: {self!r}")
+
     def by(self, contribution: int) -> AnchorSearch:
         """The same search where a person has up to so many rows: so many times the rows beyond the anchor."""
         return replace(self, aim=self.aim * contribution)

@@ -45,6 +45,11 @@ class ExtremePlan:
     search: AnchorSearch | None = None
     favour: Favour | None = None
 
+    def __post_init__(self) -> None:
+        # g(N) = min(max(N - s, 0), K) needs s >= 0 to have steps of at most one, and K a number.
+        if self.spared < 0 or not 0 <= self.nats < math.inf:
+            raise AssertionError(f"rows are spared or not, and so many nats are outbid: {self!r}")
+
     def by(self, favour: Favour) -> ExtremePlan:
         """The same plan with a hint: its mass moved to where the answer lies."""
         search = None if self.search is None else replace(self.search, measure=favour.on(self.search.measure))

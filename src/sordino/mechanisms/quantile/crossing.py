@@ -69,6 +69,11 @@ class Crossing:
     rate: Fraction
     gap: Fraction
 
+    def __post_init__(self) -> None:
+        # Rounding the noise to a lattice keeps moves and gaps only where gaps are multiples of its step.
+        if self.rate <= 0 or self.gap <= 0 or self.gap % GRID.step:
+            raise AssertionError(f"gaps are steps of the noise: {self!r}")
+
     @classmethod
     def of(cls, epsilon: float, *, contribution: int, gap: float) -> Crossing:
         """For a price and the number of units that one person may move.

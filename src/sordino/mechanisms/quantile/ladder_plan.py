@@ -49,6 +49,14 @@ class LadderPlan:
     open_low: bool = False
     open_high: bool = False
 
+    def __post_init__(self) -> None:
+        # Worth and rung share the price; both the lemma and the theorem want rungs that do not shrink.
+        asked = self.mass is not None
+        if not 0 <= self.spent < 1 or asked is not (self.spent > 0) or asked is not (self.weight > 0):
+            raise AssertionError(f"what a rank is worth has a part of the price where it is asked: {self!r}")
+        if min(self.target, self.first, self.spacing) < 0 or self.rungs < 1:
+            raise AssertionError(f"rungs lie one around the other: {self!r}")
+
     def radii(self, inner: Fraction, last: int) -> tuple[int, ...]:
         """Radii of the rungs in codes, from the point alone to everything, given that of the first; public.
 

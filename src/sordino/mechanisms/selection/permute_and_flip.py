@@ -32,15 +32,28 @@ def level_chances(counts: Mapping[float, int], slope: float | Fraction) -> dict[
         >>> round(chances[0], 6), round(chances[1], 6)
         (0.583333, 0.208333)
     """
+    return {level: math.exp(log) for level, log in level_logs(counts, slope).items()}
+
+
+def level_logs(counts: Mapping[float, int], slope: float | Fraction) -> dict[float, float]:
+    """The logarithms of these probabilities, also where no float holds them.
+
+    Example:
+        >>> round(level_logs({0: 1, 1000: 1}, 1)[1000], 6)
+        -1000.693147
+    """
     best = min(counts)
-    chance = {level: math.exp(-float(slope) * (level - best)) for level in counts}
+    away = {level: float(slope) * (level - best) for level in counts}
+    chance = {level: math.exp(-nats) for level, nats in away.items()}
     upper = min(1.0, 60 / math.fsum(count * chance[level] for level, count in counts.items()))
     # A polynomial of degree N - 1 on a short list, an exponential fall otherwise: 300 nodes are exact for both.
     nodes, weights = _quadrature(min(sum(counts.values()) // 2 + 1, 300))
     times, share = (nodes + 1) / 2 * upper, weights / 2 * upper
     logs = {level: np.log1p(-times * chance[level]) for level in counts}
     total = sum(count * logs[level] for level, count in counts.items())
-    return {level: chance[level] * float(np.sum(share * np.exp(total - logs[level]))) for level in counts}
+    return {
+        level: math.log(float(np.sum(share * np.exp(total - logs[level])))) - away[level] for level in counts
+    }
 
 
 def probabilities(levels: Sequence[float], slope: float | Fraction) -> list[float]:
@@ -76,13 +89,12 @@ class FlipLaw(LatticeLaw):
         super().__init__(list(cells), Measure.uniform(last), slope, low=low, step=step)
 
     @cached_property
-    def _chances(self) -> dict[float, float]:
+    def _logs(self) -> dict[float, float]:
         counts: Counter[float] = Counter()
         for cell in self.cells:
             counts[cell.level] += cell.last - cell.first + 1
-        return level_chances(counts, self.slope)
+        return level_logs(counts, self.slope)
 
     def log_weight(self, level: int) -> float:
         """Log probability of one point at a level."""
-        chance = self._chances[level]
-        return math.log(chance) if chance > 0 else -math.inf
+        return self._logs[level]
