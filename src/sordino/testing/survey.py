@@ -30,8 +30,11 @@ PEOPLE = (1, 3)
 """Rows per person that are tried."""
 SIZES = (24, 3, 80)
 """Rows of hostile tables, in turn: about as many as were declared, far fewer, far more."""
-LONG = (24, 3, 200)
-"""The same for mechanisms that search: some of their choices see nothing of a short table."""
+LONG = (24, 3, 255)
+"""The same for mechanisms that search: some of their choices see nothing of a short table.
+
+One row more than 255 is a power of two: a mechanism that plans for classes of numbers of rows plans for another one.
+"""
 FEW = 7
 """Rows of hostile tables for what is no default."""
 OTHERS = 400
