@@ -15,18 +15,21 @@ from sordino.lattice import RowLattice
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import Family
+from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
 from sordino.mechanisms.clip.plain_or_cut_plan import GENTLE_SHARE, STEEP_SHARE, plan_cut
 from sordino.mechanisms.clip.plain_or_cut_squares import PlainOrCutSquares
 from sordino.mechanisms.clip.whole_or_interval import outweighs
 from sordino.privacy import Concentrated, Neighbors, Pure
+from sordino.statistics.mean import Mean
 from sordino.statistics.second_moment import SecondMoment
 from sordino.statistics.standard_deviation import StandardDeviation
 from sordino.statistics.variance import Variance
 from sordino.testing import replay
+from sordino.testing.tree import first_parts
 from tests.support.plain_or_cut_worlds import columns, neighbours, small_plan, weighed_rows, worst
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
-SLACK = 1e-9
+SLACK, FINE = 1e-9, Fraction(1, 2**20)
 STATISTICS = {
     (): partial(Variance, "x", low=0, high=1000),
     ("about",): partial(SecondMoment, "x", centre=0, low=0, high=1000),
@@ -155,6 +158,26 @@ def test_no_row_that_goes_from_heap_to_heap_is_told_where_loose_bounds_are_said_
     pair = others, kept + [0.0] * people
     seen = replay(mechanism, statistic, *({"x": side} for side in pair), contribution=people, walks=2)
     assert seen.kept, seen.problems
+
+
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("people", [1, 3])
+def test_the_whole_range_spends_what_is_left_of_the_price_where_intervals_are_about_as_heavy(
+    relation, people
+):
+    """Rows that fill a hundredth of the range, just so many that all intervals weigh what is free; a person leaves."""
+    mechanism = PlainOrCut(price=Pure(1), rows=1000 * people, low=0, high=1000, step=FINE, neighbors=relation)
+    statistic, most = Mean("x", low=0, high=1000, step=FINE, neighbors=relation), 0.0
+    for rows in (46, 50, 54):
+        filled = np.linspace(0, 10, rows * people).round(3).tolist()
+        gone, kept = filled[:people], filled[people:]
+        moved = [*kept, *([1000.0] * people if relation is REPLACE else [])]
+        pair = {"x": [*kept, *gone]}, {"x": moved}
+        seen = replay(mechanism, statistic, *pair, contribution=people, walks=1)
+        assert seen.kept, seen.problems
+        parts = first_parts(mechanism, statistic, *pair, people)
+        most = max(most, float(np.abs(parts.loss[: parts.outcomes.line]).max()))
+    assert most > 0.97
 
 
 def test_no_public_number_makes_a_plan_that_the_theorem_does_not_cover():

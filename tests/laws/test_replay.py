@@ -278,8 +278,8 @@ def test_real_draws_follow_the_laws_of_the_replay(name):
 @pytest.mark.parametrize(
     ("name", "method", "wrong"),
     [
-        ("additive", "noise", lambda found: {"scale": found["scale"] / 2}),
-        ("geometric", "geometric", lambda found: {"scale": found["scale"] / 2}),
+        ("additive", "noise", lambda found: {"scale": found["scale"] * 4 / 5}),
+        ("geometric", "geometric", lambda found: {"scale": found["scale"] * 4 / 5}),
     ],
 )
 def test_draws_with_less_noise_are_told_from_their_law(name, method, wrong, monkeypatch):

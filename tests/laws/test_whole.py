@@ -1,5 +1,6 @@
 """The worst of all paths, worked out from their ends, against paths one by one; a breach that hides on one of them."""
 
+import dataclasses
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +20,8 @@ from sordino.testing.account import Account
 from sordino.testing.flat_steps import PairStep
 from sordino.testing.round_points import roundest
 from sordino.testing.runs import Side
-from sordino.testing.survey import tiny_cases
+from sordino.testing.survey import WIDEST, chosen, tiny_cases
+from sordino.testing.tiny import TinyWorld
 from sordino.testing.tree import Tree
 
 FIRST, SECOND = {"x": [0.0, 1.0]}, {"x": [0.0, 1.0, 4.0]}
@@ -64,6 +66,37 @@ def test_the_worst_of_all_paths_is_that_of_paths_one_by_one(name, price):
     assert seen.worst == pytest.approx(used, rel=1e-12)
     assert 1 < seen.paths <= paths
     assert len(seen.path) > 1
+
+
+@pytest.mark.parametrize(
+    ("name", "price", "rows"),
+    [
+        pytest.param("plain-or-cut", Pure, (8.0, 1000.0), marks=pytest.mark.thorough),
+        *(
+            pytest.param(name, price, (0.0, 8.0, 1000.0), marks=pytest.mark.slow)
+            for name in ("plain-or-cut", "plain-or-cut-squares")
+            for price in (Pure, Concentrated)
+        ),
+    ],
+)
+def test_searches_of_intervals_are_walked_whole_where_few_rows_lie_in_a_wide_range(name, price, rows):
+    """Every interval is followed; in the ranges of tiny worlds there is none to be searched."""
+    relations = set()
+    for case in chosen(catalogue.mechanisms()[name]):
+        statistic, mechanism = case.world.statistic, case.mechanism
+        wide = getattr(statistic, "high", None) == WIDEST and isinstance(mechanism.guarantee, price)
+        if not (wide and case.default and mechanism.plan().searches) or statistic.neighbors in relations:
+            continue
+        relations.add(statistic.neighbors)
+        world = dataclasses.replace(case.world, rows=tuple((row,) for row in rows))
+        tiny, worst, choices = TinyWorld(dataclasses.replace(case, world=world), 1), 0.0, 0
+        for seen in tiny.replays():
+            assert seen.problems == []
+            assert not seen.narrowed
+            worst, choices = max(worst, seen.worst), choices + seen.choices
+        assert 0.5 < worst <= 1 + 1e-7
+        assert choices > 50 * tiny.pairs
+    assert relations
 
 
 class Hidden(Mechanism):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.errors import SordinoError, Unsupported
 from sordino.mechanisms.choose import output_grid
+from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
 from sordino.session.form import rehearse
 from sordino.testing.replay import Replay, replay
@@ -32,6 +33,8 @@ SIZES = (24, 3, 80)
 """Rows of hostile tables, in turn: about as many as were declared, far fewer, far more."""
 LONG = (24, 3, 200)
 """The same for mechanisms that search: some of their choices see nothing of a short table."""
+BORDER = 255
+"""One row more is a power of two: what is planned for a class of private numbers of rows is planned for another."""
 FEW = 7
 """Rows of hostile tables for what is no default."""
 OTHERS = 400
@@ -205,6 +208,8 @@ def _pairs(
         yield from sparse(case.world)
     if case.default and not alone:  # what only a search finds: many rows that fill a part of a wide range
         yield from list(filled(case.world, LONG[-1], contribution))[turn % 2 :: 2]
+        if case.world.statistic.neighbors is Neighbors.ADD_REMOVE_ONE:
+            yield from list(filled(case.world, BORDER, contribution))[turn % 2 :: 2]
 
 
 def _replayed(case: MechanismCase, pair: TablePair) -> Replay:

@@ -25,6 +25,8 @@ MIXED = 5
 """Rows of small mixed tables."""
 MIXTURES = 12
 """How many of them there are."""
+SPREAD = 40
+"""Pairs of a world of graphs or places."""
 WIDE = 100
 """A range at least so long can be filled in part."""
 
@@ -116,7 +118,7 @@ def neighbours(case: Case, contribution: int = 1, most: int = 3) -> Iterator[Tab
 def hostile(case: Case, rows: int, contribution: int = 1, seed: int = 0) -> Iterator[TablePair]:
     """Pairs that tell a mechanism apart: heaps, ends of the range, halves; and a person far from all of them."""
     if case.places or case.statistic.neighbors.of_graphs:
-        yield from itertools.islice(neighbours(case), 40)
+        yield from _spread(case)
         return
     values, random = list(case.rows), np.random.default_rng(seed)
     size = max(rows, contribution)
@@ -141,6 +143,23 @@ def hostile(case: Case, rows: int, contribution: int = 1, seed: int = 0) -> Iter
                 table, other = shape, [*shape, *([person] * contribution)]
             if table != other:
                 yield TablePair(columns(case, table), columns(case, other), contribution)
+
+
+def _spread(case: Case) -> Iterator[TablePair]:
+    """Pairs of a tiny world from the smallest tables to the largest; where people are vertices, above all full ones.
+
+    Under node privacy a vertex that knows all others comes to every graph of theirs.
+    """
+    pairs, many = list(neighbours(case)), SPREAD
+    if case.statistic.neighbors is Neighbors.NODE:
+        newcomer = min(vertex for edge in case.rows for vertex in edge)
+        own = [edge for edge in case.rows if newcomer in edge]
+        others = [edge for edge in case.rows if newcomer not in edge]
+        for size in range(len(others) + 1):
+            for graph in itertools.combinations(others, size):
+                yield TablePair(columns(case, graph), columns(case, [*graph, *own]))
+        many = 2
+    yield from pairs[:: max(len(pairs) // many, 1)][:many]
 
 
 def sparse(case: Case) -> Iterator[TablePair]:
