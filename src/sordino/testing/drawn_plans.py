@@ -253,7 +253,7 @@ class PlanDrawer:
         random, turn = self.random, self.random.random()
         if turn < 0.05:
             return None
-        if turn < 0.4:
+        if turn < 0.25:
             return int(logarithmic(random, 1, MOST_ROWS))
         away = random.normal(0, BESIDE[int(random.integers(len(BESIDE)))])
         moved = (1, people, 2 * people)[int(random.integers(3))]
@@ -296,5 +296,7 @@ def _known(name: str) -> Sequence[MechanismCase]:
     found: dict[Any, MechanismCase] = {}
     for case in kinds()[name].cases():
         statistic, price = case.world.statistic, case.mechanism.guarantee
-        found.setdefault((statistic.name, statistic.neighbors, statistic.traits, price.kind, case.default), case)
+        found.setdefault(
+            (statistic.name, statistic.neighbors, statistic.traits, price.kind, case.default), case
+        )
     return tuple(found.values())

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sordino.testing.replay import Replay
     from sordino.testing.tables import TablePair
 
-PAIRS = 5
+PAIRS = 6
 """Pairs of a plan, beside those to which the best of them is changed."""
 TURNS = 3
 """So often the best pair of a plan is changed."""
@@ -69,7 +69,9 @@ class Searched:
     def line(self) -> str:
         """For a table."""
         counts = f"{self.plans:6} plans {self.pairs:7} pairs {self.refused:6} refused {self.left:4} left"
-        return f"{self.name:22}{counts}  worst {self.worst:.6f} {self.seconds:7.1f} s  {len(self.found)} found"
+        return (
+            f"{self.name:22}{counts}  worst {self.worst:.6f} {self.seconds:7.1f} s  {len(self.found)} found"
+        )
 
 
 def search(
@@ -89,11 +91,11 @@ def search(
         >>> seen.plans, seen.pairs > 3, seen.worst <= 1 + 1e-6, seen.found
         (3, True, True, [])
     """
-    random = np.random.default_rng([seed, *name.encode()])
-    drawer, seen = PlanDrawer(name, random), Searched(name)
+    drawer, seen = PlanDrawer(name, np.random.default_rng([seed, *name.encode()])), Searched(name)
     start = time.process_time()
     for plan in drawer.plans():
-        searched_plan(plan, random, seen, pairs)
+        # The pairs of a plan do not depend on how many were looked at of those before it.
+        searched_plan(plan, np.random.default_rng([seed, seen.plans]), seen, pairs)
         seen.seconds = time.process_time() - start
         if seen.plans == plans or (seconds is not None and seen.seconds > seconds):
             break
@@ -156,7 +158,11 @@ def _released(plan: DrawnPlan, tables: TablePair, seen: Searched) -> None:
     try:
         with Side(tables.table) as side:
             answer = plan.mechanism.answer(
-                plan.statistic, side.ask, plan.grid, contribution=plan.contribution, bits=SeededBits(seen.plans)
+                plan.statistic,
+                side.ask,
+                plan.grid,
+                contribution=plan.contribution,
+                bits=SeededBits(seen.plans),
             )
         if plan.bar is not None:
             plan.bar.around(answer)
