@@ -37,8 +37,8 @@ MECHANISMS = catalogue.mechanisms()
 THOROUGH = 11
 """The seed of the thorough sample."""
 SLOWER = {
-    "additive", "blocks", "box-means", "inverse-sensitivity", "mean-interval", "piecewise-laplace", "radial-laplace",
-    "symmetric-mean",
+    "additive", "blocks", "box-means", "counted", "error-bar", "extreme", "inverse-sensitivity", "mean-interval",
+    "order-interval", "piecewise-laplace", "quantile-interval", "radial-laplace", "symmetric-mean",
 }  # fmt: skip
 """A replay of one of their plans takes as long as ten of others."""
 
@@ -47,7 +47,7 @@ SLOWER = {
 def test_no_drawn_plan_spends_more_than_its_price(name):
     """A few plans of each in every run; a mechanism that no plan reaches fails."""
     plans = 1 if name in SLOWER else 2
-    seen = search(name, seed=1, plans=plans, pairs=2)
+    seen = search(name, seed=1, plans=plans, pairs=plans, turns=plans - 1)
     assert seen.found == []
     assert seen.plans == plans
     assert seen.worst <= 1 + 1e-6
@@ -57,9 +57,9 @@ def test_no_drawn_plan_spends_more_than_its_price(name):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_no_drawn_plan_of_many_spends_more_than_its_price(name):
-    seen = search(name, seed=THOROUGH, plans=8 if name in SLOWER else 30)
+    seen = search(name, seed=THOROUGH, plans=6 if name in SLOWER else 14)
     assert seen.found == []
-    assert seen.plans >= 8
+    assert seen.plans >= 6
     assert 0 < seen.worst <= 1 + 1e-6
 
 
@@ -69,7 +69,7 @@ def test_no_drawn_plan_of_many_spends_more_than_its_price(name):
 def test_no_drawn_plan_of_hundreds_spends_more_than_its_price(name):
     seen = search(name, seed=3, seconds=120)
     assert seen.found == []
-    assert seen.plans >= 8
+    assert seen.plans >= 6
 
 
 # What must be noticed -------------------------------------------------------------------------------------------------
@@ -85,6 +85,9 @@ def steep(monkeypatch):
 
     monkeypatch.setattr(plain_or_cut_plan, "_wanted", wanted)
     monkeypatch.setattr(plain_or_cut_plan.CutPlan, "__post_init__", lambda self: None)
+    plain_or_cut_plan.plan_cut.cache_clear()  # other tests have asked for the same plans
+    yield
+    plain_or_cut_plan.plan_cut.cache_clear()
 
 
 @pytest.mark.usefixtures("steep")
@@ -93,11 +96,11 @@ def test_pairs_are_found_that_a_plan_beyond_its_theorem_tells_apart():
     mechanism = choose(statistic, Pure(1), rows=110, loose=True)
     plan = DrawnPlan(mechanism, Case(statistic, ()), 1, output_grid(statistic), 110, "")
     found = []
-    for seed in range(8):
+    for seed in range(5):
         seen = Searched("")
         searched_plan(plan, np.random.default_rng(seed), seen)
         found += seen.found
-    assert len(found) >= 2
+    assert found
 
 
 @pytest.mark.thorough

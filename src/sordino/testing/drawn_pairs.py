@@ -118,7 +118,8 @@ class PairDrawer:
     def size(self) -> int:
         """Rows of all others: none, few, about as many as were declared, or any number."""
         random, turn = self.random, self.random.random()
-        most = LONGEST if self.plan.mechanism.reads_once else DECLARED
+        numbers = self.bounds is not None or self.several is not None
+        most = DECLARED if numbers and not self.plan.mechanism.reads_once else LONGEST
         if self.plan.statistic.most_rows is not None:
             most = WORK
         if turn < 0.1:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -131,7 +130,6 @@ class PlanDrawer:
         self.name, self.random = name, random
         self.refused = 0
         self.problems: list[str] = []
-        self.elsewhere: Counter[str] = Counter()
 
     def plans(self) -> Iterator[DrawnPlan]:
         """Plans by which this mechanism answers, for ever; none where too many questions in a row lead elsewhere."""
@@ -162,10 +160,7 @@ class PlanDrawer:
         spent = time.process_time() - start
         if spent > LONG:
             self.problems.append(f"was prepared for {spent:.1f} s: {said}")
-        if plan.mechanism.name == self.name:
-            return plan
-        self.elsewhere[plan.mechanism.name] += 1
-        return None
+        return plan if plan.mechanism.name == self.name else None
 
     def _asked(
         self,

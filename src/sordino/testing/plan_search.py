@@ -75,7 +75,13 @@ class Searched:
 
 
 def search(
-    name: str, *, seed: int = 0, plans: int | None = None, seconds: float | None = None, pairs: int = PAIRS
+    name: str,
+    *,
+    seed: int = 0,
+    plans: int | None = None,
+    seconds: float | None = None,
+    pairs: int = PAIRS,
+    turns: int = TURNS,
 ) -> Searched:
     """Draw plans of a mechanism and replay them.
 
@@ -85,6 +91,7 @@ def search(
         plans: So many plans.
         seconds: Or as many as so much CPU time allows.
         pairs: Pairs of each.
+        turns: So often the best of them is changed.
 
     Example:
         >>> seen = search("selection", plans=3, pairs=2)
@@ -95,7 +102,7 @@ def search(
     start = time.process_time()
     for plan in drawer.plans():
         # The pairs of a plan do not depend on how many were looked at of those before it.
-        searched_plan(plan, np.random.default_rng([seed, seen.plans]), seen, pairs)
+        searched_plan(plan, np.random.default_rng([seed, seen.plans]), seen, pairs, turns)
         seen.seconds = time.process_time() - start
         if seen.plans == plans or (seconds is not None and seen.seconds > seconds):
             break
@@ -104,7 +111,9 @@ def search(
     return seen
 
 
-def searched_plan(plan: DrawnPlan, random: np.random.Generator, seen: Searched, pairs: int = PAIRS) -> None:
+def searched_plan(
+    plan: DrawnPlan, random: np.random.Generator, seen: Searched, pairs: int = PAIRS, turns: int = TURNS
+) -> None:
     """Replay one plan: on drawn pairs, then on changes of the one that tells most."""
     seen.plans += 1
     drawer, best, most = PairDrawer(plan, random), None, -1.0
@@ -116,7 +125,7 @@ def searched_plan(plan: DrawnPlan, random: np.random.Generator, seen: Searched, 
             return
         if told > most and isinstance(pair, HeapPair):
             best, most = pair, told
-    for _ in range(TURNS if best is not None else 0):
+    for _ in range(turns if best is not None else 0):
         assert best is not None
         other = drawer.changed(best)
         told = _told(plan, other, seen)
