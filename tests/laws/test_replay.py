@@ -253,6 +253,18 @@ def test_a_joint_stick_is_that_of_all_choices_together():
         assert joint_stick(Node, epsilon, -1) == pytest.approx(exact, rel=0.02)
 
 
+def test_chords_of_a_joint_stick_are_no_breach():
+    """Four Gaussian parts of a table that spend a delta to a part in 1700: coarse chords lay above it."""
+    table = sd.Crosstab(("x", "y"), levels=(("a", "b"), ("u", "v", "w")), neighbors=ADD)
+    price = Approx(Fraction(1, 80), Fraction(522, 10**6))
+    mechanism = choose(table, price, rows=1000)
+    rows = {"x": ["b"] * 7, "y": ["w"] * 7}
+    more = {"x": [*rows["x"], "a"], "y": [*rows["y"], "v"]}
+    seen = replay(mechanism, table, rows, more)
+    assert seen.kept
+    assert 0.999 < seen.worst <= 1
+
+
 @pytest.mark.parametrize(
     "price", [Pure(1), Concentrated(0.5), Approx(1, 0.001), BoundedRange(1)], ids=lambda p: p.kind
 )

@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from sordino.testing.drawn_plans import DrawnPlan
 
 LONGEST = 700
-"""Rows of a table that is drawn; one that was changed may have four times as many."""
+"""Rows of a table of any number of rows."""
+DECLARED = 20_000
+"""Rows of a table of about as many as were declared: a search sees nothing of fewer at a small price."""
+WORK = 60
+"""Rows of a table whose statistic's work grows faster than a sort's."""
 LEVELS = (1, 2, 3, 4, 6, 9, 14, 20)
 """Distances from a place, as powers of two of the range."""
 TIPPED = 30
@@ -82,7 +86,14 @@ class PairDrawer:
         """Values at which something changes: bounds, anchor, centres, and powers of two of the range beside them."""
         width = high - low
         said = (getattr(one, "centre", None) for one in (self.plan.mechanism, self.plan.statistic))
-        about = {low, high, 0.0, low + width / 2, low + width / 3, *(float(one) for one in said if one is not None)}
+        about = {
+            low,
+            high,
+            0.0,
+            low + width / 2,
+            low + width / 3,
+            *(float(one) for one in said if one is not None),
+        }
         about = {min(max(place, low), high) for place in about}
         found = set(about)
         for place, level in itertools.product(about, LEVELS):
@@ -107,11 +118,15 @@ class PairDrawer:
     def size(self) -> int:
         """Rows of all others: none, few, about as many as were declared, or any number."""
         random, turn = self.random, self.random.random()
+        numbers = self.bounds is not None or self.several is not None
+        most = DECLARED if numbers and not self.plan.mechanism.reads_once else LONGEST
+        if self.plan.statistic.most_rows is not None:
+            most = WORK
         if turn < 0.1:
             return int(random.integers(0, 4))
-        if turn < 0.5:
-            return int(min((self.plan.rows or 100) * math.exp(random.normal(0, 0.15)), LONGEST))
-        return int(logarithmic(random, 2, LONGEST))
+        if turn < 0.6:
+            return int(min((self.plan.rows or 100) * math.exp(random.normal(0, 0.15)), most))
+        return int(logarithmic(random, 2, min(LONGEST, most)))
 
     def heaps(self) -> HeapPair:
         """A pair: one heap, two of which one outweighs the other by a little, three, few rows far from all others."""
@@ -146,10 +161,15 @@ class PairDrawer:
         """The rows of one person in either table: of two heaps, or of their own; come and gone where rows may."""
         random, most = self.random, self.plan.contribution
         one, other = self._one_of(heaps), self._one_of(heaps)
+        if len(heaps) > 1 and random.random() < 0.4:  # of one heap on one side, of another on the other
+            places = random.permutation(len(heaps))
+            one, other = (heaps[int(place)][0] for place in places[:2])
         if self.plan.statistic.neighbors is Neighbors.REPLACE_ONE:
             gone, come = most, most
         else:
-            whole = Trait.BLOCKS in self.plan.statistic.traits  # rows of one do not come while those of another go
+            whole = (
+                Trait.BLOCKS in self.plan.statistic.traits
+            )  # rows of one do not come while those of another go
             gone = 0 if whole or random.random() < 0.6 else int(random.integers(0, most + 1))
             come = most - gone
         pair = (one,) * gone, (other,) * come
@@ -174,7 +194,7 @@ class PairDrawer:
             heaps[place] = self.row(), many
         elif turn > 0.3 or place == other:
             more = many + step * int(random.choice([-1, 1]))
-            heaps[place] = row, min(max(more, 0), 4 * LONGEST)
+            heaps[place] = row, max(more, 0)
         else:  # rows go from one heap to another
             step = min(step, many)
             heaps[place], heaps[other] = (row, many - step), (heaps[other][0], heaps[other][1] + step)

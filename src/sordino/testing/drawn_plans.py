@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -131,7 +130,6 @@ class PlanDrawer:
         self.name, self.random = name, random
         self.refused = 0
         self.problems: list[str] = []
-        self.elsewhere: Counter[str] = Counter()
 
     def plans(self) -> Iterator[DrawnPlan]:
         """Plans by which this mechanism answers, for ever; none where too many questions in a row lead elsewhere."""
@@ -162,10 +160,7 @@ class PlanDrawer:
         spent = time.process_time() - start
         if spent > LONG:
             self.problems.append(f"was prepared for {spent:.1f} s: {said}")
-        if plan.mechanism.name == self.name:
-            return plan
-        self.elsewhere[plan.mechanism.name] += 1
-        return None
+        return plan if plan.mechanism.name == self.name else None
 
     def _asked(
         self,
@@ -253,7 +248,7 @@ class PlanDrawer:
         random, turn = self.random, self.random.random()
         if turn < 0.05:
             return None
-        if turn < 0.4:
+        if turn < 0.25:
             return int(logarithmic(random, 1, MOST_ROWS))
         away = random.normal(0, BESIDE[int(random.integers(len(BESIDE)))])
         moved = (1, people, 2 * people)[int(random.integers(3))]
@@ -296,5 +291,7 @@ def _known(name: str) -> Sequence[MechanismCase]:
     found: dict[Any, MechanismCase] = {}
     for case in kinds()[name].cases():
         statistic, price = case.world.statistic, case.mechanism.guarantee
-        found.setdefault((statistic.name, statistic.neighbors, statistic.traits, price.kind, case.default), case)
+        found.setdefault(
+            (statistic.name, statistic.neighbors, statistic.traits, price.kind, case.default), case
+        )
     return tuple(found.values())

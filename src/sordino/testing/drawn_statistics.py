@@ -103,7 +103,9 @@ class StatisticDrawer:
             place = (0.0, 0.5, 1.0, random.random())[int(random.integers(4))]
             changed["centre"] = min(max(low + (high - low) * place, low), high)
         if "radii" in fields:
-            changed["radii"] = tuple((high - low) * 2.0**-level for level in range(int(random.integers(2, 6)), -1, -1))
+            changed["radii"] = tuple(
+                (high - low) * 2.0**-level for level in range(int(random.integers(2, 6)), -1, -1)
+            )
         if random.random() < 0.1 and statistic.neighbors is Neighbors.REPLACE_ONE:
             changed["missing"] = "drop"
         return changed
@@ -120,7 +122,9 @@ class StatisticDrawer:
         high = low + width
         exact, step = Fraction(high) - Fraction(low), None
         if random.random() < 0.4 and exact > 0:
-            parts = int(2 ** random.integers(0, 24)) if random.random() < 0.5 else int(random.integers(1, 2000))
+            parts = (
+                int(2 ** random.integers(0, 24)) if random.random() < 0.5 else int(random.integers(1, 2000))
+            )
             step = exact / parts if random.random() < 0.7 else Fraction(str(written(width / parts)))
         return low, high, step
 

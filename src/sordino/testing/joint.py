@@ -32,13 +32,14 @@ GRID = 256  # values of epsilon at which a later stick is worked out; it is conv
 FEW = 6  # values of epsilon at which densities are integrated one by one
 
 
-def joint_stick(node: Node, epsilon: float, sign: int) -> float:
+def joint_stick(node: Node, epsilon: float, sign: int, grid: int = GRID) -> float:
     """Mass of the table beyond ``e^epsilon`` times that of the neighbour; with ``sign=-1`` the other way round.
 
     Args:
         node: What stands at the end of a path: its choice, or the answer.
         epsilon: Of the price.
         sign: Which of the two laws comes first.
+        grid: Values of epsilon at which a later stick is worked out: chords between more of them lie less above it.
     """
     seen: set[tuple[Any, ...]] = set()
 
@@ -49,17 +50,19 @@ def joint_stick(node: Node, epsilon: float, sign: int) -> float:
     def width(path: tuple[Any, ...]) -> int:
         return 1 if len(seen) > MOST else FOLLOWED[min(len(path), len(FOLLOWED) - 1)]
 
-    return float(_sticks(counted, (), np.array([epsilon]), sign, width)[0])
+    return float(_sticks(counted, (), np.array([epsilon]), sign, width, grid)[0])
 
 
-def _sticks(node: Node, path: tuple[Any, ...], epsilons: Floats, sign: int, width: Width) -> Floats:
+def _sticks(
+    node: Node, path: tuple[Any, ...], epsilons: Floats, sign: int, width: Width, most: int
+) -> Floats:
     """The sticks of what follows a path, at several values of epsilon."""
     found = node(path)
     if found.parts is None:
         return np.maximum(0.0, -np.expm1(epsilons))
-    if len(epsilons) > GRID:
-        grid = np.linspace(float(epsilons.min()), float(epsilons.max()), GRID)
-        return np.interp(epsilons, grid, _sticks(node, path, grid, sign, width))
+    if len(epsilons) > most:
+        grid = np.linspace(float(epsilons.min()), float(epsilons.max()), most)
+        return np.interp(epsilons, grid, _sticks(node, path, grid, sign, width, most))
     parts: Parts = found.parts if sign > 0 else found.parts.flipped()
     if parts.here is None or _last(node, path, parts):
         return last_sticks(parts, epsilons)
@@ -84,7 +87,7 @@ def _sticks(node: Node, path: tuple[Any, ...], epsilons: Floats, sign: int, widt
         here, loss = here[~never], (here - there)[~never]
         if len(here):
             left = (epsilons[:, None] - loss).ravel()
-            later = _sticks(node, (*path, parts.outcomes[leader]), left, sign, width)
+            later = _sticks(node, (*path, parts.outcomes[leader]), left, sign, width, most)
             total += later.reshape(len(epsilons), -1) @ np.exp(here)
     return total
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sordino.testing.replay import Replay
     from sordino.testing.tables import TablePair
 
-PAIRS = 5
+PAIRS = 6
 """Pairs of a plan, beside those to which the best of them is changed."""
 TURNS = 3
 """So often the best pair of a plan is changed."""
@@ -69,11 +69,19 @@ class Searched:
     def line(self) -> str:
         """For a table."""
         counts = f"{self.plans:6} plans {self.pairs:7} pairs {self.refused:6} refused {self.left:4} left"
-        return f"{self.name:22}{counts}  worst {self.worst:.6f} {self.seconds:7.1f} s  {len(self.found)} found"
+        return (
+            f"{self.name:22}{counts}  worst {self.worst:.6f} {self.seconds:7.1f} s  {len(self.found)} found"
+        )
 
 
 def search(
-    name: str, *, seed: int = 0, plans: int | None = None, seconds: float | None = None, pairs: int = PAIRS
+    name: str,
+    *,
+    seed: int = 0,
+    plans: int | None = None,
+    seconds: float | None = None,
+    pairs: int = PAIRS,
+    turns: int = TURNS,
 ) -> Searched:
     """Draw plans of a mechanism and replay them.
 
@@ -83,17 +91,18 @@ def search(
         plans: So many plans.
         seconds: Or as many as so much CPU time allows.
         pairs: Pairs of each.
+        turns: So often the best of them is changed.
 
     Example:
         >>> seen = search("selection", plans=3, pairs=2)
         >>> seen.plans, seen.pairs > 3, seen.worst <= 1 + 1e-6, seen.found
         (3, True, True, [])
     """
-    random = np.random.default_rng([seed, *name.encode()])
-    drawer, seen = PlanDrawer(name, random), Searched(name)
+    drawer, seen = PlanDrawer(name, np.random.default_rng([seed, *name.encode()])), Searched(name)
     start = time.process_time()
     for plan in drawer.plans():
-        searched_plan(plan, random, seen, pairs)
+        # The pairs of a plan do not depend on how many were looked at of those before it.
+        searched_plan(plan, np.random.default_rng([seed, seen.plans]), seen, pairs, turns)
         seen.seconds = time.process_time() - start
         if seen.plans == plans or (seconds is not None and seen.seconds > seconds):
             break
@@ -102,7 +111,9 @@ def search(
     return seen
 
 
-def searched_plan(plan: DrawnPlan, random: np.random.Generator, seen: Searched, pairs: int = PAIRS) -> None:
+def searched_plan(
+    plan: DrawnPlan, random: np.random.Generator, seen: Searched, pairs: int = PAIRS, turns: int = TURNS
+) -> None:
     """Replay one plan: on drawn pairs, then on changes of the one that tells most."""
     seen.plans += 1
     drawer, best, most = PairDrawer(plan, random), None, -1.0
@@ -114,7 +125,7 @@ def searched_plan(plan: DrawnPlan, random: np.random.Generator, seen: Searched, 
             return
         if told > most and isinstance(pair, HeapPair):
             best, most = pair, told
-    for _ in range(TURNS if best is not None else 0):
+    for _ in range(turns if best is not None else 0):
         assert best is not None
         other = drawer.changed(best)
         told = _told(plan, other, seen)
@@ -156,7 +167,11 @@ def _released(plan: DrawnPlan, tables: TablePair, seen: Searched) -> None:
     try:
         with Side(tables.table) as side:
             answer = plan.mechanism.answer(
-                plan.statistic, side.ask, plan.grid, contribution=plan.contribution, bits=SeededBits(seen.plans)
+                plan.statistic,
+                side.ask,
+                plan.grid,
+                contribution=plan.contribution,
+                bits=SeededBits(seen.plans),
             )
         if plan.bar is not None:
             plan.bar.around(answer)

@@ -56,7 +56,9 @@ def pivot_quantile(noise: Noise, ratio: float, level: float) -> float:
     sizes = -ratio * np.log1p(-places)
 
     def beyond(c: float) -> float:
-        with np.errstate(over="ignore", under="ignore"):  # of a scale that is nearly unknown: nothing, or everything
+        with np.errstate(
+            over="ignore", under="ignore"
+        ):  # of a scale that is nearly unknown: nothing, or everything
             tails = noise.sf(c * np.exp(sizes)) + noise.sf(c * np.exp(-sizes))
         return float(np.sum(weights / 2 * tails))  # both signs of Z and of eta: 2 * (1/2)
 
