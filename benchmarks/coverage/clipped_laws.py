@@ -71,7 +71,7 @@ class ClippedLaws:
         part = self._summand(*everything, self.plan.whole)
         rate = rate_of(part.price)
         chance, flat, cells = exact_chances(
-            weighed, numbers=self.plan.drawn, exponent=self.plan.flatness(rate)
+            weighed, numbers=self.plan.whole_drawn, exponent=self.plan.flatness(rate)
         )
         found, seen = chance * self._whole(*everything, flat), chance
         outcomes = zip(weighed.level, weighed.places, cells, weighed.charges, strict=True)
