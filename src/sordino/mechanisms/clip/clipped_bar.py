@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -242,16 +242,21 @@ class ClippedBar:
         assert self.counting is not None
         assert self.ends is not None
         low, high = variance_ends(
-            list(map(float, self.sums)), float(self.counting.scale), self._slanted, miss
+            list(map(float, self.sums)),
+            float(self.counting.scale),
+            lambda weights, part: self._slanted(weights, miss, part),
         )
         return Fraction(low) * 4 * self.ends[1], Fraction(high) * 4 * self.ends[1]
 
-    def _slanted(self, weights: Sequence[Sequence[float]], miss: float) -> NDArray[np.float64]:
-        """How far sums of their noise with some weights may be off, in scales."""
+    def _slanted(
+        self, weights: Sequence[Sequence[float]], miss: float, part: float = 1.0
+    ) -> NDArray[np.float64]:
+        """How far sums of their noise with some weights may be off, in scales, for a part of all misses."""
         if not isinstance(self.reach, JointReach):
-            return quantiles(weights, [], miss)
+            return quantiles(weights, [], miss * part)
         flat = ForMeanBar.FLAT * miss
-        return quantiles(weights, self.reach.rarities(flat), miss - flat)
+        rarities = [replace(one, allowed=one.allowed * part) for one in self.reach.rarities(flat)]
+        return quantiles(weights, rarities, (miss - flat) * part)
 
     def _half(self, counted: float, deviation: float, miss: float) -> float:
         """How far the noisy number may be off, with the noise of a count at so large a scale and a normal deviation."""

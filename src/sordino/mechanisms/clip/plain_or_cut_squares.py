@@ -28,7 +28,7 @@ from sordino.mechanisms.clip.three_sums import ThreeSums
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.mechanisms.tuned import ForCut, ForLoose
-from sordino.privacy import Guarantee, Neighbors
+from sordino.privacy import Guarantee, Neighbors, Pure
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -72,12 +72,15 @@ class PlainOrCutSquares(Cutting):
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
         """Where rows suffice to search, and wherever a root or a private number of rows has no better answer."""
         replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
+        enough = hints.rows and hints.rows * price.strength >= ForCut.THREE_TIGHT
+        three = not replace_one and enough and isinstance(price, Pure)
         about, root = _point(statistic), getattr(statistic, "root", False)
         fits = not hints.rows or hints.fits(statistic.low, statistic.high)
         mode = {"tight": fits, "loose": hints.loose and not fits}
         found = cls.of(statistic, price, hints, root=root, about=about, **mode)
         searches = not fits and found.plan().searches
-        if searches or (root and replace_one and hints.rows) or (about is not None and not replace_one):
+        moment = about is not None and not replace_one
+        if searches or (root and replace_one and hints.rows) or moment or three:
             yield found
 
     @classmethod
@@ -87,7 +90,7 @@ class PlainOrCutSquares(Cutting):
             return
         about, root = _point(statistic), getattr(statistic, "root", False)
         modes: list[dict[str, bool]] = [{}, {"loose": True}]
-        if root or about is not None:
+        if root or about is not None or statistic.neighbors is Neighbors.ADD_REMOVE_ONE:
             modes.append({"tight": True})
         for mode in modes:
             yield cls.of(statistic, price, hints, centre=None, root=root, about=about, **mode)

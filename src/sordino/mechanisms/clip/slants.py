@@ -70,6 +70,10 @@ def quantiles(weights: Sequence[Sequence[float]], rarities: Sequence[Rarity], mi
         [3.22, 1.36, 5.44]
     """
     rows = np.asarray(weights, np.float64)
+    if any(
+        one.allowed <= 0 for one in rarities
+    ):  # intervals that are charged much are likelier than that together
+        return np.full(len(rows), math.inf)
     size = np.maximum(np.abs(rows).max(axis=1), 1e-300)
     rows = apart(rows / size[:, None])
     numbers = rows.shape[1]

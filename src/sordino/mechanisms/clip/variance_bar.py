@@ -23,24 +23,23 @@ ROUNDED = 2.0**-31  # more than what rounding the sums to their lattice moves an
 LARGEST = 0.25  # variance, in squared lengths
 
 Widths = Callable[[Sequence[Sequence[float]], float], "NDArray[np.float64]"]
-"""How far sums of noise with some weights may be off, in scales, so that each is exceeded rarely."""
+"""How far sums of noise with some weights may be off, in scales, if so large a part of all misses is theirs."""
 
 
-def variance_ends(sums: Sequence[float], scale: float, widths: Widths, miss: float) -> tuple[float, float]:
+def variance_ends(sums: Sequence[float], scale: float, widths: Widths) -> tuple[float, float]:
     """The bar in squared lengths.
 
     Args:
         sums: As they were published.
         scale: Of the noise in each.
         widths: The widths of weighted sums.
-        miss: How often it may fail.
 
     Example:
         >>> from sordino.mechanisms.clip.slants import quantiles
-        >>> plain = lambda weights, miss: quantiles(weights, [], miss)
-        >>> [round(end, 4) for end in variance_ends((250.0, 500.0, 250.0), 1.0, plain, 0.05)]  # all in the middle
+        >>> plain = lambda weights, part: quantiles(weights, [], 0.05 * part)
+        >>> [round(end, 4) for end in variance_ends((250.0, 500.0, 250.0), 1.0, plain)]  # all in the middle
         [-0.0013, 0.0013]
-        >>> [round(end, 4) for end in variance_ends((1000.0, 0.0, 0.0), 1.0, plain, 0.05)]  # all at one end
+        >>> [round(end, 4) for end in variance_ends((1000.0, 0.0, 0.0), 1.0, plain)]  # all at one end
         [-0.0031, 0.0031]
     """
     count = sum(sums)
@@ -49,22 +48,20 @@ def variance_ends(sums: Sequence[float], scale: float, widths: Widths, miss: flo
         return nothing
     unit, (low, between, high) = scale / count, (one / count for one in sums)
     mean, found = between / 2 + high, low * high - between * between / 4
-    part = ForMeanBar.SQUARE * miss
+    part = ForMeanBar.SQUARE
     far, all_far = (unit * float(one) for one in widths([(-mean, 0.5 - mean, 1 - mean), (1, 1, 1)], part))
-    if all_far >= 0.5:  # so few rows that nothing is known of where they lie
+    if not all_far < 0.5:  # so few rows that nothing is known of where they lie
         return nothing
     off = (far + ROUNDED / count) / (1 - all_far)
     means = [min(max(mean + side * off, 0.0), 1.0) for side in (-1, 1)]
-    (everywhere,) = widths([(1, 1, 1)], miss - part)
+    (everywhere,) = widths([(1, 1, 1)], 1 - part)
     bent = unit * float(everywhere)
     ends = np.array([found, found])
     step = np.zeros(2)
     for _ in range(ROUNDS):
         known = np.clip(ends, 0.0, LARGEST).tolist()
         each = (
-            widths([slopes(one, end) for end in known for one in means], miss - part)
-            .reshape(2, 2)
-            .max(axis=1)
+            widths([slopes(one, end) for end in known for one in means], 1 - part).reshape(2, 2).max(axis=1)
         )
         width = unit * each + bent * ((means[1] - means[0]) / 2) ** 2 + ROUNDED / count
         step, ends = ends, found + np.array([-1.0, 1.0]) * width + np.array([0.0, off * off])
