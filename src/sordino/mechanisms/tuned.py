@@ -302,8 +302,10 @@ class ForMeanBar:
     """For noise with a flat top, where something else is off too: with 0.3 whole ranges have a sixth wider bars."""
     WHOLE_FLAT = 0.8
     """Of that, for the whole range: with half of it its bars are an eighth wider, those of intervals 7 % narrower."""
-    ABOUT = 0.2
-    """For a released mean about which squares are taken: its square alone counts."""
+    ABOUT = 0.4
+    """For a released mean about which squares are taken: its square alone counts. With 0.2 bars of columns in the
+    middle of their range are an eighth wider.
+    """
     SQUARE = 0.1
     """For the mean of three sums of a variance, which moves it by its square alone."""
 
