@@ -11,6 +11,8 @@ from sordino.mechanisms.clip.column import SortedColumn
 from sordino.mechanisms.clip.family import Ends, exact_chances
 from sordino.mechanisms.clip.noisy_mean import Settled
 from sordino.mechanisms.clip.plain_or_cut_plan import rate_of
+from sordino.mechanisms.clip.slants import apart, missed
+from sordino.mechanisms.clip.three_sums import ThreeSums, slopes
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.tuned import ForMeanBar
 
@@ -71,7 +73,7 @@ class ClippedLaws:
         part = self._summand(*everything, self.plan.whole)
         rate = rate_of(part.price)
         chance, flat, cells = exact_chances(
-            weighed, numbers=self.plan.drawn, exponent=self.plan.flatness(rate)
+            weighed, numbers=self.plan.whole_drawn, exponent=self.plan.flatness(rate)
         )
         found, seen = chance * self._whole(*everything, flat), chance
         outcomes = zip(weighed.level, weighed.places, cells, weighed.charges, strict=True)
@@ -115,6 +117,8 @@ class ClippedLaws:
         scale = part.sensitivity / rate_of(part.price)
         if not scale:
             return 0.0
+        if isinstance(part, ThreeSums):
+            return self._missed_of_three(part, reach, flat)
         if part.counting is None and not part.paired:
             return flat_tail(flat, self.narrower * float(reach.half(self.asked) / scale))
         settled = Settled(part.origin, Fraction(0), Fraction(part.rows))
@@ -133,6 +137,22 @@ class ClippedLaws:
         count = np.rint(self.random.laplace(scale=float(bar.counting.scale), size=self.draws))
         away = counted / float(bar.counting.scale)
         return float(np.mean(np.abs(float(scale) * own - away * count) > width))
+
+    def _missed_of_three(self, part, reach, flat):
+        """At most: the noise of the variance, or that of the mean, beyond the width for the true mean and variance."""
+        bar = ClippedBar(
+            cut=part.ends, bounds=part.ends, value=part.origin, noisy=part.value, reach=reach, step=STEP,
+        )  # fmt: skip
+        low, between, high = (float(one) / max(part.rows, 1) for one in part.sums)
+        mean = between / 2 + high
+        found = 0.0
+        for weights, some, kept in (
+            (slopes(mean, low * high - between**2 / 4), 1 - ForMeanBar.SQUARE, self.narrower),
+            ((-mean, 0.5 - mean, 1 - mean), ForMeanBar.SQUARE, 1.0),
+        ):
+            width = kept * bar._slanted([weights], self.asked, some)
+            found += float(missed(apart(np.array([weights])), np.array([flat]), width)[0, 0])
+        return found
 
     def _pair_noise(self, scale, counted, flat):
         """Of a sum less what a count that is drawn with it moves: both lie evenly in squares, `R^2 exp(-R)` beyond."""

@@ -73,7 +73,7 @@ def test_no_pair_is_told_apart_by_squares(relation, about, guarded):
     for slope, contribution in ((Fraction(1, 4), 1), (Fraction(1, 2), 2)):
         plan = small_plan(
             slope, tilt=1.4, margin=2.0, distant=4.0, contribution=contribution, levels=(4, 5, 6),
-            numbers=1 + (relation is ADD),
+            numbers=1 if relation is REPLACE else 3 if about is None else 2,
         )  # fmt: skip
         plan = dataclasses.replace(plan, guarded=guarded)
         rows = columns((0, 5, 16), (4,) if relation is REPLACE else (2, 3, 4))
@@ -81,8 +81,41 @@ def test_no_pair_is_told_apart_by_squares(relation, about, guarded):
         squares = PlainOrCutSquares(
             price=Pure(1), rows=1000, low=0, high=16, step=1, about=about, neighbors=relation
         )
-        found = worst(family, rows, relation, squares=squares)
+        found = worst(family, rows, relation, squares=partial(squares.summand, rest=Pure(1)))
         assert 0.3 < max(found) <= 1 + SLACK
+
+
+def test_no_pair_is_told_apart_by_squares_about_a_released_mean():
+    """The whole range publishes squares about the mean and a count, an interval three sums."""
+    plan = small_plan(
+        Fraction(1, 4), tilt=1.4, margin=2.0, distant=4.0, levels=(4, 5, 6), numbers=3, whole_numbers=2
+    )
+    family, mean = Family(plan, top=16, anchor=0), Fraction(5)
+    squares = PlainOrCutSquares(price=Pure(1), rows=1000, low=0, high=16, step=1, neighbors=ADD)
+
+    def parts(sums, contribution):
+        if sums.high - sums.low == 16:
+            return squares._about(sums, mean, Fraction(1000), Pure(1), contribution)
+        return squares.summand(sums, Pure(1), contribution)
+
+    found = worst(family, columns((0, 5, 16), (2, 3, 4)), ADD, squares=parts)
+    assert 0.3 < max(found) <= 1 + SLACK
+
+
+@pytest.mark.parametrize("wrong", [1.0, 1.2])
+def test_three_sums_have_noise_of_the_whole_rate_and_no_more(wrong):
+    """A row that counts a fifth more in one of them is told apart by more than the price."""
+    plan = small_plan(Fraction(2, 5), tilt=0.5, margin=3.0, levels=(6,), numbers=3)
+    family = Family(plan, top=16, anchor=0)
+    squares = PlainOrCutSquares(price=Pure(1), rows=1000, low=0, high=16, step=1, neighbors=ADD)
+
+    def parts(sums, contribution):
+        part = squares.summand(sums, Pure(1), contribution)
+        low, between, high = part.sums
+        return dataclasses.replace(part, sums=(low, between, Fraction(wrong) * high))
+
+    found = max(worst(family, columns((0, 1, 16), (4, 5)), ADD, squares=parts))
+    assert (found <= 1 + SLACK) == (wrong == 1)
 
 
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
@@ -99,6 +132,9 @@ def test_no_row_moves_squares_by_more_than_their_sensitivity(relation, about, pr
             clipped = SortedColumn(column, RowLattice(0, 16, step=1)).clipped(low, high, squares=True)
             parts[column] = squares.summand(clipped, price, 1)
         for one, other in neighbours(rows, relation):
+            if parts[one].paired:  # what is drawn moves by one row together
+                moved = zip(parts[one].numbers, parts[other].numbers, strict=True)
+                assert sum(abs(here - there) for here, there in moved) == 1
             gap = abs(parts[one].value - parts[other].value)
             assert gap <= parts[one].sensitivity
             largest = max(largest, gap / parts[one].sensitivity)

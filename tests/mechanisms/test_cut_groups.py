@@ -52,6 +52,10 @@ FAMILIES = {
     "squares": Family(plan_cut(rows=900, price=Pure(2), cells=TOP, squares=True), TOP, 0),
     "concentrated": Family(plan_cut(rows=800, price=Concentrated(0.3), cells=TOP), TOP, 0),
     "private rows": Family(plan_cut(rows=800, price=Pure(1), cells=TOP, counted=True), TOP, 0),
+    "three sums": Family(plan_cut(rows=900, price=Pure(2), cells=TOP, squares=True, counted=2), TOP, 0),
+    "squares about a mean": Family(
+        plan_cut(rows=900, price=Pure(2), cells=TOP, squares=True, counted=2, whole_counted=1), TOP, 0
+    ),
     "several rows": Family(plan_cut(rows=800, price=Pure(4), cells=TOP, contribution=3), TOP, 0),
 }
 
@@ -119,7 +123,9 @@ def test_a_planted_error_is_noticed(monkeypatch):
 def outcome_counts(family, one, runs, joint, *, seed):
     """How often the whole range, and each interval, is drawn for copies of one group beside others."""
     bits = SeededBits(seed)
-    whole = Valued((Fraction(5),) * family.plan.numbers, Fraction(1), Fraction(1, 2), Lattice.dyadic(-4))
+    whole = Valued(
+        (Fraction(5),) * family.plan.whole_numbers, Fraction(1), Fraction(1, 2), Lattice.dyadic(-4)
+    )
     found = draw_outcomes(family, [one] * runs, [whole] * runs if joint else None, bits=bits)
     counts = Counter()
     for outcome in found:
@@ -131,7 +137,7 @@ def chi_square(family, one, *, joint, runs=1500, seed=5):
     """Observed against exact chances of the whole range and of every likely interval, in standard deviations."""
     weighed = family.weigh(one)
     exponent = family.plan.flatness(Fraction(1, 2))
-    chance, _, cells = exact_chances(weighed, numbers=joint * family.plan.numbers, exponent=exponent)
+    chance, _, cells = exact_chances(weighed, numbers=joint * family.plan.whole_numbers, exponent=exponent)
     chances = Counter({"whole": chance})
     for cell, (level, places) in enumerate(zip(weighed.level, weighed.places, strict=True)):
         for place in places if places is not None else ():
@@ -161,7 +167,9 @@ def balanced(family, wanted):
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("weight", [0.1, 1.0, 20.0])
-@pytest.mark.parametrize("name", ["pure", "concentrated", "private rows"])
+@pytest.mark.parametrize(
+    "name", ["pure", "concentrated", "private rows", "three sums", "squares about a mean"]
+)
 def test_outcomes_have_their_law(name, weight):
     family = FAMILIES[name]
     assert chi_square(family, balanced(family, weight), joint=family.plan.joint) < 5

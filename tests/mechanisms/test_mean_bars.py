@@ -14,6 +14,7 @@ from sordino.mechanisms.clip.blurred import Blur, blurred_quantile, flat_topped_
 from sordino.mechanisms.clip.clipped_bar import ClippedBar, JointReach
 from sordino.mechanisms.clip.cut_tails import CutTails, Rarity
 from sordino.mechanisms.clip.family import Family
+from sordino.mechanisms.clip.flat_top import top_weight
 from sordino.mechanisms.clip.plain_or_cut_plan import plan_cut
 from sordino.mechanisms.clip.whole_or_interval import Chosen
 from sordino.mechanisms.parts.public_noise import PublicNoise
@@ -161,6 +162,27 @@ def test_flat_tops_of_pairs_are_weighed_by_how_rare_they_are(counted, deviation)
         narrow = max(narrow, likely * max(np.mean(off > 0.9 * width) - miss, 0))
     assert worst <= 0.004 + 0.001  # the simulation's error
     assert narrow > 0.006
+
+
+@pytest.mark.parametrize("numbers", [1, 2])
+def test_flat_tops_of_the_shortest_intervals_are_weighed_too(numbers):
+    """Squares in bounds ten million times too wide lead by 83 nats: so much may rows beyond charge them."""
+    plan = plan_cut(rows=100_000, price=Pure(1), cells=2**31, squares=True, counted=numbers - 1)
+    family, random, miss = Family(plan, 2**31, 0), np.random.default_rng(7), 0.015
+    rarity = Rarity.of(family, plan.finest, favoured=True, slack=0.035)
+    if numbers == 2:
+        width = paired_quantile(rarity, 1.0, 0.5, 0.0, miss)
+    else:
+        width = flat_topped_quantile(rarity, 1.0, Blur(0.0, 0.5), miss)
+    for flat in (60.0, 70.0, 80.0, 85.0):
+        chances = np.array([flat**2, 2 * flat, 2.0] if numbers == 2 else [flat, 1.0])
+        radius = flat + random.gamma(random.choice(numbers + 1, 100_000, p=chances / chances.sum()) + 1)
+        if numbers == 2:
+            off = radius * np.abs(random.uniform(-1, 1, 100_000) - 0.5 * random.uniform(-1, 1, 100_000))
+        else:
+            off = np.abs(radius * random.uniform(-1, 1, 100_000) + 0.5 * random.laplace(size=100_000))
+        likely = min(1.0, rarity.weight * top_weight(flat, numbers) * math.exp(-flat))
+        assert likely * (np.mean(off > width) - miss) <= rarity.allowed + 0.003  # the simulation's error
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,13 @@ import pytest
 
 import sordino as sd
 from sordino.data.memory import Memory
+from sordino.exact.balls import precision, rational
 from sordino.exact.bits import SeededBits
 from sordino.lattice import Lattice
 from sordino.lattice import RowLattice as Codes
 from sordino.mechanisms.clip.column import AskedColumn, SortedColumn
 from sordino.mechanisms.clip.family import ONE, Ends, Family, exact_chances
-from sordino.mechanisms.clip.flat_top import beyond
+from sordino.mechanisms.clip.flat_top import beyond, top_weight
 from sordino.mechanisms.clip.plain_or_cut import PlainOrCut
 from sordino.mechanisms.clip.plain_or_cut_error import outcome_errors
 from sordino.mechanisms.clip.plain_or_cut_plan import GENTLE_SHARE, STEEP_SHARE, plan_cut
@@ -28,6 +29,7 @@ from tests.support.plain_or_cut_worlds import check_errors
 
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 FINE = Lattice.dyadic(-30)
+FINENESS = 2048  # pieces per nat on which constants are bounded
 
 
 def column(rows, low, high):
@@ -173,18 +175,43 @@ def test_intervals_that_nobody_names_are_drawn_by_their_priors():
 # Draws --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("numbers", [1, 2, 3])
 @pytest.mark.parametrize("share", [STEEP_SHARE, GENTLE_SHARE])
-def test_the_constants_of_the_plateau_are_rounded_up(share):
+def test_the_constants_of_the_plateau_are_rounded_up(share, numbers):
     omega = np.linspace(1e-6, 20, 400_001)
-    part = float(1 - share.part)
-    cut = 1 - part * (1 + omega) * np.exp(-omega)
-    slope = part * omega * np.exp(-omega) / cut
-    assert slope.max() <= share.steepest <= slope.max() * 1.02
-    likely = cut * np.exp(-omega * float(share.steepest) / 2) / float(share.border)  # Q / Z
-    assert likely.max() <= share.likeliest <= likely.max() * 1.02
-    paired = 1 - part * (1 + omega + omega**2 / 2) * np.exp(-omega)  # of a pair both are smaller
-    assert (part * omega**2 / 2 * np.exp(-omega) / paired).max() < 0.7 * share.steepest
-    assert (paired * np.exp(-omega * float(share.steepest) / 2) / float(share.border)).max() < share.likeliest
+    left, steepest = float(1 - share.part) * np.exp(-omega), share.slopes[numbers - 1]
+    cut = 1 - left * top_weight(omega, numbers)
+    slope = left * omega**numbers / math.factorial(numbers) / cut
+    assert slope.max() <= steepest <= slope.max() * 1.025
+    likely = cut * np.exp(-omega * float(steepest) / 2) / float(share.border)  # Q / Z
+    assert likely.max() <= share.likeliest
+    assert numbers > 1 or share.likeliest <= likely.max() * 1.02
+
+
+@pytest.mark.parametrize("numbers", [1, 2, 3])
+@pytest.mark.parametrize("share", [STEEP_SHARE, GENTLE_SHARE])
+def test_balls_bound_the_constants_of_the_plateau_everywhere(share, numbers):
+    """P(cut) rises with omega, so on a short piece the slope is at most what both ends of it say."""
+    steepest, left = rational(share.slopes[numbers - 1]), rational(1 - share.part)
+    with precision(64):
+
+        def cut(omega):
+            return 1 - left * (-omega).exp() * sum(
+                omega**power / math.factorial(power) for power in range(numbers + 1)
+            )
+
+        below = cut(rational(0))
+        for place in range(16 * FINENESS):
+            low, high = rational(Fraction(place, FINENESS)), rational(Fraction(place + 1, FINENESS))
+            above = cut(high)
+            falls = (-low).exp()
+            assert left * high**numbers / math.factorial(numbers) * falls < steepest * below
+            assert above * (-low * steepest / 2).exp() < rational(share.border) * rational(
+                Fraction(share.likeliest)
+            )
+            below = above
+        assert left * high**numbers * (-high).exp() < steepest * below  # falls beyond
+        assert (-high * steepest / 2).exp() < rational(share.border) * rational(Fraction(share.likeliest))
 
 
 @pytest.mark.few(1)
@@ -220,44 +247,47 @@ def test_draws_follow_the_exact_chances(rows):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("flat", [Fraction(0), Fraction(1, 3), Fraction(4)])
-def test_a_flat_topped_pair_has_its_law(flat):
-    """Both distances together, each sign, and which of the two is larger; with another top it fails."""
+@pytest.mark.parametrize("numbers", [2, 3])
+def test_flat_topped_pairs_and_threes_have_their_law(flat, numbers):
+    """All distances together, each sign, and which is larger; with another top it fails."""
     bits, tries = SeededBits(9), 3000
-    part = Valued((Fraction(1, 3), Fraction(-5)), Fraction(2), Fraction(1, 2), FINE)
+    values = (Fraction(1, 3), Fraction(-5), Fraction(2))[:numbers]
+    part = Valued(values, Fraction(2), Fraction(1, 2), FINE)
     drawn = np.array([draw_flat_topped(part, flat, bits=bits) for _ in range(tries)], float)
-    away = (drawn - [1 / 3, -5]) / 4
+    away = (drawn - np.array(values, float)) / 4
     sums = np.abs(away).sum(axis=1)
     for level in (0.2, 0.5, 0.9):
         low, high = 0.0, 60.0
         for _ in range(50):
             middle = (low + high) / 2
-            low, high = (middle, high) if beyond(float(flat), middle, 2) > 1 - level else (low, middle)
+            low, high = (middle, high) if beyond(float(flat), middle, numbers) > 1 - level else (low, middle)
         error = 4.5 * math.sqrt(level * (1 - level) / tries)
         assert abs(np.mean(sums <= high) - level) < error
         if level == 0.5:
-            assert abs(np.mean(sums <= high) - (1 - float(beyond(float(flat) + 3, high, 2)))) > error
-    for event in (away[:, 0] > 0, away[:, 1] > 0, away[:, 0] > away[:, 1], np.abs(away[:, 0]) > sums / 2):
+            assert abs(np.mean(sums <= high) - (1 - float(beyond(float(flat) + 3, high, numbers)))) > error
+    for event in (*(away > 0).T, away[:, 0] > away[:, 1], np.abs(away[:, 0]) > np.abs(away[:, -1])):
         assert abs(np.mean(event) - 0.5) < 4.5 * 0.5 / math.sqrt(tries)
+    half = 0.5 ** (numbers - 1)  # of the ball lies where the first distance is more than half of all
+    assert abs(np.mean(np.abs(away[:, 0]) > sums / 2) - half) < 4.5 * math.sqrt(half * (1 - half) / tries)
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("rows", [5, 20])
-def test_the_whole_range_of_a_pair_follows_its_law(rows):
-    """On both sides of the boundary: how often, and how far both values are off together."""
-    plan = plan_cut(rows=60, price=Pure(1), cells=800, counted=True)
+@pytest.mark.parametrize("numbers", [2, 3])
+def test_the_whole_range_of_a_pair_or_three_follows_its_law(rows, numbers):
+    """On both sides of the boundary: how often, and how far all values are off together."""
+    plan = plan_cut(rows=60, price=Pure(1), cells=800, counted=numbers - 1)
     family = Family(plan, top=800, anchor=0)
     codes = np.sort(np.r_[np.linspace(0, 100, 60 - rows).astype(int), np.full(rows, 800)])
     weighed = family.weigh(Ends.of(codes, codes, 60))
     rate = plan.whole.epsilon
-    chance, flat, _ = exact_chances(weighed, numbers=2, exponent=plan.flatness(rate))
+    chance, flat, _ = exact_chances(weighed, numbers=numbers, exponent=plan.flatness(rate))
     assert (flat > 0) == (rows == 5)
-    valued, bits = Valued((Fraction(0),) * 2, Fraction(1), rate, FINE), SeededBits(rows)
+    valued, bits = Valued((Fraction(0),) * numbers, Fraction(1), rate, FINE), SeededBits(rows)
     drawn = [draw_jointly(weighed, valued, plan, bits=bits) for _ in range(2000)]
-    sums = np.array([float(abs(one[0]) + abs(one[1])) for one in drawn if isinstance(one, tuple)]) * float(
-        rate
-    )
+    sums = np.array([float(sum(map(abs, one))) for one in drawn if isinstance(one, tuple)]) * float(rate)
     assert abs(len(sums) - 2000 * chance) < 4.5 * math.sqrt(2000 * chance * (1 - chance))
-    expected = 1 - float(beyond(flat, flat + 1, 2))
+    expected = 1 - float(beyond(flat, flat + 1, numbers))
     assert abs(np.mean(sums <= flat + 1) - expected) < 4.5 * math.sqrt(expected * (1 - expected) / len(sums))
 
 

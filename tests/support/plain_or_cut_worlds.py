@@ -18,11 +18,12 @@ from sordino.privacy import Neighbors, Pure
 
 PLACES = np.linspace(-9, 15, 97)  # where densities of the whole range's value are compared, in sensitivities
 PAIRED = np.linspace(-6, 10, 65)  # the same for each number of a pair
+THREE = np.linspace(-6, 10, 25)  # and of three
 
 
 def small_plan(
     slope, *, levels=(2, 4, 6), tilt=0.7, margin=1.0, distant=2.5, contribution=1, epsilon=1, share=STEEP_SHARE,
-    steps=2, numbers=1,
+    steps=2, numbers=1, whole_numbers=None,
 ):  # fmt: skip
     """A plan for few rows: everything but the prices is free, and privacy must not depend on it."""
     spent = slope  # by one person
@@ -30,7 +31,7 @@ def small_plan(
         slope=slope / contribution, contribution=contribution, levels=levels, tilt=_short(tilt),
         margin=_short(margin), distant=_short(max(margin, distant)), whole=Pure(epsilon - spent * share.part),
         cut=Pure(epsilon - spent), joint=True, head_start=Fraction(3), share=share, steps=steps,
-        numbers=numbers,
+        numbers=numbers, whole_numbers=whole_numbers or numbers,
     )  # fmt: skip
 
 
@@ -65,14 +66,16 @@ def outcome_laws(
 ):
     """Log densities of the value at public places, for the whole range and for every interval by its start.
 
-    Rates and the flatness of the whole range are those of the plan unless a control says otherwise. With a mechanism
-    for squares the values are what it would add noise to.
+    Rates and the flatness of the whole range are those of the plan unless a control says otherwise. With a function
+    of sums for squares the values are what it says.
     """
     plan = family.plan
     rate, inner = rate or plan.whole.epsilon, inner or plan.cut.epsilon
     codes = np.array(sorted(rows), dtype=np.int64)
     weighed = weighed_rows(family, codes)
-    whole, flat, cells = exact_chances(weighed, numbers=plan.numbers, exponent=steeper * plan.flatness(rate))
+    whole, flat, cells = exact_chances(
+        weighed, numbers=plan.whole_numbers, exponent=steeper * plan.flatness(rate)
+    )
     free = float(1 - plan.share.part) if flat > 0 else whole
     gaps_of = _gaps if squares is None else squares_gaps(squares)
     laws = {"whole": math.log(free) - np.maximum(gaps_of(family, codes, 0, family.top, relation, rate), flat)}
@@ -99,29 +102,29 @@ def _gaps(family, codes, low, high, relation, rate):
     value, most = int(kept.sum()), max(high - low, 1)
     if paired:
         assert relation is Neighbors.ADD_REMOVE_ONE
-        return _paired_gaps(family, float(rate), value / most, len(codes))
+        return together_gaps(family, rate, (len(codes) - value / most, value / most))
     if relation is Neighbors.ADD_REMOVE_ONE:
         value, most = value - len(codes) * most / 2, most / 2
     return float(rate) * np.abs(PLACES - value / (most * family.plan.contribution))
 
 
-def _paired_gaps(family, rate, upper, rows):
-    """Nats from a pair to public places of the plane; both numbers move by one together."""
+def together_gaps(family, rate, numbers):
+    """Nats from numbers that one row moves by one together to public places."""
+    places = PAIRED if len(numbers) < 3 else THREE
     size = family.plan.contribution
-    first = np.abs(PAIRED[:, None] - (rows - upper) / size)
-    return rate * (first + np.abs(PAIRED[None, :] - upper / size))
+    axes = np.meshgrid(*(np.abs(places - float(one) / size) for one in numbers), indexing="ij")
+    return float(rate) * np.sum(axes, axis=0)
 
 
-def squares_gaps(mechanism):
-    """The same for squares, by the mechanism's own summand: its value and its sensitivity."""
+def squares_gaps(parts):
+    """The same for squares: for what a mechanism would add noise to, and its sensitivity."""
 
     def gaps(family, codes, low, high, relation, rate):
         grid = RowLattice(0, family.top, step=1)
-        part = mechanism.summand(
-            SortedColumn(codes, grid).clipped(low, high, squares=True), Pure(1), family.plan.contribution
-        )
+        sums = SortedColumn(codes, grid).clipped(low, high, squares=True)
+        part = parts(sums, contribution=family.plan.contribution)
         if part.paired:
-            return _paired_gaps(family, float(rate), float(part.numbers[1]), part.rows)
+            return together_gaps(family, rate, part.numbers)
         per_row = max(part.rows, 1) if relation is Neighbors.REPLACE_ONE else 1
         scale = part.sensitivity * per_row
         return float(rate) * np.abs(PLACES - float(part.value * per_row / scale))

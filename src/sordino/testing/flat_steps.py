@@ -16,7 +16,7 @@ import numpy as np
 
 from sordino.mechanisms.clip.flat_top import beyond, top_weight
 from sordino.testing.noise_steps import NoiseStep
-from sordino.testing.round_points import TWICE, LazyPairs, LazyPoints
+from sordino.testing.round_points import TWICE, LazyPoints, LazyTuples
 from sordino.testing.steps import Parts, Step
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class FlatTop:
 
 
 def flat_topped(part: Valued, flat: Fraction | float, price: Any) -> FlatToppedStep | PairStep:
-    """A value with such noise as a step, or two."""
+    """A value with such noise as a step, or several."""
     if len(part.values) > 1:
         return PairStep(price=price, part=part, flat=float(flat))
     return FlatToppedStep(
@@ -98,7 +98,7 @@ class FlatToppedStep(NoiseStep):
 
 @dataclass(frozen=True, kw_only=True)
 class PairStep(Step):
-    """Two private values, with noise of density ``~ exp(-max(|u| + |v|, flat))`` in scales.
+    """Two private values or three, with noise of density ``~ exp(-max(|u| + |v| + ..., flat))`` in scales.
 
     Losses are exact at the middles of cells about both pairs of values; chances of cells are those of their middles.
     """
@@ -112,25 +112,31 @@ class PairStep(Step):
         """The grid and the public scale."""
         return self.part.grid, self.part.scale
 
-    def logs(self, first: Floats, second: Floats) -> Floats:
-        """Log densities at so many scales from the two values."""
-        far = np.maximum(np.abs(first) + np.abs(second), self.flat)
-        return np.asarray(self.flat - far - math.log(4 * top_weight(self.flat, 2)))
+    def logs(self, away: Floats) -> Floats:
+        """Log densities at so many scales from the values, one row for each of them."""
+        numbers = len(self.part.values)
+        far = np.maximum(np.abs(away).sum(axis=0), self.flat)
+        return np.asarray(self.flat - far - math.log(2**numbers * top_weight(self.flat, numbers)))
 
     def rank(self, drawn: Sequence[Fraction]) -> float:
         """Where the distance of drawn values lies within its law, from 0 to 1."""
         pairs = zip(drawn, self.part.values, strict=True)
         distance = sum(abs(float((one - value) / self.part.scale)) for one, value in pairs)
-        return 1.0 - float(beyond(self.flat, distance, 2))
+        return 1.0 - float(beyond(self.flat, distance, len(self.part.values)))
 
     def parts(self, other: PairStep) -> Parts:
         """A grid of cells about both pairs; one of them holds each value, and those at the rim what is beyond."""
         scale = self.part.scale
         shifts = [float((b - a) / scale) for a, b in zip(self.part.values, other.part.values, strict=True)]
         steps = np.array([0.25, 0.75, 1.5, 3.0, 6.0, 12.0, 24.0, 48.0])
+        more = [0.5, 1.0], [1, 4, 48]  # of a flat top: parts of it, and scales beyond
+        if len(shifts) > 2:
+            steps, more = np.array([0.75, 3.0, 12.0, 48.0]), ([1.0], [4])
         tops = {self.flat, other.flat} - {0.0}
         steps = np.unique(
-            np.concatenate([steps, *([top / 2, top, top + 1, top + 4, top + 48] for top in tops)])
+            np.concatenate(
+                [steps, *([top * part for part in more[0]] + [top + far for far in more[1]] for top in tops)]
+            )
         )
         axes, points = [], []
         for value, shift in zip(self.part.values, shifts, strict=True):
@@ -140,11 +146,14 @@ class PairStep(Step):
             axes.append((places, np.append(np.diff(edges), [1e-9, 1e-9])[which]))
             point = partial(_point, value, scale, self.part.grid.step)
             points.append(LazyPoints(point, places, *_axis_rooms(places, shift)))
-        first, second = (grid.ravel() for grid in np.meshgrid(axes[0][0], axes[1][0], indexing="ij"))
-        sizes = np.log(np.multiply.outer(axes[0][1], axes[1][1]).ravel())
-        here, there = self.logs(first, second), other.logs(first - shifts[0], second - shifts[1])
+        away = np.stack(
+            [grid.ravel() for grid in np.meshgrid(*(places for places, _ in axes), indexing="ij")]
+        )
+        widths = np.meshgrid(*(np.log(size) for _, size in axes), indexing="ij")
+        sizes = np.sum([size.ravel() for size in widths], axis=0)
+        here, there = self.logs(away), other.logs(away - np.array(shifts)[:, None])
         masses = [law + sizes - np.logaddexp.reduce(law + sizes) for law in (here, there)]
-        return Parts(LazyPairs(*points), masses[0], masses[1], here - there)
+        return Parts(LazyTuples(points), masses[0], masses[1], here - there)
 
 
 def _point(value: Fraction, scale: Fraction, step: Fraction, away: float) -> int:

@@ -301,7 +301,7 @@ class ForcedDraws(Draws):
 
 
 def _values(part: Valued, points: Any) -> tuple[Fraction, ...]:
-    """Lattice points as values: one, or those of a pair."""
+    """Lattice points as values: one, or those that are drawn together."""
     return tuple(
         part.grid.step * int(point) for point in (points if isinstance(points, tuple) else (points,))
     )

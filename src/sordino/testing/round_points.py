@@ -70,35 +70,41 @@ class LazyPoints(Sequence[int]):
         )  # the ends are its neighbours'
 
 
-class LazyPairs(Sequence[tuple[int, int]]):
-    """Pairs of them, all of the first with each of the second.
+class LazyTuples(Sequence[tuple[int, ...]]):
+    """Several numbers that are drawn together: every point of the first with each of the second, and so on.
 
     Args:
-        first: Of the first number.
-        second: Of the second one.
+        axes: The points of each number.
+
+    Example:
+        >>> points = LazyPoints(int, np.arange(3.0), np.arange(3.0), np.arange(3.0))
+        >>> both = LazyTuples([points, points])
+        >>> len(both), both[5], both.near(7)
+        (9, (1, 2), (2, 1))
     """
 
-    def __init__(self, first: LazyPoints, second: LazyPoints) -> None:
-        self._axes = first, second
+    def __init__(self, axes: Sequence[LazyPoints]) -> None:
+        self._axes = tuple(axes)
+        self._shape = tuple(len(axis) for axis in self._axes)
 
     def __len__(self) -> int:
-        return len(self._axes[0]) * len(self._axes[1])
+        return math.prod(self._shape)
 
     def __getitem__(self, index: Any) -> Any:
         return tuple(axis[place] for axis, place in self._each(index))
 
-    def near(self, index: int) -> tuple[int, int]:
-        """A round point of either number."""
-        first, second = (axis.near(place) for axis, place in self._each(index))
-        return first, second
+    def near(self, index: int) -> tuple[int, ...]:
+        """A round point of every number."""
+        return tuple(axis.near(place) for axis, place in self._each(index))
 
     @property
     def line(self) -> int:
         """All of them are cells of noise."""
         return len(self)
 
-    def _each(self, index: int) -> Any:
-        return zip(self._axes, divmod(int(index), len(self._axes[1])), strict=True)
+    def _each(self, index: Any) -> Any:
+        places = np.unravel_index(int(index), self._shape)
+        return zip(self._axes, map(int, places), strict=True)
 
 
 def roundest(low: int, high: int) -> int:

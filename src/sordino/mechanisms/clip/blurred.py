@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from sordino.mechanisms.clip.cut_tails import Rarity
     from sordino.noise import Noise
 
-FLATTEST = 60.0  # nats of a flat top beyond which no interval of the finest level is likely
-_EDGES = np.concatenate([np.linspace(0.0, 12.0, 241), np.linspace(12.25, 70.0, 232), [np.inf]])
+FLATTEST = (
+    110.0  # nats of a flat top beyond which no interval of the finest level is likely: squares lead by 83
+)
+_EDGES = np.concatenate([np.linspace(0.0, 12.0, 241), np.linspace(12.25, 130.0, 472), [np.inf]])
 _PLACES = np.append((_EDGES[:-2] + _EDGES[1:-1]) / 2, _EDGES[-2])
-_FLATS = np.linspace(0.0, FLATTEST, 121)[:, None]
+_FLATS = np.linspace(0.0, FLATTEST, 221)[:, None]
 
 
 @dataclass(frozen=True, slots=True)

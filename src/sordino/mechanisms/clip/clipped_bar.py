@@ -8,18 +8,23 @@ too far off (Fieller). With the spread of the rows it covers the population too.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sordino.mechanisms.clip.blurred import Blur, blurred_quantile, flat_topped_quantile, paired_quantile
 from sordino.mechanisms.clip.noisy_mean import PAIRS
+from sordino.mechanisms.clip.slants import quantiles
+from sordino.mechanisms.clip.variance_bar import variance_ends
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.mechanisms.tuned import ForMeanBar
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from sordino.lattice import Lattice
     from sordino.mechanisms.clip.cut_tails import Rarity
     from sordino.mechanisms.clip.family import Family
@@ -110,7 +115,8 @@ class ClippedBar:
         beyond: Fewer rows lie beyond the interval in 95 of 100 releases; None where nothing is known of them.
         averages: ``"mean"``, ``"sum"`` or ``"squares"``.
         root: The lattice of the answer where it is the root; None otherwise.
-        paired: Whether the count was drawn together with the number that got the noise.
+        paired: Whether the count was drawn together with what is averaged.
+        sums: The three noisy sums of a variance whose number of rows is private.
     """
 
     cut: tuple[Fraction, Fraction]
@@ -129,6 +135,7 @@ class ClippedBar:
     averages: str = "mean"
     root: Fraction | None = None
     paired: bool = False
+    sums: tuple[Fraction, ...] = ()
 
     @classmethod
     def of(
@@ -142,7 +149,7 @@ class ClippedBar:
             cut=(public["low"], public["high"]), bounds=bounds, value=settled.value, noisy=settled.noisy, reach=reach,
             step=step, origin=part.origin, count=settled.count, counting=counting, about=part.about, rows=rows,
             ends=part.ends, beyond=None if beyond is None else int(beyond), averages=averages, root=root,
-            paired=part.paired,
+            paired=part.paired, sums=settled.sums,
         )  # fmt: skip
 
     @staticmethod
@@ -178,7 +185,9 @@ class ClippedBar:
             miss: How often it may fail.
             deviation: Of the noisy number, as the sample is drawn from a population; 0 covers the rows at hand.
         """
-        if self.about is not None:
+        if self.sums:
+            found = self._of_three(miss)
+        elif self.about is not None:
             about = ForMeanBar.ABOUT * miss
             moved = self.about.half(about)
             if self.paired:
@@ -228,6 +237,27 @@ class ClippedBar:
                     break
         return found[0], found[1]
 
+    def _of_three(self, miss: float) -> tuple[Fraction, Fraction]:
+        """The variances that three noisy sums allow."""
+        assert self.counting is not None
+        assert self.ends is not None
+        low, high = variance_ends(
+            list(map(float, self.sums)),
+            float(self.counting.scale),
+            lambda weights, part: self._slanted(weights, miss, part),
+        )
+        return Fraction(low) * 4 * self.ends[1], Fraction(high) * 4 * self.ends[1]
+
+    def _slanted(
+        self, weights: Sequence[Sequence[float]], miss: float, part: float = 1.0
+    ) -> NDArray[np.float64]:
+        """How far sums of their noise with some weights may be off, in scales, for a part of all misses."""
+        if not isinstance(self.reach, JointReach):
+            return quantiles(weights, [], miss * part)
+        flat = ForMeanBar.FLAT * miss
+        rarities = [replace(one, allowed=one.allowed * part) for one in self.reach.rarities(flat)]
+        return quantiles(weights, rarities, (miss - flat) * part)
+
     def _half(self, counted: float, deviation: float, miss: float) -> float:
         """How far the noisy number may be off, with the noise of a count at so large a scale and a normal deviation."""
         reach, scale = self.reach, float(self.reach.scale)
@@ -265,6 +295,8 @@ class ClippedBar:
         assert self.counting is not None
         if isinstance(self.reach, JointReach):
             return Fraction(self.reach.scales(miss) * (1 + 1e-9)) * self.counting.scale
+        if self.sums:
+            return Fraction(float(self._slanted([(1, 1, 1)], miss)[0])) * self.counting.scale
         assert self.counting.noise is not None
         own = float(self.counting.scale)
         return Fraction(blurred_quantile(self.counting.noise, own, Blur(0.0, own), miss))

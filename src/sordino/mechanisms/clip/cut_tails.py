@@ -181,7 +181,7 @@ def _reaches(plan: CutPlan, meeting: int, anchored: bool, miss: float) -> CutTai
     found: tuple[dict[int, float], dict[int, float]] = ({}, {})
     for level, favoured, each in classes:
         found[0 if favoured else 1][level] = _reach(each, low, plan.numbers)
-    return CutTails(_far(-math.log(ForMeanBar.WHOLE * miss), plan.numbers), *found)
+    return CutTails(_far(-math.log(ForMeanBar.WHOLE * miss), plan.whole_numbers), *found)
 
 
 def _far(nats: float, numbers: int) -> float:

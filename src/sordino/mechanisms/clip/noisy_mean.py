@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 PAIRS = Lattice.dyadic(-32)
-"""The lattice of rows at either end of an interval: far finer than an answer needs."""
+"""The lattice of rows at either end of an interval, and of three sums: far finer than an answer needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,13 @@ class Settled:
         value: The answer.
         noisy: The number that got the noise.
         count: The noisy number of rows; None where it is public or not needed.
+        sums: The three noisy sums of a variance whose number of rows is private (three_sums.py).
     """
 
     value: Fraction
     noisy: Fraction
     count: Fraction | None
+    sums: tuple[Fraction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -59,7 +61,7 @@ class Summand:
         ends: Between what the answer is cut; None where it has no bounds.
         contribution: How many rows one person may move.
         about: The law of the noise in a released mean about which squares are taken; None where there is none.
-        paired: Whether value and number of rows are drawn together, at one price.
+        paired: Whether the number of rows is drawn together with what is averaged, at one price.
         known: What the answer is too large by on average: the squared noise of that mean.
     """
 
@@ -125,7 +127,7 @@ class Summand:
         )  # fmt: skip
 
     def valued(self, grid: Lattice) -> Valued:
-        """What a price that is not concentrated adds noise to; a pair is counted in rows."""
+        """What a price that is not concentrated adds noise to; what is drawn together is counted in rows."""
         from sordino.mechanisms.clip.whole_or_interval import Valued
 
         moved = Fraction(self.contribution) if self.paired else self.sensitivity

@@ -14,6 +14,7 @@ import numpy as np
 
 from sordino.mechanisms.clip.family import exact_chances
 from sordino.mechanisms.clip.plain_or_cut_plan import rate_of
+from sordino.mechanisms.clip.three_sums import ThreeSums, slopes
 from sordino.mechanisms.parts.drawing import noise_for
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ NEGLIGIBLE = 1e-5  # outcomes that can add no more than this of the whole range'
 EDGES = np.array([0.0, 0.5, 1.5, 3.0, 6.0, 12.0, 40.0])  # in scales: between them the noise is integrated
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _COUNT_NODES, _COUNT_WEIGHTS = np.polynomial.legendre.leggauss(3)
+_SHARE_NODES, _SHARE_WEIGHTS = np.polynomial.legendre.leggauss(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ def outcome_errors(
         exponent = Fraction(1)
         if plan.joint:
             exponent = plan.flatness(rate_of(plan.whole))
-        chance, flat, cells = exact_chances(weighed, numbers=plan.drawn, exponent=exponent)
+        chance, flat, cells = exact_chances(weighed, numbers=plan.whole_drawn, exponent=exponent)
     wholes = mechanism.wholes(sums, plan.whole, contribution)
     for part, whole in wholes:
         found += _outcomes(chance * part, flat, whole)
@@ -184,6 +186,8 @@ def _outcomes(chance: float, flat: float, part: Summand) -> list[tuple[float, ..
     noise = noise_for(part.price)
     scale, origin = float(part.sensitivity * noise.scale), float(part.origin - part.known)
     low, high = (-np.inf, np.inf) if part.ends is None else map(float, part.ends)
+    if isinstance(part, ThreeSums):
+        return _three(chance, flat, part, low, high)
     if part.paired:
         return _paired(chance, flat, part, low, high)
     if part.counting is None:
@@ -225,6 +229,45 @@ def _count_places(flat: float) -> list[tuple[float, float]]:
     most = np.maximum(places, flat)
     mass = (half * _COUNT_WEIGHTS).ravel() * (1 + most) * np.exp(flat - most)
     return list(zip(places.tolist(), (mass / mass.sum()).tolist(), strict=True))
+
+
+def _three(chance: float, flat: float, part: ThreeSums, low: float, high: float) -> list[tuple[float, ...]]:
+    """The same of a variance from three sums: given the noise of two of them, that of the third is flat, then plain.
+
+    The two are u scales off together, evenly shared out, with the density ``~ u (1 + (x - u)+) exp(-max(u, x))``; the
+    third is flat for what they leave of the top, and moves the variance in a straight line, about.
+    """
+    sums, rows = np.array([float(one) for one in part.sums]), max(part.rows, 1)
+    scale = part.contribution * float(noise_for(part.price).scale)
+    tilts = slopes(
+        float(sums[1] / 2 + sums[2]) / rows, float(part.value / part.half) / rows if part.half else 0.0
+    )
+    first, second, third = np.argsort(np.abs(tilts))
+    edges = np.concatenate([np.linspace(0, flat, 3), flat + EDGES[1:]]) if flat else EDGES
+    half = np.diff(edges)[:, None] / 2
+    away = (edges[:-1, None] + half * (1 + _COUNT_NODES)).ravel()
+    mass = (
+        (half * _COUNT_WEIGHTS).ravel()
+        * away
+        * (1 + np.maximum(flat - away, 0))
+        * np.exp(flat - np.maximum(away, flat))
+    )
+    share, weight = (1 + _SHARE_NODES) / 2, _SHARE_WEIGHTS / 2
+    signs = np.array([-1.0, 1.0])
+    grid = np.meshgrid(away, share, signs, signs, indexing="ij")
+    likely = (mass[:, None] / mass.sum() * weight)[:, :, None, None] * np.full((2, 2), chance / 4)
+    noisy = np.empty((3, grid[0].size))
+    noisy[first] = sums[first] + scale * (grid[0] * grid[1] * grid[2]).ravel()
+    noisy[second] = sums[second] + scale * (grid[0] * (1 - grid[1]) * grid[3]).ravel()
+    top = np.maximum(flat - grid[0].ravel(), 0.0)
+    values = []
+    for sign in (-1, 0, 1):
+        noisy[third] = sums[third] + sign * scale * (1 + top)
+        count = np.maximum(noisy.sum(axis=0), 1.0)
+        values.append(float(part.half) * (noisy[0] * noisy[2] - noisy[1] ** 2 / 4) / count**2)
+    slant = np.abs(values[2] - values[0]) / (2 * (1 + top))
+    outcomes = zip(likely.ravel().tolist(), values[1].tolist(), slant.tolist(), top.tolist(), strict=True)
+    return [(*one, low, high) for one in outcomes]
 
 
 def _mixed(found: list[tuple[float, ...]], noise: Noise, truth: Fraction, *, root: bool) -> MixedErrors:

@@ -26,12 +26,13 @@ class WholeShare:
 
     Attributes:
         part: p0: the whole range costs this part of a slope and keeps at least 1 - p0 of its chance.
-        steepest: c0, rounded up: the steepest slope of ln P(cut) on the plateau.
+        slopes: c0, rounded up, for one number, two and three with the whole range: the steepest slope of ln P(cut) on
+            the plateau.
         likeliest: ``max Q / Z`` beyond the border, rounded up: no interval is likelier than so many times its weight.
     """
 
     part: Fraction
-    steepest: Fraction
+    slopes: tuple[Fraction, Fraction, Fraction]
     likeliest: float
 
     @property
@@ -40,9 +41,9 @@ class WholeShare:
         return self.part / (1 - self.part)
 
 
-STEEP_SHARE = WholeShare(Fraction(19, 100), Fraction(47, 50), 1.16)
+STEEP_SHARE = WholeShare(Fraction(19, 100), (Fraction(47, 50), Fraction(31, 50), Fraction(12, 25)), 1.16)
 """For steep slopes: a larger part would cost more than it flattens; whoever tells how many rows there are pays 10 %."""
-GENTLE_SHARE = WholeShare(Fraction(3, 10), Fraction(3, 5), 0.92)
+GENTLE_SHARE = WholeShare(Fraction(3, 10), (Fraction(3, 5), Fraction(41, 100), Fraction(33, 100)), 0.92)
 """For slopes of at most `ForCut.GENTLE` of the price: the top flattens faster, so that loose bounds are left sooner."""
 
 SIGNIFICANT = 20  # binary digits of the slope: weights stay short
@@ -86,7 +87,9 @@ class CutPlan:
         guarded: Whether rows must fill an interval, so that no heap of equal rows wins.
         steps: Lengths per halving: 2, or 4 where rows pay for it; a finer ladder overshoots less.
         share: What the whole range keeps of its chance.
-        numbers: How many numbers are published with an outcome: two where the number of rows is private (pure prices).
+        numbers: How many numbers are published with an interval: two where the number of rows is private (pure prices),
+            three for a variance.
+        whole_numbers: The same for the whole range: two for squares about a released mean.
     """
 
     slope: Fraction
@@ -104,6 +107,7 @@ class CutPlan:
     steps: int = 2
     share: WholeShare = STEEP_SHARE
     numbers: int = 1
+    whole_numbers: int = 1
 
     def __post_init__(self) -> None:
         # Theorem 2 needs r' >= k: the top of a cut's noise moves by k, its sides by r'.
@@ -112,8 +116,13 @@ class CutPlan:
 
     @property
     def drawn(self) -> int:
-        """How many numbers are drawn together with the outcome: none where it is drawn before them."""
+        """How many numbers are drawn together with an interval: none where it is drawn before them."""
         return self.numbers if self.joint else 0
+
+    @property
+    def whole_drawn(self) -> int:
+        """The same for the whole range."""
+        return self.whole_numbers if self.joint else 0
 
     @property
     def searches(self) -> bool:
@@ -149,7 +158,7 @@ class CutPlan:
             >>> plan.flatness(Fraction(9, 10)), plan.flatness(plan.slope)
             (Fraction(100, 47), Fraction(1, 1))
         """
-        return min(rate / (self.slope * self.contribution), 2 / self.share.steepest)
+        return min(rate / (self.slope * self.contribution), 2 / self.share.slopes[self.whole_numbers - 1])
 
     def needed(self, level: int) -> Fraction:
         """Rows that must fill an interval of a level: ``T_j``."""
@@ -163,7 +172,7 @@ class CutPlan:
         """So many rows or more lie outside a released interval only with this probability: the free bound.
 
         An interval that misses m rows has the probability ``(1 - p0) / p0 w (1 + k m) exp(-k m)`` at most (with
-        ``(k m)^2 / 2`` more where two numbers are drawn together).
+        ``(k m)^2 / 2`` and so on more where two numbers or three are drawn together).
 
         Example:
             >>> from sordino.privacy import Pure
@@ -179,7 +188,9 @@ class CutPlan:
         return math.ceil(nats / float(self.slope))
 
 
-def mean_part(rows: int, price: Guarantee, *, contribution: int = 1, tight: bool = False) -> Fraction:
+def mean_part(
+    rows: int, price: Guarantee, *, contribution: int = 1, tight: bool = False, counted: bool = False
+) -> Fraction:
     """Of a price, what is paid for a mean about which squares within the declared bounds are taken.
 
     Example:
@@ -191,7 +202,9 @@ def mean_part(rows: int, price: Guarantee, *, contribution: int = 1, tight: bool
     """
     bid = max(rows, 1) * price.strength / contribution
     least = ForCut.MEAN_SHARE_GAUSSIAN[0] if price.gaussian else ForCut.MEAN_FIRST
-    if bid < (min(ForCut.MEAN_TIGHT, least) if tight else least):
+    if tight and not counted:  # three sums do as well without one
+        least = min(ForCut.MEAN_TIGHT, least)
+    if bid < least:
         return Fraction(0)
     part = ForCut.MEAN_SHARE_GAUSSIAN[1] / bid if price.gaussian else math.sqrt(ForCut.MEAN_SHARE / bid)
     return Fraction(round(1000 * min(part, ForCut.MOST_MEAN)) or 1, 1000)
@@ -216,7 +229,8 @@ def plan_cut(
     contribution: int = 1,
     spread: Fraction | None = None,
     squares: bool = False,
-    counted: bool = False,
+    counted: int = 0,
+    whole_counted: int | None = None,
     loose: bool = False,
 ) -> CutPlan:
     """Price a search.
@@ -228,7 +242,9 @@ def plan_cut(
         contribution: How many rows one person may move.
         spread: A public guess of the spread in codes: no interval is much shorter.
         squares: Plan for a mean of squares.
-        counted: The number of rows is private, and published with noise.
+        counted: How many numbers are drawn with the answer where the number of rows is private: its own, or two for a
+            variance.
+        whole_counted: The same for the whole range, where squares are taken about a released mean.
         loose: The caller calls the bounds far too wide: no head start, no guard, cuts from half of the range on.
 
     Example:
@@ -258,8 +274,9 @@ def plan_cut(
     size = factor * math.log(max(bid, 1.0))
     less = ForCut.APART[1] if price.gaussian else 0.0
     margin = size + ForCut.LOOSE_MARGIN if loose else min(size + plus, most) - less
-    numbers = 2 if counted and not price.gaussian else 1
-    margin, distant = (one + ForCut.PAIRED[1] * (numbers - 1) for one in (margin, size + ForCut.DISTANT))
+    numbers = 1 if price.gaussian else 1 + int(counted)
+    start_more, margin_more, needed_more = ((0, 0.0, 0.0), ForCut.PAIRED, ForCut.THREE)[numbers - 1]
+    margin, distant = (one + margin_more for one in (margin, size + ForCut.DISTANT))
     tilt = _up(((ForCut.SQUARES_TILT if squares else ForCut.TILT) + many * more_tilt) * math.log(2))
     deepest = steps * min(ForCut.DEEPEST, cells.bit_length() - 1)
     if spread is not None and spread > 0:
@@ -268,11 +285,11 @@ def plan_cut(
         )
     nats = rows * float(slope)  # what all rows together bid
     first = steps * (1 if loose else ForCut.LONGEST)
-    needed = margin + ForCut.PAIRED[2] * (numbers - 1)
+    needed = margin + needed_more
     levels = tuple(l for l in range(first, deepest + 1) if float(tilt) * l / steps + needed <= nats)
     enough = bid >= ForCut.FEW
     head_start = ForCut.APART[0] if price.gaussian else ForCut.HEAD_START[enough]
-    head_start += ForCut.PAIRED[0] * (numbers - 1)
+    head_start += start_more
     head_start += (ForCut.SQUARES_START[enough and not price.gaussian] if squares else 0) + more_start * many
     return CutPlan(
         slope=slope, contribution=contribution, levels=levels, tilt=tilt, margin=_up(margin),
@@ -280,4 +297,5 @@ def plan_cut(
         joint=not price.gaussian, head_start=Fraction(0) if loose else head_start,
         search=price.share(ForCut.SHARE) if price.gaussian else None, guarded=not loose, steps=steps, share=share,
         numbers=numbers,
+        whole_numbers=numbers if whole_counted is None or price.gaussian else 1 + int(whole_counted),
     )  # fmt: skip

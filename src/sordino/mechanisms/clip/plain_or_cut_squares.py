@@ -1,7 +1,8 @@
 """Variance, deviation and second moment that trust the declared bounds unless rows fill a much shorter interval.
 
 As means (plain_or_cut.py), with squares in place of rows. Within an interval the sum of squared deviations moves by at
-most the squared length when a row comes or goes, so no mean has to be released first. Within the whole range one is,
+most the squared length when a row comes or goes, so no mean has to be released first. Where the number of rows is
+private, three sums are drawn that tell mean and variance (three_sums.py). Within the whole range a mean is released,
 where it is cheap: squares about it have a quarter of the sensitivity when it lies in the middle.
 Proof: docs/proofs/mechanism_plain_or_cut.md.
 """
@@ -23,10 +24,11 @@ from sordino.mechanisms.clip.family import Family
 from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.clip.noisy_mean import Summand
 from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, mean_part, plan_cut
+from sordino.mechanisms.clip.three_sums import ThreeSums
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.public_noise import PublicNoise
 from sordino.mechanisms.tuned import ForCut, ForLoose
-from sordino.privacy import Guarantee, Neighbors
+from sordino.privacy import Guarantee, Neighbors, Pure
 from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
@@ -70,12 +72,15 @@ class PlainOrCutSquares(Cutting):
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
         """Where rows suffice to search, and wherever a root or a private number of rows has no better answer."""
         replace_one = statistic.neighbors is Neighbors.REPLACE_ONE
+        enough = hints.rows and hints.rows * price.strength >= ForCut.THREE_TIGHT
+        three = not replace_one and enough and isinstance(price, Pure)
         about, root = _point(statistic), getattr(statistic, "root", False)
         fits = not hints.rows or hints.fits(statistic.low, statistic.high)
         mode = {"tight": fits, "loose": hints.loose and not fits}
         found = cls.of(statistic, price, hints, root=root, about=about, **mode)
         searches = not fits and found.plan().searches
-        if searches or (root and replace_one and hints.rows) or (about is not None and not replace_one):
+        moment = about is not None and not replace_one
+        if searches or (root and replace_one and hints.rows) or moment or three:
             yield found
 
     @classmethod
@@ -85,7 +90,7 @@ class PlainOrCutSquares(Cutting):
             return
         about, root = _point(statistic), getattr(statistic, "root", False)
         modes: list[dict[str, bool]] = [{}, {"loose": True}]
-        if root or about is not None:
+        if root or about is not None or statistic.neighbors is Neighbors.ADD_REMOVE_ONE:
             modes.append({"tight": True})
         for mode in modes:
             yield cls.of(statistic, price, hints, centre=None, root=root, about=about, **mode)
@@ -119,17 +124,19 @@ class PlainOrCutSquares(Cutting):
 
     def mean_part(self, contribution: int = 1) -> Fraction:
         """Of the price, for a mean about which squares within the bounds are taken; 0 where it does not pay."""
-        if self.about is not None or (self.price.gaussian and self.neighbors is Neighbors.ADD_REMOVE_ONE):
+        counted = self.neighbors is Neighbors.ADD_REMOVE_ONE
+        if self.about is not None or (self.price.gaussian and counted):
             return Fraction(0)
-        return mean_part(self.rows, self.price, contribution=contribution, tight=self.tight)
+        return mean_part(self.rows, self.price, contribution=contribution, tight=self.tight, counted=counted)
 
     def plan(self, contribution: int = 1, codes: Codes | None = None) -> CutPlan:
         """How intervals are weighed and what is left for the noise; public."""
         lattice = Codes(self.low, self.high, step=self.step) if codes is None else codes
+        part, counted = self.mean_part(contribution), self.neighbors is Neighbors.ADD_REMOVE_ONE
         return plan_cut(
-            rows=0 if self.tight else self.rows, price=self.price.share(1 - self.mean_part(contribution)),
-            cells=lattice.last, contribution=contribution, spread=self._spread_in(lattice), squares=True,
-            counted=self.neighbors is Neighbors.ADD_REMOVE_ONE, loose=self.loose,
+            rows=0 if self.tight else self.rows, price=self.price.share(1 - part), cells=lattice.last,
+            contribution=contribution, spread=self._spread_in(lattice), squares=True, loose=self.loose,
+            counted=counted * (2 if self.about is None else 1), whole_counted=counted if part else None,
         )  # fmt: skip
 
     def family(self, codes: Codes, contribution: int = 1) -> Family:
@@ -144,6 +151,9 @@ class PlainOrCutSquares(Cutting):
     def summand(self, sums: Clipped, rest: Guarantee, contribution: int) -> Summand:
         """Squares of the rows clipped to an interval, about their own mean or about the public point."""
         rows, count = sums.rows, max(sums.rows, 1)
+        together = self.neighbors is Neighbors.ADD_REMOVE_ONE and not rest.gaussian
+        if self.about is None and together:
+            return ThreeSums.of_rows(sums, rest, contribution)
         if self.about is None:
             largest = (sums.high - sums.low) ** 2
             squares, ends = sums.squares - sums.total**2 / count, (Fraction(0), largest / 4)
@@ -153,7 +163,7 @@ class PlainOrCutSquares(Cutting):
             largest = max(sums.high - point, point - sums.low) ** 2
             squares, ends = sums.about(point), (Fraction(0), largest)
             part = ForCut.MOMENT_ORIGIN
-        if self.neighbors is Neighbors.ADD_REMOVE_ONE and not rest.gaussian:
+        if together:
             half = largest / 2
             return Summand(
                 squares - half * rows, half * contribution, rest, half, None, rows, ends, contribution, paired=True

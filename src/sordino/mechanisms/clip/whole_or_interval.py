@@ -17,6 +17,7 @@ from sordino.exact.balls import Undecided, floor, precision, rational
 from sordino.exact.recipe import Fast, Guard, Recipe
 from sordino.exact.sampler import draw, settle
 from sordino.exact.uniforms import LazyUniform
+from sordino.mechanisms.clip.flat_top import term_weights, whole_top_weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Valued:
-    """What is published with an outcome: one number, or two that one person moves together.
+    """What is published with an outcome: one number, or two or three that one person moves together.
 
     Attributes:
         values: Exact; private.
@@ -127,7 +128,7 @@ def outweighs(weighed: Weighed) -> bool:
 
 
 def survives(weighed: Weighed, noises: Sequence[LazyUniform], other: LazyUniform, exponent: Fraction) -> bool:
-    """Decide ``U |X| |X'| < (Z (1 - p0) / p0)^-g``, that is ``U < exp(-r (v - |t|))``, refining the uniforms."""
+    """Decide ``U |X| |X'| ... < (Z (1 - p0) / p0)^-g``, that is ``U < exp(-r (v - |t|))``, refining the uniforms."""
     bits = 128
     while True:
         with precision(bits):
@@ -193,7 +194,7 @@ def draw_flat_topped(part: Valued, flat: Fraction, *, bits: Bits) -> tuple[Fract
     """Values with noise of density ``~ exp(-max(rate |t|, flat))`` in sensitivities t, exactly rounded.
 
     The flat top of one value holds ``flat / (1 + flat)`` of the mass; beyond it the noise is exponential on either
-    side. For two, ``|t|`` is the sum of both distances.
+    side. For several, ``|t|`` is the sum of their distances.
 
     Example:
         >>> from sordino.exact.bits import SeededBits
@@ -205,7 +206,7 @@ def draw_flat_topped(part: Valued, flat: Fraction, *, bits: Bits) -> tuple[Fract
     from sordino.noise.laplace.sampler import LaplaceRecipe
 
     if len(part.values) > 1:
-        return _draw_flat_topped_pair(part, flat, bits=bits)
+        return _draw_flat_topped_ball(part, flat, bits=bits)
     (value,) = part.values
     top = flat / (1 + flat)
     uniform = LazyUniform(bits.word(), bits)
@@ -217,30 +218,32 @@ def draw_flat_topped(part: Valued, flat: Fraction, *, bits: Bits) -> tuple[Fract
     return (part.grid.step * point,)
 
 
-def _draw_flat_topped_pair(part: Valued, flat: Fraction, *, bits: Bits) -> tuple[Fraction, ...]:
-    """Two values: a point of the diamond ``|t| + |t'| <= R``, with R of density ``~ R^2 exp(-R)`` beyond the flat top.
+def _draw_flat_topped_ball(part: Valued, flat: Fraction, *, bits: Bits) -> tuple[Fraction, ...]:
+    """Several values: an even point of the ball ``|t| <= R``, with R of density ``~ R^d exp(-R)`` beyond the flat top.
 
-    ``exp(-max(m, x))`` is the integral of ``exp(-R)`` over ``R > max(m, x)``, and a diamond has the area ``2 R^2``.
-    Beyond x, ``R = x + e`` has ``x^2 + 2 x e + e^2`` times ``exp(-e)``: a sum of one, two or three exponential numbers
-    with chances as ``x^2``, ``2 x`` and 2.
+    ``exp(-max(m, x))`` is the integral of ``exp(-R)`` over ``R > max(m, x)``, and the ball in d dimensions has the
+    volume ``(2 R)^d / d!``. Beyond x, ``R = x + e`` has ``(x + e)^d exp(-e)``: a sum of one to d + 1 exponential
+    numbers, with chances as the terms of that power. Parts of the sum of d + 1 further ones are distances of an even
+    point.
     """
-    numerator, denominator = flat.numerator, flat.denominator
-    chances = (numerator**2, 2 * numerator * denominator, 2 * denominator**2)
-    place = bits.below(sum(chances))
-    many = 1 + (place >= chances[0]) + (place >= chances[0] + chances[1])
-    uniforms = [LazyUniform(bits.word(), bits) for _ in range(2 + many)]
+    many = len(part.values)
+    place = bits.below(whole_top_weight(flat.numerator, flat.denominator, many))
+    terms = 1
+    for weight in term_weights(flat.numerator, flat.denominator, many):
+        if place < weight:
+            break
+        place, terms = place - weight, terms + 1
+    uniforms = [LazyUniform(bits.word(), bits) for _ in range(many + 1 + terms)]
     working, half = 128, Fraction(1, 2)
     while True:
         with precision(working):
-            radius = rational(flat)
-            for uniform in uniforms[2:]:
-                radius -= uniform.magnitude().log()
-            first, second = uniforms[0].signed(), uniforms[1].signed()
-            reach = radius * rational(part.scale / part.grid.step / 2)
+            nats = [-uniform.magnitude().log() for uniform in uniforms]
+            radius = sum(nats[many + 1 :], rational(flat))
+            unit = radius * rational(part.scale / part.grid.step) / sum(nats[: many + 1], rational(0))
             try:
                 return tuple(
-                    part.grid.step * floor(reach * slant + rational(value / part.grid.step + half))
-                    for value, slant in zip(part.values, (first + second, first - second), strict=True)
+                    part.grid.step * floor(unit * own * one.sign() + rational(value / part.grid.step + half))
+                    for value, own, one in zip(part.values, nats[:many], uniforms[:many], strict=True)
                 )
             except Undecided:
                 pass

@@ -340,7 +340,7 @@ class Draws:
         return draw_flat_topped(part, flat, bits=self._words)
 
     def plain_pair(self, part: Valued, *, price: Guarantee) -> tuple[Fraction, ...]:
-        """Two private values, each with Laplace noise: one person moves both by the sensitivity together."""
+        """Private values, each with Laplace noise: one person moves all by the sensitivity together."""
         del price
         return part.plain(self._words)
 
