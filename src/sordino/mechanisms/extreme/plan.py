@@ -155,8 +155,9 @@ def plan_extreme(
 
 
 def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> AnchorSearch | None:
-    """How to find an anchor inside the data, or None where that would take more than a third of the price.
+    """How to find an anchor inside the data, or None where a third of the price does not find one.
 
+    A sixth of the rows lie beyond it, fewer where that is cheap, and more where they would not pay for the fall from it.
     The measure is flat in the logarithm of the distance from zero, and falls over the last eight octaves by a power
     that half of the rows between the anchor and the middle can pay for: an anchor beyond the data is the more
     improbable the farther it would be off.
@@ -179,10 +180,14 @@ def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> Anc
     outward = (
         ForExtreme.LEAN * float(strength) / (1 + ForExtreme.LEAN)
     )  # nats per missing row, for the whole price
-    least = Fraction(math.ceil(ForExtreme.SIXTH * nats / (outward * max(rows, 1)) * 1024), 1024)
-    if least > ForExtreme.DEAREST:
+    dearest = float(ForExtreme.DEAREST)
+    if ForExtreme.QUARTER * nats > outward * rows * dearest:
         return None
-    share = max(least, ForExtreme.CHEAPEST)
+    least = min(ForExtreme.SIXTH * nats / (outward * rows), dearest)
+    share = max(Fraction(math.ceil(least * 1024), 1024), ForExtreme.CHEAPEST)
+    aim = nats / (outward * float(share))
+    bidding = ForExtreme.BIDDING / (float(strength * (1 - share)) * (1 - 6 / nats))
+    aim = max(aim, min(bidding, ForExtreme.DEEPEST * rows))
     inward = float(strength * share) * rows / (1 + ForExtreme.LEAN)
     power = Fraction(min(math.floor(16 * inward / 6 / (ForExtreme.OUTER * math.log(2))), 32), 16)
 
@@ -198,7 +203,7 @@ def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> Anc
     )
     heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
     measure = mixture([(1 - ForQuantile.FOUND, around), (ForQuantile.FOUND, heaps)])
-    return AnchorSearch(math.ceil(nats / (outward * float(share))), share, measure, nats)
+    return AnchorSearch(math.ceil(aim), share, measure, nats)
 
 
 def _bid(search: AnchorSearch, slope: Fraction) -> float:
