@@ -67,6 +67,29 @@ class ForCounted:
     """Noise scales above which a count is believed, and for which smaller tables are planned; with 2 they err more."""
 
 
+class ForAnchored:
+    """Far quantiles of columns that may lie far from zero: when their middle is released first, and how it is used."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_anchored"
+
+    NEEDED = 20.0
+    """Nats that hold the middle on either side: with 12 columns in bounds a thousand times too wide are not found."""
+    LEAST = 15.0
+    """The same where that would be dear."""
+    DEAR = Fraction(10, 128)
+    """Of the price, for the middle: what columns near zero lose at most in bounds that fit."""
+    DEAREST = Fraction(20, 128)
+    """The same where the answer is hardly held from its weak side: the measure decides how far it errs there."""
+    LOOSE = 8.0
+    """Nats on the weak side below which that is so."""
+    OUTER_FALL = Fraction(3)
+    """Power with which the mass of the middle falls over the last octaves of the range: with 0 half as many are found."""
+    FALL = Fraction(3)
+    """Power with which answers fall from the middle: an overshoot then has a finite second moment."""
+    PAID = 0.4
+    """Of the nats between middle and answer, those that the fall may cost: an anchor may lie halfway between them."""
+
+
 class ForHints:
     """What a hinted centre and spread are worth beside what is planned without them."""
 
