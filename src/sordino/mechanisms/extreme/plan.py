@@ -241,11 +241,6 @@ def anchored_measure(
 ) -> Measure:
     """The base measure once an anchor has been released; public.
 
-    Mass falls with the fourth to the sixth power of the distance (`fall`), so that an overshoot is a share of the
-    distance from the anchor to the answer, wherever the column lies. Towards the end of the range, where an overshoot
-    cannot go far, it falls with the first power; where a row counts little that part begins earlier. The core is so
-    wide that the rows beyond the anchor can pay for the fall.
-
     Args:
         lattice: The public answers.
         search: The search that found the anchor.
@@ -253,13 +248,32 @@ def anchored_measure(
         upper: A maximum; a minimum otherwise.
         slope: Nats per row beyond the answer.
     """
+    return falling_measure(lattice, anchor=anchor, upper=upper, slope=slope, bid=_bid(search, slope))
+
+
+def falling_measure(
+    lattice: FiniteLattice, *, anchor: int, upper: bool, slope: Fraction, bid: float
+) -> Measure:
+    """What falls from a released point inside the data; public.
+
+    Mass falls with the fourth to the sixth power of the distance (`fall`), so that an overshoot is a share of the
+    distance from the anchor to the answer, wherever the column lies. Towards the end of the range, where an overshoot
+    cannot go far, it falls with the first power. The core is so wide that the rows beyond the anchor can pay for the
+    fall.
+
+    Args:
+        lattice: The public answers.
+        anchor: The released lattice point.
+        upper: A maximum; a minimum otherwise.
+        slope: Nats per row beyond the answer.
+        bid: Nats of all rows beyond the anchor, with a margin.
+    """
     finer = max(FINE_BITS - lattice.last.bit_length(), 0)
     if finer:
-        fine = anchored_measure(
-            lattice.finer(finer), search, anchor=anchor << finer, upper=upper, slope=slope
+        fine = falling_measure(
+            lattice.finer(finer), anchor=anchor << finer, upper=upper, slope=slope, bid=bid
         )
         return fine.rounded(finer)
-    bid = _bid(search, slope)
     power = fall(slope, bid)
     core = max(
         math.ceil((lattice.last + 1) * math.exp(-bid / float(power))),
@@ -267,7 +281,7 @@ def anchored_measure(
         1,
     )
     away = lattice.last - anchor if upper else anchor
-    bend = max(away // (6 if slope < ForExtreme.WEAK else 2), core)
+    bend = max(away // 2, core)
     falling = leaning(
         last=lattice.last,
         anchor=anchor,

@@ -2,23 +2,33 @@
 
 Few rows lie beyond a far quantile, and in bounds that are too wide they do not outbid the empty range unless the base
 measure falls beyond the data; a measure that falls from zero finds columns near zero alone. The median of the column is
-held by many rows on either side, so a small part of the price finds it wherever it lies. Two steps that compose, both
-of them quantiles. Proof: docs/proofs/mechanism_anchored.md; the plan without data is anchored_plan.py.
+held by many rows on either side, so a small part of the price finds it wherever it lies. Minima and maxima of few rows
+are answered the same way. Two steps that compose: a quantile, and a quantile or an extreme.
+Proof: docs/proofs/mechanism_anchored.md; the plan without data is anchored_plan.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import PERSONS, Answer, Mechanism, matched, other_lattice
+from sordino.mechanisms import PERSONS, Answer, Mechanism, lacking, matched, other_lattice
+from sordino.mechanisms.extreme.extreme import Extreme
+from sordino.mechanisms.extreme.plan import ExtremePlan, plan_search
 from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.favour import Favour
-from sordino.mechanisms.quantile.anchored_plan import anchor_share, measure_from, middle_measure, per_rank
+from sordino.mechanisms.quantile.anchored_plan import (
+    anchor_share,
+    beyond_anchor,
+    extreme_share,
+    measure_from,
+    middle_measure,
+    per_rank,
+)
 from sordino.mechanisms.quantile.counted import Some, TwoStepErrors
 from sordino.mechanisms.quantile.law import reading_for
 from sordino.mechanisms.quantile.plan import QuantilePlan, lists
@@ -45,7 +55,7 @@ STRATA = (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.4)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FromAnchor(PrivateQuantile):
-    """A quantile whose measure leans by so many nats; a part of `AnchoredQuantile`."""
+    """A quantile whose measure leans by so many nats; a part of `Anchored`."""
 
     nats: float = 0.0
 
@@ -58,8 +68,21 @@ class FromAnchor(PrivateQuantile):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnchoredQuantile(Conversing):
-    """A released middle of the column, then a far quantile whose base measure falls from there.
+class ExtremeFromAnchor(Extreme):
+    """A minimum or maximum with a given measure that leans by so many nats; a part of `Anchored`."""
+
+    measure: Measure
+    nats: float
+
+    @property
+    def plan(self) -> ExtremePlan:
+        """The given measure."""
+        return ExtremePlan(self.measure, 0, self.nats)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchored(Conversing):
+    """A released middle of the column, then a far quantile, minimum or maximum whose base measure falls from there.
 
     Args:
         price: What both cost together.
@@ -67,6 +90,7 @@ class AnchoredQuantile(Conversing):
         lattice: The public answers.
         rows: Public number of rows, or a declared rough one (it steers the measures, not the promise).
         rank: The rank asked for, as a public number.
+        upper: For a maximum; False for a minimum, None for a quantile between them.
         centre: Public guess of the middle of the column.
         spread: Public guess of its spread.
         neighbors: Which two datasets are neighbours.
@@ -75,7 +99,7 @@ class AnchoredQuantile(Conversing):
         >>> from sordino.hints import Hints
         >>> from sordino.privacy import Pure
         >>> far = Quantile("weight", q=Fraction(99, 100), low=0, high=10**9)
-        >>> (found,) = AnchoredQuantile.offers(far, Pure(1), Hints(rows=5001))
+        >>> (found,) = Anchored.offers(far, Pure(1), Hints(rows=5001))
         >>> found.share, found.parts[1].epsilon + found.parts[0].epsilon
         (Fraction(3, 128), Fraction(1, 1))
     """
@@ -85,6 +109,7 @@ class AnchoredQuantile(Conversing):
     lattice: FiniteLattice
     rows: int
     rank: int
+    upper: bool | None = None
     centre: float | None = None
     spread: float | None = None
     neighbors: Neighbors = Neighbors.REPLACE_ONE
@@ -100,28 +125,32 @@ class AnchoredQuantile(Conversing):
         checks.whole(self.name, rows=self.rows)
         checks.whole(self.name, rank=self.rank)
         if not self.price.added:
-            raise Unsupported(self.name, "makes two draws, which this price does not add up", hint="sd.Pure(1)")
+            raise Unsupported(
+                self.name, "makes two draws, which this price does not add up", hint="sd.Pure(1)"
+            )
         self.price.slope  # noqa: B018 - refuses prices that no theorem covers
 
     @classmethod
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
         """Where the quantile is far, rows are many enough and nothing else is asked for."""
         asked = hints.measure is not None or hints.interval is not None or hints.loose
-        if asked or not hints.rows or statistic.extreme or not price.added:
+        if asked or not hints.rows or not price.added or (statistic.extreme and statistic.shift):
             return
-        rank = min(max(statistic.weights(hints.rows).pieces[0][0], 1), hints.rows)
-        lattice = statistic.grid.answers
-        share = anchor_share(price, rows=hints.rows, rank=rank, neighbors=statistic.neighbors)
-        q = Fraction(rank, hints.rows)
-        strength = Fraction(2 * per_rank(price, q, statistic.neighbors))
-        if share is None or (
-            price.pointwise and lists(lattice, epsilon=strength, rows=hints.rows, rank=rank)
-        ):
-            return
-        yield cls(
-            price=price, share=share, lattice=lattice, rows=hints.rows, rank=rank, centre=hints.centre,
-            spread=hints.spread, neighbors=statistic.neighbors,
-        )  # fmt: skip
+        lattice, rows, upper = statistic.grid.answers, hints.rows, None
+        rank = min(max(statistic.weights(rows).pieces[0][0], 1), rows)
+        if statistic.extreme:
+            upper = bool(statistic.q == 1)
+            share = extreme_share(price, rows=rows, neighbors=statistic.neighbors)
+            found_already = plan_search(lattice, strength=price.bounded_range, rows=rows) is not None
+        else:
+            share = anchor_share(price, rows=rows, rank=rank, neighbors=statistic.neighbors)
+            strength = Fraction(2 * per_rank(price, Fraction(rank, rows), statistic.neighbors))
+            found_already = price.pointwise and lists(lattice, epsilon=strength, rows=rows, rank=rank)
+        if share is not None and not found_already:
+            yield cls(
+                price=price, share=share, lattice=lattice, rows=rows, rank=rank, upper=upper, centre=hints.centre,
+                spread=hints.spread, neighbors=statistic.neighbors,
+            )  # fmt: skip
 
     @property
     def asks_again(self) -> bool:
@@ -145,8 +174,11 @@ class AnchoredQuantile(Conversing):
         return self.rows * self.price.strength >= 64
 
     def refusal(self, statistic: Statistic) -> str | None:
-        """A quantile of one column on its own lattice; by row, since an interpolated one has other ranks."""
-        return Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        """A quantile of one column on its own lattice, and the end of it that it was built for."""
+        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
+        if reason is None and self.upper is not None:
+            reason = lacking(statistic, Trait.LARGEST if self.upper else Trait.SMALLEST)
+        return reason
 
     def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Answer and anchor are points of the lattice."""
@@ -165,10 +197,21 @@ class AnchoredQuantile(Conversing):
         found = middle_measure(self.lattice).by(self._favour(Fraction(1, 2)))
         return self._step(self.parts[0], (self.rows + 1) // 2, found.measure, found.nats)
 
-    def second(self, anchor: int) -> FromAnchor:
+    def second(self, anchor: int) -> FromAnchor | ExtremeFromAnchor:
         """The answer, once an anchor has been released."""
-        q, rest = Fraction(self.rank, self.rows), self.parts[1]
-        weight, middle = per_rank(rest, q, self.neighbors), (self.rows + 1) // 2
+        rest, middle = self.parts[1], (self.rows + 1) // 2
+        if self.upper is not None:
+            inside = self.rows - 0.5
+            favour = self._favour(Fraction(inside if self.upper else 0.5) / self.rows)
+            beyond = beyond_anchor(
+                self.lattice, anchor=anchor, upper=self.upper, slope=rest.bounded_range, rows=self.rows
+            ).by(favour)
+            return ExtremeFromAnchor(
+                price=rest, lattice=self.lattice, upper=self.upper, rows=self.rows, measure=beyond.measure,
+                nats=beyond.nats,
+            )  # fmt: skip
+        q = Fraction(self.rank, self.rows)
+        weight = per_rank(rest, q, self.neighbors)
         found = measure_from(
             self.lattice, anchor=anchor, between=weight * abs(self.rank - middle),
             weak=weight * min(self.rank, self.rows - self.rank + 1), upwards=self.rank > middle,
@@ -184,7 +227,8 @@ class AnchoredQuantile(Conversing):
     @staticmethod
     def middle(statistic: Quantile) -> Quantile:
         """The statistic of the anchor: the middle row of the same column."""
-        return replace(statistic, q=Fraction(1, 2), rule="lower", shift=0)
+        same = {field.name: getattr(statistic, field.name) for field in fields(Quantile) if field.init}
+        return Quantile(**{**same, "q": Fraction(1, 2), "rule": "lower", "shift": 0})
 
     # The contract -------------------------------------------------------------------------------------------
 
@@ -219,9 +263,7 @@ class AnchoredQuantile(Conversing):
         if self.lattice.last < POINTS:
             return [(law.probability(point), point) for point in range(self.lattice.last + 1)]
         strata = [*STRATA, *(1 - one for one in reversed(STRATA))]
-        return [
-            (over - under, law.quantile_point((under + over) / 2)) for under, over in pairwise(strata)
-        ]
+        return [(over - under, law.quantile_point((under + over) / 2)) for under, over in pairwise(strata)]
 
     def error_laws(
         self,

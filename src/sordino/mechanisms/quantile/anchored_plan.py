@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sordino.lattice import FINE_BITS
-from sordino.mechanisms.parts.favour import Favour
+from sordino.mechanisms.extreme.plan import fall, falling_measure
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture
 from sordino.mechanisms.quantile.leaning import leaning
 from sordino.mechanisms.quantile.plan import heap_share
@@ -22,6 +22,7 @@ from sordino.privacy import Neighbors
 
 if TYPE_CHECKING:
     from sordino.lattice import FiniteLattice
+    from sordino.mechanisms.parts.favour import Favour
     from sordino.privacy import Guarantee
 
 
@@ -57,13 +58,34 @@ def anchor_share(price: Guarantee, *, rows: int, rank: int, neighbors: Neighbors
     if abs(q - Fraction(1, 2)) < ForCounted.FAR or weak >= ForQuantile.BARELY:
         return None
     dearest = ForAnchored.DEAREST if weak < ForAnchored.LOOSE else ForAnchored.DEAR
-    shares = [Fraction(part, 128) for part in range(1, math.floor(128 * dearest) + 1)]
-    found = None
-    for share in shares:
+    return _cheapest(price, rows=rows, neighbors=neighbors, dearest=dearest)
+
+
+@lru_cache(maxsize=1024)
+def extreme_share(price: Guarantee, *, rows: int, neighbors: Neighbors) -> Fraction | None:
+    """The same for a minimum or maximum; with fewer rows nothing finds the scale of a column.
+
+    Example:
+        >>> from sordino.privacy import Pure
+        >>> extreme_share(Pure(1), rows=201, neighbors=Neighbors.ADD_REMOVE_ONE)
+        Fraction(13, 64)
+        >>> extreme_share(Pure(1), rows=201, neighbors=Neighbors.REPLACE_ONE) is None
+        True
+    """
+    if rows * price.bounded_range <= 2 * ForExtreme.FEW:
+        return None
+    return _cheapest(price, rows=rows, neighbors=neighbors, dearest=ForAnchored.EXTREME)
+
+
+def _cheapest(price: Guarantee, *, rows: int, neighbors: Neighbors, dearest: Fraction) -> Fraction | None:
+    """The smallest share that finds the middle, or the dearest one where it nearly does."""
+    share, found = dearest, 0.0
+    for part in range(1, math.floor(128 * dearest) + 1):
+        share = Fraction(part, 128)
         found = per_rank(price.share(share), Fraction(1, 2), neighbors) * rows / 2
         if found >= ForAnchored.NEEDED:
-            return share
-    return shares[-1] if found is not None and found >= ForAnchored.LEAST else None
+            break
+    return share if found >= ForAnchored.LEAST else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +151,9 @@ def measure_from(
         )
         return fine.rounded(finer)
     power, nothing = ForAnchored.FALL, Fraction(0)
-    paid = max(ForAnchored.PAID * between - 2, 0.0)
+    surely, enough = ForAnchored.SURE
+    counted = max(min(surely * between - 2, enough), ForAnchored.PAID * between)
+    paid = max(counted, 0.0)
     core = max(
         math.ceil((lattice.last + 1) * math.exp(-paid / float(power))), lattice.last >> ForExtreme.FINEST, 1
     )
@@ -160,3 +184,19 @@ def _heaped_about(measure: Measure, lattice: FiniteLattice, *, anchor: int, supp
         for before, here, after in neighbours
     }
     return measure.scaled(whole - part) + Measure.at(weights, last=measure.last).scaled(part)
+
+
+@lru_cache(maxsize=256)
+def beyond_anchor(lattice: FiniteLattice, *, anchor: int, upper: bool, slope: Fraction, rows: int) -> Leaning:
+    """Where a minimum or maximum is looked for once the middle has been released; public.
+
+    Args:
+        lattice: The public answers.
+        anchor: The released lattice point.
+        upper: A maximum; a minimum otherwise.
+        slope: Nats per row beyond the answer.
+        rows: Public number of rows, half of which pay for the fall.
+    """
+    bid = float(slope) * rows / 2 * (1 - 6 / ForAnchored.NEEDED)
+    measure = falling_measure(lattice, anchor=anchor, upper=upper, slope=slope, bid=bid)
+    return Leaning(measure, float(fall(slope, bid)) * math.log(lattice.last + 1.0))
