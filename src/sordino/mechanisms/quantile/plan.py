@@ -116,7 +116,7 @@ def plan_quantile(
         flip = lists(lattice, epsilon=epsilon, rows=rows, rank=rank)
     if flip and pure:
         return QuantilePlan(Measure.uniform(lattice.last), nothing, nothing, anchor, flip=True)
-    if tight:  # a magnitude has nothing to tell
+    if tight:  # a magnitude is worth its price even where bounds fit
         found = plan_quantile(
             lattice,
             epsilon=epsilon,
@@ -127,7 +127,7 @@ def plan_quantile(
             pure=pure,
             flip=False,
         )
-        return replace(found, magnitude_share=nothing, fallback=nothing, trusted=True)
+        return replace(found, trusted=True)
     if centre is not None and spread is not None:
         found = plan_quantile(lattice, epsilon=epsilon, rows=rows, rank=rank, pure=pure, flip=False)
         share = 0.5 if rows is None or rank is None else (rank - 0.5) / max(rows, rank)
