@@ -157,7 +157,7 @@ def plan_extreme(
 def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> AnchorSearch | None:
     """How to find an anchor inside the data, or None where a third of the price does not find one.
 
-    A sixth of the rows lie beyond it, fewer where that is cheap, and more where they would not pay for the fall from it.
+    A sixth of the rows lie beyond it, fewer where that is cheap, and more where those would not pay for the fall.
     The measure is flat in the logarithm of the distance from zero, and falls over the last eight octaves by a power
     that half of the rows between the anchor and the middle can pay for: an anchor beyond the data is the more
     improbable the farther it would be off.

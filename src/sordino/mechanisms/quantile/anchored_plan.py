@@ -155,7 +155,7 @@ def measure_from(
     counted = max(min(surely * between - 2, enough), ForAnchored.PAID * between)
     paid = max(counted, 0.0)
     core = max(
-        math.ceil((lattice.last + 1) * math.exp(-paid / float(power))), lattice.last >> ForExtreme.FINEST, 1
+        math.ceil((lattice.last + 1) * math.exp(-paid / float(power))), lattice.last >> ForQuantile.OCTAVES, 1
     )
     below, above = (nothing, -power) if upwards else (-power, nothing)
     falling = leaning(last=lattice.last, anchor=anchor, core=core, below=below, above=above)
