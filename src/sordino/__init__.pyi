@@ -30,6 +30,7 @@ from sordino.mechanisms.discovery.discovery import Discovery
 from sordino.mechanisms.extreme.extreme import Extreme
 from sordino.mechanisms.nested.inverse_sensitivity import InverseSensitivity
 from sordino.mechanisms.nested.piecewise_laplace import PiecewiseLaplace
+from sordino.mechanisms.quantile.anchored import Anchored
 from sordino.mechanisms.quantile.counted import CountedFirst
 from sordino.mechanisms.quantile.order_interval import OrderInterval
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
@@ -144,6 +145,7 @@ __version__: str
 __all__ = [
     "Additive",
     "AdditiveVector",
+    "Anchored",
     "Approx",
     "ApproxConcentrated",
     "ArsinhNormal",

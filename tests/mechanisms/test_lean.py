@@ -11,7 +11,9 @@ from sordino.lattice import FiniteLattice
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.clip.auto_clip_plan import plan_auto_clip
 from sordino.mechanisms.parts.error_law import ErrorLaw
+from sordino.mechanisms.parts.law import MixtureLaw
 from sordino.mechanisms.parts.loss import loss_range
+from sordino.mechanisms.quantile.anchored import Anchored, reading_law
 from sordino.mechanisms.quantile.leaning import leaning
 from sordino.mechanisms.quantile.plan import plan_quantile
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
@@ -25,6 +27,16 @@ WIDE = FiniteLattice(Fraction(0), Fraction(1, 2**12), 2**32)
 
 def law_of(statistic, rows, price, **options):
     mechanism = choose(statistic, price, rows=len(rows), **options)
+    if isinstance(mechanism, Anchored):
+        source = Memory({"x": rows})
+
+        def ask(request):
+            return source.summary(request)[0]
+
+        anchors = mechanism.anchors(statistic, ask, 1)
+        return MixtureLaw(
+            [(chance, reading_law(mechanism.second(at), statistic, ask, 1)) for chance, at in anchors]
+        )
     depth = mechanism.depth
     (summary,) = Memory({"x": rows}).summary(statistic.request(depth=depth))
     return mechanism.law(statistic.read(summary))

@@ -32,6 +32,7 @@ REGIMES = [
     (MEDIAN, PURE, REPLACE, 40, "uniform", {"tight": True}, "quantile"),
     (MEDIAN, PURE, REPLACE, 24, "normal", {"interval": 0.9}, "quantile + error bar"),
     (sd.Quantile("x", q=0.9, **BOUNDS), PURE, ADD, 160, LOG, {}, "counted"),
+    (sd.Quantile("x", q=0.99, **BOUNDS), PURE, REPLACE, 400, LOG, {}, "anchored"),
     (MEAN, PURE, REPLACE, 12, LOG, {}, "plain-or-cut"),
     (MEAN, PURE, ADD, 160, LOG, {"tight": True}, "plain-or-cut (tight=True)"),
     (MEAN, PURE, REPLACE, 160, "heaped-pay", {"loose": True}, "auto-clip (loose=True)"),

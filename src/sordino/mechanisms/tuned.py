@@ -67,6 +67,33 @@ class ForCounted:
     """Noise scales above which a count is believed, and for which smaller tables are planned; with 2 they err more."""
 
 
+class ForAnchored:
+    """Far quantiles of columns that may lie far from zero: when their middle is released first, and how it is used."""
+
+    experiment: ClassVar[str] = "python -m benchmarks tuning/bench_anchored"
+
+    NEEDED = 20.0
+    """Nats that hold the middle on either side: with 12 columns in bounds a thousand times too wide are not found."""
+    LEAST = 15.0
+    """The same where that would be dear."""
+    DEAR = Fraction(10, 128)
+    """Of the price, for the middle: what columns near zero lose in bounds that fit."""
+    DEAREST = Fraction(20, 128)
+    """The same where the answer is hardly held from its weak side: the measure decides how far it errs there."""
+    EXTREME = Fraction(1, 4)
+    """The same for minima and maxima, where no row at all holds the answer from outside."""
+    LOOSE = 8.0
+    """Nats on the weak side below which that is so."""
+    OUTER_FALL = Fraction(3, 2)
+    """Power of its fall over the last octaves of the range: with 0 near columns, with 3 far ones are not found."""
+    FALL = Fraction(3)
+    """Power with which answers fall from the middle: an overshoot then has a finite second moment."""
+    PAID = 0.4
+    """Of the nats between middle and answer, those that the fall may cost: an anchor may lie halfway between them."""
+    SURE = (0.75, 30.0)
+    """The same up to so many nats: with 0.4 columns in bounds a thousand times too wide are not found by few rows."""
+
+
 class ForHints:
     """What a hinted centre and spread are worth beside what is planned without them."""
 
@@ -111,6 +138,12 @@ class ForExtreme:
     """Power of the rise from a bound that fits: a little less mass next to it than everywhere."""
     SIXTH = 6
     """The anchor is a sixth of the rows inside, or less where a smaller share of the price will do."""
+    QUARTER = 4
+    """Where rows are few, a quarter of the rows inside: with fewer rows columns far from zero are not found better."""
+    BIDDING = 45.0
+    """Nats that the rows beyond an anchor bid for the fall: with 30 heavy tails of 300 rows erred ten times as far."""
+    DEEPEST = 0.4
+    """Of the rows, those that lie beyond the anchor at most."""
     CHEAPEST = Fraction(1, 10)
     """Of the price, for the anchor: with half of it sharp edges far inside their bounds err up to four times."""
     DEAREST = Fraction(1, 3)
@@ -125,8 +158,6 @@ class ForExtreme:
     """On the bound, of the quarter next to it, beyond an anchor: with half of it uniform columns err a third more."""
     BOUND = Fraction(1, 256)
     """The same without one, where fewer rows hold an answer: with 1/64 uniform columns err 8 % more."""
-    WEAK = Fraction(1, 4)
-    """Nats per row below which the fall would pull the answer many rows inwards."""
     BENT = Fraction(-1)
     """How fast mass falls in the outer part of the range, where an overshoot cannot go far."""
     LEAN = 4
@@ -274,9 +305,7 @@ class ForCut:
     DEEPEST = 24
     """The shortest interval is a 2^-24 of the range: beyond it codes of 31 bits have no cells left."""
     SPREADS = 6
-    """No interval is shorter than a hinted spread divided by this: half a spread if the hint is three times too
-    large.
-    """
+    """No interval is shorter than a hinted spread divided by this: half a spread if it is three times too large."""
     ORIGIN = Fraction(1, 8)
     """Of the squared length: from where squared deviations are counted under add/remove; variances are below a
     quarter.

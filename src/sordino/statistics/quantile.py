@@ -155,7 +155,7 @@ class Quantile(Ordered):
     """
 
     name: ClassVar[str] = "quantile"
-    suits: ClassVar[tuple[str, ...]] = ("quantile-interval", "counted", "quantile")
+    suits: ClassVar[tuple[str, ...]] = ("quantile-interval", "counted", "anchored", "quantile")
     extreme: ClassVar[bool] = False
     only: ClassVar[Fraction | None] = None
     """The one q that there is, for statistics that are a quantile by another name."""

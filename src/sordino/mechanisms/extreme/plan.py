@@ -160,8 +160,9 @@ def plan_extreme(
 
 
 def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> AnchorSearch | None:
-    """How to find an anchor inside the data, or None where that would take more than a third of the price.
+    """How to find an anchor inside the data, or None where a third of the price does not find one.
 
+    A sixth of the rows lie beyond it, fewer where that is cheap, and more where those would not pay for the fall.
     The measure is flat in the logarithm of the distance from zero, and falls over the last eight octaves by a power
     that half of the rows between the anchor and the middle can pay for: an anchor beyond the data is the more
     improbable the farther it would be off.
@@ -184,10 +185,14 @@ def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> Anc
     outward = (
         ForExtreme.LEAN * float(strength) / (1 + ForExtreme.LEAN)
     )  # nats per missing row, for the whole price
-    least = Fraction(math.ceil(ForExtreme.SIXTH * nats / (outward * max(rows, 1)) * 1024), 1024)
-    if least > ForExtreme.DEAREST:
+    dearest = float(ForExtreme.DEAREST)
+    if ForExtreme.QUARTER * nats > outward * rows * dearest:
         return None
-    share = max(least, ForExtreme.CHEAPEST)
+    least = min(ForExtreme.SIXTH * nats / (outward * rows), dearest)
+    share = max(Fraction(math.ceil(least * 1024), 1024), ForExtreme.CHEAPEST)
+    aim = nats / (outward * float(share))
+    bidding = ForExtreme.BIDDING / (float(strength * (1 - share)) * (1 - 6 / nats))
+    aim = max(aim, min(bidding, ForExtreme.DEEPEST * rows))
     inward = float(strength * share) * rows / (1 + ForExtreme.LEAN)
     power = Fraction(min(math.floor(16 * inward / 6 / (ForExtreme.OUTER * math.log(2))), 32), 16)
 
@@ -203,7 +208,7 @@ def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> Anc
     )
     heaps = decimals(low=lattice.origin, step=lattice.step, last=lattice.last)
     measure = mixture([(1 - ForQuantile.FOUND, around), (ForQuantile.FOUND, heaps)])
-    return AnchorSearch(math.ceil(nats / (outward * float(share))), share, measure, nats)
+    return AnchorSearch(math.ceil(aim), share, measure, nats)
 
 
 def _bid(search: AnchorSearch, slope: Fraction) -> float:
@@ -241,11 +246,6 @@ def anchored_measure(
 ) -> Measure:
     """The base measure once an anchor has been released; public.
 
-    Mass falls with the fourth to the sixth power of the distance (`fall`), so that an overshoot is a share of the
-    distance from the anchor to the answer, wherever the column lies. Towards the end of the range, where an overshoot
-    cannot go far, it falls with the first power; where a row counts little that part begins earlier. The core is so
-    wide that the rows beyond the anchor can pay for the fall.
-
     Args:
         lattice: The public answers.
         search: The search that found the anchor.
@@ -253,13 +253,32 @@ def anchored_measure(
         upper: A maximum; a minimum otherwise.
         slope: Nats per row beyond the answer.
     """
+    return falling_measure(lattice, anchor=anchor, upper=upper, slope=slope, bid=_bid(search, slope))
+
+
+def falling_measure(
+    lattice: FiniteLattice, *, anchor: int, upper: bool, slope: Fraction, bid: float
+) -> Measure:
+    """What falls from a released point inside the data; public.
+
+    Mass falls with the fourth to the sixth power of the distance (`fall`), so that an overshoot is a share of the
+    distance from the anchor to the answer, wherever the column lies. Towards the end of the range, where an overshoot
+    cannot go far, it falls with the first power. The core is so wide that the rows beyond the anchor can pay for the
+    fall.
+
+    Args:
+        lattice: The public answers.
+        anchor: The released lattice point.
+        upper: A maximum; a minimum otherwise.
+        slope: Nats per row beyond the answer.
+        bid: Nats of all rows beyond the anchor, with a margin.
+    """
     finer = max(FINE_BITS - lattice.last.bit_length(), 0)
     if finer:
-        fine = anchored_measure(
-            lattice.finer(finer), search, anchor=anchor << finer, upper=upper, slope=slope
+        fine = falling_measure(
+            lattice.finer(finer), anchor=anchor << finer, upper=upper, slope=slope, bid=bid
         )
         return fine.rounded(finer)
-    bid = _bid(search, slope)
     power = fall(slope, bid)
     core = max(
         math.ceil((lattice.last + 1) * math.exp(-bid / float(power))),
@@ -267,7 +286,7 @@ def anchored_measure(
         1,
     )
     away = lattice.last - anchor if upper else anchor
-    bend = max(away // (6 if slope < ForExtreme.WEAK else 2), core)
+    bend = max(away // 2, core)
     falling = leaning(
         last=lattice.last,
         anchor=anchor,

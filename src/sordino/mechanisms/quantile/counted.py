@@ -181,7 +181,7 @@ class CountedFirst(Conversing):
         for rows, places in sorted(classes.items()):
             mechanism = self.after(statistic, rows)
             drawn = mechanism.answers(
-                statistic, _Some(asks, places), grid, contribution=contribution, bits=bits
+                statistic, Some(asks, places), grid, contribution=contribution, bits=bits
             )
             for place, answer in zip(places, drawn, strict=True):
                 found[place] = replace(answer, public={**answer.public, "rows": counted[place]})
@@ -248,7 +248,7 @@ class TwoStepErrors:
         return math.fsum(chance * law.mean_square for chance, law in self.parts)
 
 
-class _Some(list[Any]):
+class Some(list[Any]):
     """Some of many groups, whose further questions are put together where all are."""
 
     def __init__(self, asks: Asks, places: Sequence[int]) -> None:

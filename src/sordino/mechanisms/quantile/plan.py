@@ -113,10 +113,10 @@ def plan_quantile(
     """
     anchor, nothing = lattice.anchor, Fraction(0)
     if flip is None:
-        flip = _lists(lattice, epsilon=epsilon, rows=rows, rank=rank)
+        flip = lists(lattice, epsilon=epsilon, rows=rows, rank=rank)
     if flip and pure:
         return QuantilePlan(Measure.uniform(lattice.last), nothing, nothing, anchor, flip=True)
-    if tight:  # a magnitude has nothing to tell
+    if tight:  # a magnitude is worth its price even where bounds fit
         found = plan_quantile(
             lattice,
             epsilon=epsilon,
@@ -127,7 +127,7 @@ def plan_quantile(
             pure=pure,
             flip=False,
         )
-        return replace(found, magnitude_share=nothing, fallback=nothing, trusted=True)
+        return replace(found, trusted=True)
     if centre is not None and spread is not None:
         found = plan_quantile(lattice, epsilon=epsilon, rows=rows, rank=rank, pure=pure, flip=False)
         share = 0.5 if rows is None or rank is None else (rank - 0.5) / max(rows, rank)
@@ -199,8 +199,7 @@ def heaped(measure: Measure, lattice: FiniteLattice, *, support: float) -> Measu
         >>> [round(found.mass(value << 20, value << 20) / found.total * 10**6) for value in (50, 51)]
         [200, 200]
     """
-    whole = 2**20
-    part = round(whole * float(ForQuantile.ROUND) * min(1.0, ForQuantile.HELD / max(support, 1.0)))
+    whole, part = heap_share(support)
     written = decimals(low=lattice.origin, step=lattice.step, last=lattice.last).points
     near = measure.gathered({0, *written, lattice.last})
     if _distant(lattice):
@@ -219,7 +218,13 @@ def _distant(lattice: FiniteLattice) -> bool:
     return max(low, -high) >= high - low
 
 
-def _lists(lattice: FiniteLattice, *, epsilon: Fraction, rows: int | None, rank: int | None) -> bool:
+def heap_share(support: float) -> tuple[int, int]:
+    """A whole, and what part of it lies on round numbers where so many nats hold an answer from the weaker side."""
+    whole = 2**20
+    return whole, round(whole * float(ForQuantile.ROUND) * min(1.0, ForQuantile.HELD / max(support, 1.0)))
+
+
+def lists(lattice: FiniteLattice, *, epsilon: Fraction, rows: int | None, rank: int | None) -> bool:
     """Whether the answers are a short list on which permute-and-flip is best: where rows on both sides hold it.
 
     A far quantile of a short list in wide bounds needs the measure as much as one on a long lattice: with a uniform one
