@@ -8,9 +8,9 @@ import pytest
 
 import sordino as sd
 from benchmarks.tuning import moved
-from sordino.mechanisms import tuned, tuned_tables
+from sordino.mechanisms import tuned, tuned_means, tuned_tables
 
-MODULES = (tuned, tuned_tables)
+MODULES = (tuned, tuned_means, tuned_tables)
 GROUPS = [
     group
     for module in MODULES

@@ -14,7 +14,7 @@ from sordino.mechanisms.clip.plain_or_cut_plan import rate_of
 from sordino.mechanisms.clip.slants import apart, missed
 from sordino.mechanisms.clip.three_sums import ThreeSums, slopes
 from sordino.mechanisms.parts.drawing import noise_for
-from sordino.mechanisms.tuned import ForMeanBar
+from sordino.mechanisms.tuned_means import ForMeanBar
 
 MEANS = 200  # places of the law of a released mean about which squares are taken
 RARE = 1e-4  # what rarer outcomes weigh together counts as missed

@@ -24,7 +24,7 @@ too wide, or a rough centre and spread, both wrong by a factor of three (n = 100
 """
 COLUMNS = """\
 Each column is declared with bounds that fit, and again with bounds 10 and 1000 times as wide. No constant of Sordino
-was chosen on any of these columns: what is tuned is in `mechanisms/tuned.py` with the shapes on which it was.
+was chosen on any of these columns: what is tuned is in `mechanisms/tuned*.py` with the shapes on which it was.
 """
 TIMES = """\
 Incomes in [0, 5·10⁶], ε = 1, CPU seconds. *Array to answer* is all that one release needs when the modules are loaded;

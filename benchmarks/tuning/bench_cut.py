@@ -2,7 +2,7 @@
 
 import sordino as sd
 from benchmarks.tuning.moved import COLUMNS, bounded, sweep
-from sordino.mechanisms.tuned import ForCut
+from sordino.mechanisms.tuned_means import ForCut
 
 
 def tables():

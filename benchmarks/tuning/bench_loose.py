@@ -2,7 +2,7 @@
 
 import sordino as sd
 from benchmarks.tuning.moved import COLUMNS, Cell, shapes, sweep
-from sordino.mechanisms.tuned import ForLoose
+from sordino.mechanisms.tuned_means import ForLoose
 
 
 def cells():

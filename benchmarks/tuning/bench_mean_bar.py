@@ -3,7 +3,7 @@
 import sordino as sd
 from benchmarks.tuning.answers import answers
 from benchmarks.tuning.moved import COLUMNS, Cell, shapes, sweep
-from sordino.mechanisms.tuned import ForMeanBar
+from sordino.mechanisms.tuned_means import ForMeanBar
 
 RELEASES = 12
 

@@ -8,7 +8,7 @@ import sordino as sd
 from benchmarks.coverage.populations import People
 from benchmarks.tuning.moved import COLUMNS, Cell, set_to, shapes, sweep
 from sordino.coverage import Population
-from sordino.mechanisms.tuned import ForMeanInterval
+from sordino.mechanisms.tuned_means import ForMeanInterval
 
 SPLITS = (Fraction(1, 2), Fraction(2, 3), Fraction(3, 4), Fraction(4, 5), Fraction(9, 10), Fraction(19, 20))
 SETTINGS = ((401, 1), (1001, 1), (4001, 0.3))

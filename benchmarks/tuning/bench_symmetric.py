@@ -4,7 +4,7 @@ import numpy as np
 
 import sordino as sd
 from benchmarks.tuning.moved import COLUMNS, Cell, sweep
-from sordino.mechanisms.tuned import ForSymmetric
+from sordino.mechanisms.tuned_means import ForSymmetric
 
 
 def symmetric(rows, seed=7):

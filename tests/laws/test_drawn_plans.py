@@ -17,11 +17,12 @@ from sordino.mechanisms.clip.box_means import BoxMeans
 from sordino.mechanisms.extreme.anchor_search import AnchorSearch
 from sordino.mechanisms.extreme.plan import ExtremePlan
 from sordino.mechanisms.parts.measure import Measure
+from sordino.mechanisms.quantile.anchored import Anchored
 from sordino.mechanisms.quantile.counted import CountedFirst, boundary
 from sordino.mechanisms.quantile.crossing import Crossing
 from sordino.mechanisms.quantile.ladder_plan import plan_ladder
 from sordino.mechanisms.selection.permute_and_flip import level_logs
-from sordino.mechanisms.tuned import ForCut
+from sordino.mechanisms.tuned_means import ForCut
 from sordino.privacy import Approx, Concentrated, Neighbors, Pure
 from sordino.statistics import Case
 from sordino.statistics.maximum import Maximum
@@ -218,7 +219,12 @@ def test_every_number_of_rows_that_can_be_counted_has_a_plan(price):
         for half in range(64):
             found = counted.after(statistic, boundary(half))
             assert found.refusal(statistic) is None
-            assert found.depth > 0
+            stated = counted.lattices(statistic, statistic.grid.endless)
+            assert found.lattices(statistic, statistic.grid.endless).items() <= stated.items()
+            steps = [found]
+            if isinstance(found, Anchored):  # what is asked next depends on what was released
+                steps = [found.first, *(found.second(place) for place in (0, 1, found.lattice.last))]
+            assert all(step.depth > 0 for step in steps)
 
 
 def test_means_of_columns_far_from_zero_have_a_box_whatever_it_is():

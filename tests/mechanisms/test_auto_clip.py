@@ -19,7 +19,7 @@ from sordino.mechanisms.clip.fit_test import FitTest, end_cuts
 from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.clip.search import outside_and_ends, radius_search
 from sordino.mechanisms.clip.tail_search import TailSearch
-from sordino.mechanisms.tuned import ForLoose
+from sordino.mechanisms.tuned_means import ForLoose
 from sordino.privacy import Concentrated, Neighbors, Pure
 from tests.support.mechanism_worlds import add_remove_world, replace_world
 

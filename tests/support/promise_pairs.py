@@ -42,6 +42,8 @@ def options(statistic, field):
         "low": [low],
         "high": [high],
         "rows": [3],
+        "rank": [3],
+        "share": [Fraction(1, 4)],
         "qs": [getattr(statistic, "qs", (Fraction(1, 4), Fraction(1, 2)))],
         "upper": [True, False],
         "norm": [1, 2, math.inf],

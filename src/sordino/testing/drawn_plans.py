@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sordino.coverage import Population, Sample
 from sordino.errors import SordinoError
 from sordino.hints import Hints
-from sordino.mechanisms import kinds, tuned, tuned_tables
+from sordino.mechanisms import kinds, tuned, tuned_means, tuned_tables
 from sordino.mechanisms.choose import FOR_BARS
 from sordino.privacy import (
     Approx,
@@ -105,7 +105,7 @@ def constants() -> tuple[float, ...]:
         True
     """
     found = set()
-    for module in (tuned, tuned_tables):
+    for module in (tuned, tuned_means, tuned_tables):
         for group in vars(module).values():
             for value in vars(group).values() if isinstance(group, type) else ():
                 for one in value if isinstance(value, tuple) else (value,):

@@ -29,7 +29,7 @@ from sordino.mechanisms.clip.clipped_bar import ClippedBar
 from sordino.mechanisms.clip.clipping import ClippingMean
 from sordino.mechanisms.clip.interval import ClipInterval, count_part
 from sordino.mechanisms.parts.draws import Draws
-from sordino.mechanisms.tuned import ForLoose
+from sordino.mechanisms.tuned_means import ForLoose
 from sordino.privacy import Guarantee, Neighbors
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sordino import checks
-from sordino.mechanisms.tuned import ForLoose
+from sordino.mechanisms.tuned_means import ForLoose
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee

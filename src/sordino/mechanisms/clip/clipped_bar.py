@@ -19,7 +19,7 @@ from sordino.mechanisms.clip.slants import quantiles
 from sordino.mechanisms.clip.variance_bar import variance_ends
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.public_noise import PublicNoise
-from sordino.mechanisms.tuned import ForMeanBar
+from sordino.mechanisms.tuned_means import ForMeanBar
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from sordino.mechanisms.clip.flat_top import top_weight
 from sordino.mechanisms.clip.plain_or_cut_plan import STARTS
-from sordino.mechanisms.tuned import ForCut, ForMeanBar
+from sordino.mechanisms.tuned_means import ForCut, ForMeanBar
 
 if TYPE_CHECKING:
     from sordino.mechanisms.clip.family import Family

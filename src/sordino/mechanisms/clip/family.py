@@ -18,7 +18,7 @@ import numpy as np
 from sordino.mechanisms.clip.flat_top import top_weight
 from sordino.mechanisms.clip.long_codes import shifted_product
 from sordino.mechanisms.clip.plain_or_cut_plan import PLACES, STARTS, STEEP_SHARE
-from sordino.mechanisms.tuned import ForCut
+from sordino.mechanisms.tuned_means import ForCut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sordino.mechanisms.tuned import ForLoose
+from sordino.mechanisms.tuned_means import ForLoose
 
 if TYPE_CHECKING:
     from sordino.mechanisms.clip.column import Clipped

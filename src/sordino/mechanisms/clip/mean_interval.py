@@ -24,7 +24,7 @@ from sordino.mechanisms.parts.beside import BarBeside
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.draws import Draws
 from sordino.mechanisms.parts.public_noise import PublicNoise
-from sordino.mechanisms.tuned import ForMeanInterval
+from sordino.mechanisms.tuned_means import ForMeanInterval
 from sordino.privacy import Guarantee, Neighbors, Purse
 from sordino.reading.traits import Trait
 

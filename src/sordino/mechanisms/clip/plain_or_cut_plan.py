@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sordino.mechanisms.clip.flat_top import log_weight
-from sordino.mechanisms.tuned import ForCut
+from sordino.mechanisms.tuned_means import ForCut
 
 if TYPE_CHECKING:
     from sordino.privacy import Guarantee

@@ -27,7 +27,7 @@ from sordino.mechanisms.clip.plain_or_cut_plan import CutPlan, mean_part, plan_c
 from sordino.mechanisms.clip.three_sums import ThreeSums
 from sordino.mechanisms.parts.drawing import noise_for
 from sordino.mechanisms.parts.public_noise import PublicNoise
-from sordino.mechanisms.tuned import ForCut, ForLoose
+from sordino.mechanisms.tuned_means import ForCut, ForLoose
 from sordino.privacy import Guarantee, Neighbors, Pure
 from sordino.reading.traits import Trait
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sordino.mechanisms import Answer, Mechanism
 from sordino.mechanisms.additive.additive import Additive
 from sordino.mechanisms.additive.smoothing import noise_at
-from sordino.mechanisms.tuned import ForSymmetric
+from sordino.mechanisms.tuned_means import ForSymmetric
 from sordino.privacy import Neighbors
 from sordino.reading.traits import Trait
 from sordino.statistics.smoothing_rule import public_smoothing

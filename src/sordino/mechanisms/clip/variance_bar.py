@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sordino.mechanisms.clip.three_sums import slopes
-from sordino.mechanisms.tuned import ForMeanBar
+from sordino.mechanisms.tuned_means import ForMeanBar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

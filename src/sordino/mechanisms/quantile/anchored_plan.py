@@ -111,7 +111,7 @@ def middle_measure(lattice: FiniteLattice) -> Leaning:
     Example:
         >>> from sordino.lattice import FiniteLattice
         >>> found = middle_measure(FiniteLattice(Fraction(0), Fraction(1), 2**44)).measure
-        >>> found.mass(2**43, 2**44) / found.mass(2**42, 2**43) < 0.2
+        >>> found.mass(2**36, 2**44) < found.mass(2**28, 2**36) / 2
         True
     """
     finer = max(FINE_BITS - lattice.last.bit_length(), 0)

@@ -114,9 +114,11 @@ class CountedFirst(Conversing):
         purse = Purse(self.price)
         return purse.take(self.share), purse.rest()
 
-    def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:
-        """Those of what answers, and whole numbers."""
-        return {**self.after(statistic, 1000).lattices(statistic, grid), "rows": WHOLE}
+    def lattices(self, statistic: Any, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
+        """Those of everything that may answer, and whole numbers: what does is not known before rows are counted."""
+        answers = statistic.grid.answers.endless
+        magnitude = Lattice(Fraction(0), answers.step)
+        return {"value": answers, "anchor": answers, "magnitude": magnitude, "rows": WHOLE}
 
     @property
     def trusted(self) -> bool:
