@@ -14,7 +14,7 @@ from sordino.hints import Hints
 from sordino.lattice import FiniteLattice
 from sordino.mechanisms.choose import choose, output_grid
 from sordino.mechanisms.extreme.extreme import Extreme
-from sordino.mechanisms.quantile.anchored import Anchored, reading_law
+from sordino.mechanisms.quantile.anchored import Anchored
 from sordino.mechanisms.quantile.anchored_plan import (
     anchor_share,
     beyond_anchor,
@@ -60,15 +60,10 @@ def built(kind, relation, price, share=Fraction(1, 4), **more):
 def joint(statistic, mechanism, rows, contribution=1):
     """Log probabilities of all pairs of anchor and answer."""
     ask = asking(rows)
-    first = reading_law(mechanism.first, mechanism.middle(statistic), ask, contribution)
+    first = mechanism.first.known_law(mechanism.middle(statistic), ask, contribution)
     found = {}
     for anchor in range(TOP + 1):
-        step = mechanism.second(anchor)
-        if isinstance(step, Extreme):
-            reading = statistic.read(ask(statistic.request(depth=step.depth * contribution)))
-            law = step.law(reading, contribution=contribution)
-        else:
-            law = reading_law(step, statistic, ask, contribution)
+        law = mechanism.second(anchor).known_law(statistic, ask, contribution)
         for value in range(TOP + 1):
             found[anchor, value] = first.logpdf(anchor) + law.logpdf(value)
     return found

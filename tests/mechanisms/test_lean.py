@@ -12,9 +12,8 @@ from sordino.lattice import FiniteLattice
 from sordino.mechanisms.choose import choose
 from sordino.mechanisms.clip.auto_clip_plan import plan_auto_clip
 from sordino.mechanisms.parts.error_law import ErrorLaw
-from sordino.mechanisms.parts.law import MixtureLaw
 from sordino.mechanisms.parts.loss import loss_range
-from sordino.mechanisms.quantile.anchored import Anchored, reading_law
+from sordino.mechanisms.quantile.anchored import Anchored
 from sordino.mechanisms.quantile.leaning import leaning
 from sordino.mechanisms.quantile.plan import plan_quantile
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
@@ -34,10 +33,7 @@ def law_of(statistic, rows, price, **options):
         def ask(request):
             return source.summary(request)[0]
 
-        anchors = mechanism.anchors(statistic, ask, 1)
-        return MixtureLaw(
-            [(chance, reading_law(mechanism.second(at), statistic, ask, 1)) for chance, at in anchors]
-        )
+        return mechanism.known_law(statistic, ask)
     depth = mechanism.depth
     (summary,) = Memory({"x": rows}).summary(statistic.request(depth=depth))
     return mechanism.law(statistic.read(summary))

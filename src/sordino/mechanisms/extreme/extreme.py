@@ -244,9 +244,8 @@ class Extreme(Mechanism):
             anchors = [
                 (over - under, first.quantile_point((under + over) / 2)) for under, over in pairwise(STRATA)
             ]
-        return MixtureLaw(
-            [(chance, self.law_at(reading, anchor=at, contribution=contribution)) for chance, at in anchors]
-        )
+        known = self.law_at(reading, contribution=contribution)
+        return MixtureLaw([(chance, known.on(self._measure(at))) for chance, at in anchors])
 
     def _draw(self, outermost: Codes, contribution: int, bits: Bits | None) -> list[Answer]:
         """One answer per group: the anchors of all groups at once, then each answer."""

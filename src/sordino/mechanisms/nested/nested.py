@@ -51,6 +51,8 @@ def intervals_of(opened: Opened, *, radii: bool = False) -> Intervals:
             hint="a statistic with bounds, or Additive noise",
         )
     count = reach.distance[-1] + 1
+    if count == len(reach.distance):  # each distance has its own
+        return Intervals.of(reach.low, reach.high, first=bottom, last=top)
     ends = [reach.at(distance) for distance in range(count)]
     return Intervals.of([low for low, _ in ends], [high for _, high in ends], first=bottom, last=top)
 

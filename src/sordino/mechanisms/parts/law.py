@@ -96,13 +96,22 @@ class LatticeLaw:
         self.low, self.step = Fraction(low), Fraction(step)
         self._firsts = [cell.first for cell in self.cells]
 
+    def on(self, measure: Measure) -> LatticeLaw:
+        """The same cells with another measure."""
+        return LatticeLaw(self.cells, measure, self.slope, low=self.low, step=self.step)
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        # Worked out on demand: a draw needs cells and measure only.
+        ends = [end for cell in self.cells for end in (cell.first, cell.last + 1)]
+        below = self.measure.table.each_below(ends)
+        return [above - under for under, above in zip(below[::2], below[1::2], strict=True)]
+
     @cached_property
     def _masses(self) -> list[float]:
-        # Worked out on demand: a draw needs cells and measure only.
-        masses = (self.measure.mass(cell.first, cell.last) for cell in self.cells)
         return [
-            _log_fraction(mass) + self.log_weight(cell.level)
-            for mass, cell in zip(masses, self.cells, strict=True)
+            math.log(size) + self.log_weight(cell.level) if size else NEVER
+            for size, cell in zip(self._sizes, self.cells, strict=True)
         ]
 
     @cached_property
@@ -144,7 +153,7 @@ class LatticeLaw:
         if index < 0:
             return 0.0
         cell = self.cells[index]
-        whole = self.measure.mass(cell.first, cell.last)
+        whole = self._sizes[index]
         part = self.measure.mass(cell.first, min(point, cell.last))
         return self._before[index] + self._shares[index] * (part / whole if whole else 0.0)
 
@@ -180,8 +189,8 @@ class LatticeLaw:
             return 0.0, 0.0
         unit = max(density for _, _, density in runs)  # masses may be beyond the floats, their ratios are not
         shares = [
-            (cell, share / (self.measure.mass(cell.first, cell.last) / unit))
-            for cell, share in zip(self.cells, self._shares, strict=True)
+            (cell, share / (size / unit))
+            for cell, size, share in zip(self.cells, self._sizes, self._shares, strict=True)
             if share
         ]
         firsts, lasts = (np.array([run[end] for run in runs], np.int64) for end in (0, 1))

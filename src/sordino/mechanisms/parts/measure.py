@@ -105,7 +105,7 @@ class Measure:
     @cached_property
     def table(self) -> MassTable:
         """Running totals, worked out on first use."""
-        firsts, _, masses = zip(*self.cuts(), strict=True)
+        firsts, _, masses = zip(*self._runs, strict=True)
         return MassTable(firsts, masses, self.last)
 
     @property
@@ -129,6 +129,10 @@ class Measure:
 
     def cuts(self) -> tuple[tuple[int, int, int], ...]:
         """The measure as disjoint runs ``(first, last, mass of one point)``, points on their own."""
+        return self._runs
+
+    @cached_property
+    def _runs(self) -> tuple[tuple[int, int, int], ...]:
         extra = dict(zip(self.points, self.weights, strict=True))
         edges = sorted({*self.starts, *self.points, *(p + 1 for p in self.points if p < self.last)})
         runs, place = [], 0

@@ -20,7 +20,9 @@ from sordino.mechanisms import PERSONS, Answer, Mechanism, lacking, matched, oth
 from sordino.mechanisms.extreme.extreme import Extreme
 from sordino.mechanisms.extreme.plan import ExtremePlan, plan_search
 from sordino.mechanisms.parts.conversing import Conversing
+from sordino.mechanisms.parts.error_law import ErrorLaw
 from sordino.mechanisms.parts.favour import Favour
+from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
 from sordino.mechanisms.quantile.anchored_plan import (
     anchor_share,
     beyond_anchor,
@@ -29,7 +31,7 @@ from sordino.mechanisms.quantile.anchored_plan import (
     middle_measure,
     per_rank,
 )
-from sordino.mechanisms.quantile.counted import Some, TwoStepErrors
+from sordino.mechanisms.quantile.counted import Some
 from sordino.mechanisms.quantile.law import reading_for
 from sordino.mechanisms.quantile.plan import QuantilePlan, lists
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
@@ -66,6 +68,13 @@ class FromAnchor(PrivateQuantile):
         nothing = Fraction(0)
         return QuantilePlan(self.measure, nothing, nothing, self.lattice.anchor, nats=self.nats)
 
+    def known_law(self, statistic: Any, ask: Asking, contribution: int) -> LatticeLaw:
+        """The exact law on known data."""
+        own, reading = reading_for(self, statistic, ask, contribution)
+        law = own.law(reading)
+        assert isinstance(law, LatticeLaw)
+        return law
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtremeFromAnchor(Extreme):
@@ -78,6 +87,11 @@ class ExtremeFromAnchor(Extreme):
     def plan(self) -> ExtremePlan:
         """The given measure."""
         return ExtremePlan(self.measure, 0, self.nats)
+
+    def known_law(self, statistic: Any, ask: Asking, contribution: int) -> LatticeLaw:
+        """The exact law on known data; the reading is of rows, not of people."""
+        reading = statistic.read(ask(statistic.request(depth=self.depth * contribution)))
+        return self.law_at(reading, contribution=contribution)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +273,7 @@ class Anchored(Conversing):
 
     def anchors(self, statistic: Any, ask: Asking, contribution: int) -> list[tuple[float, int]]:
         """How probable each anchor is, or a few that stand for all; for laws only."""
-        law = reading_law(self.first, self.middle(statistic), ask, contribution)
+        law = self.first.known_law(self.middle(statistic), ask, contribution)
         if self.lattice.last < POINTS:
             return [(law.probability(point), point) for point in range(self.lattice.last + 1)]
         strata = [*STRATA, *(1 - one for one in reversed(STRATA))]
@@ -276,17 +290,14 @@ class Anchored(Conversing):
         bits: Words = None,
     ) -> Sequence[Errors] | None:
         """A mixture over anchors: exact on short lattices, on others some of them stand for all."""
-        del bits
-        own, parts = matched(self, statistic), []
-        for chance, anchor in own.anchors(statistic, ask, contribution):
-            laws = own.second(anchor).error_laws(statistic, ask, grid, truth, contribution=contribution)
-            if laws is None:
-                return None
-            parts.append((chance, laws[0]))
-        return [TwoStepErrors(parts)]
+        del bits, grid
+        known = self.known_law(statistic, ask, contribution)
+        return [ErrorLaw(known, truth=Fraction(truth), step=None)]
 
-
-def reading_law(mechanism: PrivateQuantile, statistic: Any, ask: Asking, contribution: int) -> Any:
-    """The exact law of a quantile on known data."""
-    own, reading = reading_for(mechanism, statistic, ask, contribution)
-    return own.law(reading)
+    def known_law(self, statistic: Any, ask: Asking, contribution: int = 1) -> MixtureLaw:
+        """The law of the answer over anchors, each of which has its own measure on the same levels."""
+        own = matched(self, statistic)
+        steps = [(chance, own.second(anchor)) for chance, anchor in own.anchors(statistic, ask, contribution)]
+        deepest = max((step for _, step in steps), key=lambda step: step.depth)
+        levels = deepest.known_law(statistic, ask, contribution)
+        return MixtureLaw([(chance, levels.on(step.plan.measure)) for chance, step in steps])

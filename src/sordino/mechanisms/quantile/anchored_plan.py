@@ -178,10 +178,12 @@ def _heaped_about(measure: Measure, lattice: FiniteLattice, *, anchor: int, supp
     whole, part = heap_share(support)
     written = decimals(low=lattice.origin, step=lattice.step, last=lattice.last).points
     kept = sorted({0, *written, lattice.last})
+    below = measure.table.each_below([end for here in kept for end in (here, here + 1)])
+    masses = (above - under for under, above in zip(below[::2], below[1::2], strict=True))
     neighbours = zip([0, *kept[:-1]], kept, [*kept[1:], lattice.last], strict=True)
     weights = {
-        here: measure.mass(here, here) * max(min((after - before) // 2, abs(here - anchor)), 1)
-        for before, here, after in neighbours
+        here: mass * max(min((after - before) // 2, abs(here - anchor)), 1)
+        for mass, (before, here, after) in zip(masses, neighbours, strict=True)
     }
     return measure.scaled(whole - part) + Measure.at(weights, last=measure.last).scaled(part)
 
