@@ -34,6 +34,9 @@ EDGES = np.array([0.0, 0.5, 1.5, 3.0, 6.0, 12.0, 40.0])  # in scales: between th
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _COUNT_NODES, _COUNT_WEIGHTS = np.polynomial.legendre.leggauss(3)
 _SHARE_NODES, _SHARE_WEIGHTS = np.polynomial.legendre.leggauss(3)
+RARE = 1e-3  # of a group of intervals with a smaller chance a few stand for all, and their noise is taken coarsely
+STANDING = 5
+COARSE_EDGES = np.array([0.0, 2.0, 8.0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +165,13 @@ def outcome_errors(
         some: list[Any] = [None] if places is None else list(places)
         if likely < least * len(some):
             continue
+        rare = likely < RARE
+        if rare and len(some) > STANDING:
+            some = [some[place * (len(some) - 1) // (STANDING - 1)] for place in range(STANDING)]
         for place in some:
             low, high = far if place is None else family.interval(level, int(place))
             inside = mechanism.summand(column.clipped(low, high, squares=squares), plan.cut, contribution)
-            found += _outcomes(likely / len(some), flat_top, inside)
+            found += _outcomes(likely / len(some), flat_top, inside, coarse=rare)
     return _mixed(found, noise, truth, root=mechanism.root)
 
 
@@ -181,13 +187,15 @@ def _least(whole: Summand) -> float:
     return NEGLIGIBLE * min(float(whole.sensitivity * noise.scale) / width, 1.0) ** 2 if width else 1e-12
 
 
-def _outcomes(chance: float, flat: float, part: Summand) -> list[tuple[float, ...]]:
+def _outcomes(
+    chance: float, flat: float, part: Summand, *, coarse: bool = False
+) -> list[tuple[float, ...]]:
     """Chance, centre, scale, flatness and ends of one outcome; one for every place of the law of a noisy count."""
     noise = noise_for(part.price)
     scale, origin = float(part.sensitivity * noise.scale), float(part.origin - part.known)
     low, high = (-np.inf, np.inf) if part.ends is None else map(float, part.ends)
     if isinstance(part, ThreeSums):
-        return _three(chance, flat, part, low, high)
+        return _three(chance, flat, part, low, high, coarse=coarse)
     if part.paired:
         return _paired(chance, flat, part, low, high)
     if part.counting is None:
@@ -231,7 +239,9 @@ def _count_places(flat: float) -> list[tuple[float, float]]:
     return list(zip(places.tolist(), (mass / mass.sum()).tolist(), strict=True))
 
 
-def _three(chance: float, flat: float, part: ThreeSums, low: float, high: float) -> list[tuple[float, ...]]:
+def _three(
+    chance: float, flat: float, part: ThreeSums, low: float, high: float, *, coarse: bool
+) -> list[tuple[float, ...]]:
     """The same of a variance from three sums: given the noise of two of them, that of the third is flat, then plain.
 
     The two are u scales off together, evenly shared out, with the density ``~ u (1 + (x - u)+) exp(-max(u, x))``; the
@@ -243,16 +253,22 @@ def _three(chance: float, flat: float, part: ThreeSums, low: float, high: float)
         float(sums[1] / 2 + sums[2]) / rows, float(part.value / part.half) / rows if part.half else 0.0
     )
     first, second, third = np.argsort(np.abs(tilts))
-    edges = np.concatenate([np.linspace(0, flat, 3), flat + EDGES[1:]]) if flat else EDGES
+    edges, nodes, weights = EDGES, _COUNT_NODES, _COUNT_WEIGHTS
+    if coarse:
+        edges, nodes, weights = COARSE_EDGES, np.zeros(1), np.full(1, 2.0)
+    if flat:
+        edges = np.concatenate([np.linspace(0, flat, 2 if coarse else 3), flat + edges[1:]])
     half = np.diff(edges)[:, None] / 2
-    away = (edges[:-1, None] + half * (1 + _COUNT_NODES)).ravel()
+    away = (edges[:-1, None] + half * (1 + nodes)).ravel()
     mass = (
-        (half * _COUNT_WEIGHTS).ravel()
+        (half * weights).ravel()
         * away
         * (1 + np.maximum(flat - away, 0))
         * np.exp(flat - np.maximum(away, flat))
     )
     share, weight = (1 + _SHARE_NODES) / 2, _SHARE_WEIGHTS / 2
+    if coarse:
+        share, weight = np.full(1, 0.5), np.ones(1)
     signs = np.array([-1.0, 1.0])
     grid = np.meshgrid(away, share, signs, signs, indexing="ij")
     likely = (mass[:, None] / mass.sum() * weight)[:, :, None, None] * np.full((2, 2), chance / 4)
