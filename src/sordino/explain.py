@@ -73,6 +73,10 @@ def odds(guarantee: Guarantee) -> str:
     return text
 
 
+NAMED = 6
+"""So many groups or statistics at most are named before what their error bars cover."""
+
+
 def explanation(release: Release, width: int = 92) -> str:
     """The text of `Release.explain`."""
     wide = min(max(width, 40), WIDEST)
@@ -130,7 +134,8 @@ def about_the_answers(release: Release) -> list[str]:
             "was paid for."
         )
     else:
-        lines += intervals_in_words([bar for bar in bars if bar is not None])
+        whose = [", ".join(map(shown, row.group.values())) or row.label for row in barred]
+        lines += intervals_in_words([bar for bar in bars if bar is not None], whose)
         lines += _counted([bar for bar in bars if bar is not None], [row.statistic for row in barred])
     if len(barred) < len(table):
         which = "The answers carry" if len(table) > 1 else "The answer carries"
@@ -150,14 +155,23 @@ def about_the_answers(release: Release) -> list[str]:
 
 def _same_noise(described: Mapping[str, Any]) -> bool:
     """Whether a mechanism adds the same noise to all data: for a global bound, and nothing searched first."""
-    kind = catalogue.mechanisms().get(answering(described)["kind"])
+    inner = answering(described)
+    if inner.get("calibration", {}).get("method") == "global":
+        return True
+    kind = catalogue.mechanisms().get(inner["kind"])
     return kind is not None and kind.fixed_noise and not kind.searches
 
 
-def intervals_in_words(bars: Sequence[Interval]) -> list[str]:
-    """What error bars cover: one paragraph for all of a kind, with the largest of what differs between them."""
+def intervals_in_words(bars: Sequence[Interval], whose: Sequence[str] = ()) -> list[str]:
+    """What error bars cover: one paragraph for all of a kind, with the largest of what differs between them.
+
+    Args:
+        bars: The error bars of a release.
+        whose: What each belongs to; said where there are several paragraphs.
+    """
     kinds: dict[tuple[Any, ...], list[Interval]] = {}
-    for bar in bars:
+    named: dict[tuple[Any, ...], list[str]] = {}
+    for bar, name in zip(bars, whose if len(whose) == len(bars) else [""] * len(bars), strict=True):
         kind = (
             bar.level,
             bar.covers,
@@ -169,8 +183,9 @@ def intervals_in_words(bars: Sequence[Interval]) -> list[str]:
             bar.hidden is None,
         )
         kinds.setdefault(kind, []).append(bar)
+        named.setdefault(kind, []).append(name)
     said = []
-    for alike in kinds.values():
+    for kind, alike in kinds.items():
         first = alike[0]
         known = [bar.added for bar in alike if bar.added is not None]
         worst = replace(first, added=max(known, default=None))
@@ -179,7 +194,12 @@ def intervals_in_words(bars: Sequence[Interval]) -> list[str]:
             pulled = [bar.hidden for bar in alike if bar.hidden is not None]
             most = (max(end for end, _ in pulled), max(end for _, end in pulled)) if pulled else None
             worst = replace(worst, beyond=beyond, hidden=most)
-        said.append(covered(worst, several=len({bar.cut for bar in alike}) > 1))
+        names = list(dict.fromkeys(filter(None, named[kind])))
+        listed = ", ".join(names[:NAMED]) + (
+            f" and {len(names) - NAMED} others" if len(names) > NAMED else ""
+        )
+        told = f"{listed}: " if names and len(kinds) > 1 else ""
+        said.append(told + covered(worst, several=len({bar.cut for bar in alike}) > 1))
     return list(dict.fromkeys(said))
 
 
@@ -309,7 +329,11 @@ def not_protected(event: Event) -> list[str]:
 
 def _change(event: Event) -> str:
     who = whom(event.unit, event.neighbors)
-    text = f"The privacy unit is {who}: {event.neighbors.words}. The promise: {event.guarantee.words}."
+    relation = event.neighbors.words
+    if event.neighbors is Neighbors.REPLACE_ONE:  # what is public of a part of the rows is another matter
+        counted = "rows" if event.unit.column is None else "people"
+        relation = f"one person's rows are replaced; the number of {counted} in the table is public"
+    text = f"The privacy unit is {who}: {relation}. The promise: {event.guarantee.words}."
     if isinstance(event.guarantee, Geo):
         return text
     if event.contribution > 1:

@@ -83,14 +83,25 @@ def listing(release: Release) -> list[str]:
     return found
 
 
-TOLD = ("low", "high", "whole", "rows_beyond", "keys", "threshold", "below")
+TOLD = ("low", "high", "whole", "searched", "rows_beyond", "keys", "threshold", "below")
 """By-products that say to what values were clamped."""
+WORDS = {
+    "anchor": "a noisy row inside the column, from which the answer was looked for",
+    "centre": "a noisy centre of the rows",
+    "fits": "whether the bounds were found to fit",
+    "magnitude": "the noisy order of magnitude of the column",
+    "mean": "a noisy mean, about which squares were taken",
+    "rows": "a noisy number of rows",
+    "rows_away": "a noisy number of rows away from that centre",
+}
+"""What other by-products are."""
 
 
 def clamped(release: Release) -> list[str]:
     """To which intervals values were clamped before they were added up, and other by-products that were paid for."""
     names = labels.statistics(release.event)
     intervals: dict[str, list[str]] = {}
+    declared: dict[str, list[str]] = {}
     others: dict[str, list[str]] = {}
     for label, public in _by_products(release.public):
         group, place = label.rsplit("/", 1) if len(names) > 1 and "/" in label else (label, "0")
@@ -98,13 +109,23 @@ def clamped(release: Release) -> list[str]:
             group, place = "", label
         which = names[int(place)] if place.isdigit() and int(place) < len(names) else names[0]
         where = f"{group}: " if group else ""
-        if "low" in public and "high" in public:
+        if not public.get("searched", True):
+            ends = f"{_told(public['low'])} to {_told(public['high'])}"
+            declared.setdefault(which, []).append(ends)
+        elif "low" in public and "high" in public:
             intervals.setdefault(which, []).append(where + _cut(public))
         rest = {key: value for key, value in public.items() if key not in TOLD}
         if rest:
-            told = ", ".join(f"{key.replace('_', ' ')} {_told(value)}" for key, value in rest.items())
+            told = ", ".join(
+                f"{WORDS.get(key, key.replace('_', ' '))}: {_told(value)}" for key, value in rest.items()
+            )
             others.setdefault(which, []).append(where + told)
     return [
+        *(
+            f"{which}: values were clamped to the declared bounds, {ends[0]}, and to nothing shorter: no interval was "
+            "looked for, and the whole price went into the noise."
+            for which, ends in declared.items()
+        ),
         *(
             f"{which}: before they were added up, values were clamped to an interval that was found privately, is "
             f"public and was paid for. {'; '.join(each)}."
@@ -128,7 +149,10 @@ def _cut(public: Mapping[str, Any]) -> str:
     if public.get("whole"):
         return f"{ends}, the declared bounds: nothing was cut, as no far shorter interval was found that the rows fill"
     if "rows_beyond" not in public:
-        return ends
+        return (
+            f"{ends}; how many rows lie beyond is not known, and what was cut of them is missing in the answer "
+            "(tight=True cuts nothing; a count of them has a free interval)"
+        )
     return (
         f"{ends}; in at least 95 of 100 such releases fewer than {_told(public['rows_beyond'])} rows lie beyond, and "
         "what was cut of them is missing in the answer (tight=True cuts nothing)"

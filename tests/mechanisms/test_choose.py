@@ -95,7 +95,6 @@ def test_defaults_follow_the_table():
     assert choose(Median("x", **wide), Pure(1), rows=1001).name == "quantile"
     assert choose(Mean("x", **wide), Pure(1), rows=1001).name == "plain-or-cut"
     assert choose(Mean("x", **wide), Pure(1), rows=1001, loose=True).name == "auto-clip"
-    assert choose(Mean("x", **wide), Pure(1), rows=1001, loose=True, tight=True).name == "additive"
     assert choose(Mean("x", **wide), Pure(1), rows=1001, tight=True).name == "additive"
     assert choose(Mean("x", **wide), Pure(1), rows=1001, symmetric=True).name == "symmetric-mean"
     assert choose(Maximum("x", **wide), Pure(1), rows=1001).name == "extreme"
@@ -216,3 +215,18 @@ def test_a_vector_is_read_as_far_as_its_volume_grows():
 def test_what_is_left_unimported_without_a_bar_is_for_bars():
     own = {name: kind for name, kind in kinds().items() if kind.__module__.startswith("sordino.")}
     assert sorted(FOR_BARS) == sorted(name for name, kind in own.items() if kind.for_bars)
+
+
+@pytest.mark.parametrize(
+    ("hints", "said"),
+    [
+        ({"loose": True, "tight": True, "rows": 1000}, "opposite things"),
+        ({"loose": True}, "needs the number of rows"),
+        ({"centre": float("nan"), "rows": 1000}, "centre must be a number"),
+        ({"spread": float("inf"), "rows": 1000}, "spread must be a number"),
+        ({"occupied": 3.0, "rows": 1000}, "occupied"),
+    ],
+)
+def test_hints_that_cannot_be_followed_are_refused(hints, said):
+    with pytest.raises(ParameterError, match=said):
+        choose(Mean("x", low=0, high=10), Pure(1), **hints)

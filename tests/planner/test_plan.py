@@ -248,7 +248,7 @@ def test_a_plan_of_a_mean_compares_its_three_modes():
     fitting = sd.plan(
         sd.Mean("x", low=0, high=10), sd.Concentrated(0.05), rows=500, assume="uniform", tables=2
     )
-    assert "It suits the default" in " ".join(str(fitting).split())
+    assert "it suits the default" in " ".join(str(fitting).split())
     assert "three modes" not in str(sd.plan(sd.Median("x", low=0, high=10), sd.Pure(1), rows=500, tables=2))
 
 
@@ -264,6 +264,26 @@ def test_the_three_modes_are_those_of_the_neighbours_that_are_planned():
     )
     plain = next(one for one in beside.options if one.name == "plain-or-cut (tight=True)")
     assert f"tight=True {plain.rms:.3g}" in told
+
+
+def test_what_the_three_modes_may_cost_is_possible():
+    """No mean errs by more than its range, no mode by more than was just seen, and each with its own mechanism."""
+    few = sd.plan(sd.Mean("x", low=0, high=1000), sd.Pure(0.1), rows=200, tables=2)
+    assert "loose=True can err by half of what is possible (500)" in " ".join(str(few).split())
+    two = sd.plan(
+        sd.Mean("x", low=0, high=1000, neighbors="add-remove-one"), sd.Pure(1), rows=60, tables=2,
+        assume="bimodal:first=100,second=900,spread=10,share=0.5",
+    )  # fmt: skip
+    told = " ".join(str(two).split()).split("three modes")[1]
+    plain, default = (
+        float(told.split(f"{mode} ")[1].split(",")[0]) for mode in ("tight=True", "the default")
+    )
+    assert default / plain <= float(told.split("stays within ")[1].split(" times")[0]) + 0.01
+    variance = sd.Variance("x", low=0, high=1000)
+    both = [sd.plan(variance, sd.Pure(1), rows=1001, tables=4, **mode) for mode in ({}, {"tight": True})]
+    lines = [" ".join(str(one).split()).split("three modes")[1].split("the default")[0] for one in both]
+    assert lines[0] == lines[1]
+    assert "however little" not in str(both[0])
 
 
 def test_a_plan_is_remembered_by_its_public_parameters_and_keeps_the_spelling():

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import sordino as sd
+from sordino.explain import intervals_in_words
 from sordino.mechanisms.choose import choose
-from sordino.session.release import Release
+from sordino.session.release import Interval, Release
 from tests.support.schemas import valid
 
 RECORDS = Path(__file__).parent / "records"
@@ -221,6 +222,39 @@ def test_explain_says_what_was_clamped_what_changed_and_why_a_count_is_negative(
     assert "A negative count is noise" in below.explain()
     assert "A negative count is noise" not in above.explain()
     assert "Because of the filter one person can move 2 rows" in " ".join(below.explain().split())
+
+
+def test_explain_says_that_nothing_was_looked_for_and_whose_noise_is_public():
+    """Without a number of rows a mean trusts its bounds: no interval was found, and none was paid for."""
+    told = sd.open({"x": np.arange(500.0)}, budget=sd.Pure(9), neighbors="add-remove-one")
+    mean = sd.Mean("x", low=0, high=10**6)
+    said = " ".join(told.release(mean, sd.Pure(1)).explain().split())
+    assert "no interval was looked for" in said
+    assert "found privately" not in said
+    assert "No number of rows was declared" in said
+    with pytest.raises(sd.ParameterError, match="needs the number of rows"):
+        told.release(mean, sd.Pure(1), loose=True)
+    people = sd.open({"x": np.arange(500.0)}, budget=sd.Pure(9))
+    tight = " ".join(people.release(mean, sd.Pure(1), tight=True).explain().split())
+    assert "of the same law whatever the data" in tight
+    loose = " ".join(people.release(mean, sd.Pure(1), loose=True).explain().split())
+    assert "how many rows lie beyond is not known" in loose
+
+
+def test_explain_counts_what_is_public_and_names_why_rows_are_private():
+    data = {"x": np.arange(100.0), "who": np.arange(100) // 2}
+    people = sd.open(data, budget=sd.Pure(9), unit=sd.Unit("who", max_rows=2))
+    said = " ".join(people.release(sd.Median("x", low=0, high=100), sd.Pure(1)).explain().split())
+    assert "the number of people in the table is public" in said
+    assert "private (several rows per person)" in said
+
+
+def test_sentences_about_bars_name_their_groups_where_they_differ():
+    one = Interval(low=0.0, high=1.0, level=0.95)
+    two = Interval(low=0.0, high=1.0, level=0.95, cut=(0.0, 9.0))
+    said = intervals_in_words([one, two, two], ["north", "south", "east"])
+    assert [sentence.split(":")[0] for sentence in said] == ["north", "south, east"]
+    assert intervals_in_words([one, one], ["north", "south"])[0].startswith("In 95")
 
 
 def test_pictures_are_drawn_for_every_form_and_shown_by_notebooks(answers, people):

@@ -65,7 +65,11 @@ def dry_run(
         if one
         else f"{name}: not known"
         for name, one in zip(statistics(event), errors, strict=False)
-    ] or ["not known without the number of rows: --rows 20000, or --data FILE"]
+    ] or [
+        "not known without the number of rows, roughly: --rows 20000 (that of the data is private)"
+        if options["data"] and not counted
+        else "not known without the number of rows: --rows 20000, or --data FILE"
+    ]
     render.block(
         [
             ("asks", asked(event)),

@@ -11,11 +11,13 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sordino import checks
 from sordino.coverage import Coverage
 from sordino.errors import ParameterError, Unsupported
 from sordino.hints import Hints
 from sordino.lattice import Lattice
 from sordino.mechanisms import REGISTER, kinds
+from sordino.reading.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from sordino.privacy import Guarantee
     from sordino.statistics import Statistic
 
+CUT = {Trait.MEAN, Trait.TOTAL, Trait.VARIANCE, Trait.DEVIATION, Trait.MOMENT}
+"""Statistics whose values may be cut to an interval that is found in the data."""
 FOR_BARS = ("mean-interval", "quantile-interval", "quantiles-interval")
 """Our own that are offered only with an error bar: without one they are not even imported."""
 
@@ -49,6 +53,7 @@ def choose(statistic: Statistic, price: Guarantee, **options: Any) -> Mechanism:
     if options.get("interval") is not None:
         options["interval"] = Coverage.of(options["interval"])
     hints = Hints(**options)
+    _sensible(statistic, hints)
     offered = (
         offer
         for kind in (
@@ -78,6 +83,29 @@ def check_options(options: Mapping[str, Any]) -> None:
         filtered = 'people.where("age < 40").release(...) asks about some rows'
         hint = filtered if unknown[0] == "where" else known
         raise ParameterError("choose", f"has no option {unknown[0]!r}", hint=hint)
+
+
+def _sensible(statistic: Statistic, hints: Hints) -> None:
+    """Refuse hints that say nothing, contradict each other, or could not be followed."""
+    for name in ("centre", "spread"):
+        guess = getattr(hints, name)
+        if guess is not None and not math.isfinite(guess):
+            raise ParameterError("choose", f"{name} must be a number", got={name: guess}, hint=f"{name}=100")
+    if hints.occupied is not None:
+        checks.between("choose", 0, 1, closed=True, occupied=hints.occupied)
+    if hints.tight and hints.loose:
+        raise ParameterError(
+            "choose",
+            "tight and loose say opposite things about the bounds",
+            hint="leave one of them out, or both",
+        )
+    if hints.loose and not hints.rows and CUT & statistic.traits:
+        raise ParameterError(
+            statistic.name,
+            "loose=True needs the number of rows, roughly",
+            why="How short an interval can be found depends on it; what is declared here is public.",
+            hint="sd.open(..., rows=1000), or --rows 1000",
+        )
 
 
 def output_grid(statistic: Statistic) -> Lattice:

@@ -256,9 +256,14 @@ def assumptions_of(parts: list[Part], event: Event, forms: list[Form]) -> tuple[
         and any(form.private_rows for form in forms)
         and event.neighbors is Neighbors.REPLACE_ONE
     ):
+        causes = [
+            *(["a filter"] if event.where else []),
+            *(["several rows per person"] if event.unit.max_rows > 1 else []),
+        ]
+        why = " and ".join(causes) or "rows are left out"
         said.append(
-            "The number of rows in this question is private (a filter, dropped rows or several rows per person), so it "
-            f"was answered for {event.contribution} added or removed rows per person."
+            f"The number of rows in this question is private ({why}), so it was "
+            f"answered for {event.contribution} added or removed rows per person."
         )
     for part in parts:
         if part.bar is not None and part.statistic.name == "function" and isinstance(part.bar.asked, Sample):

@@ -184,4 +184,6 @@ class CutTalk:
         """What an answer says about clipping."""
         real = self.codes.endless.real
         public: dict[str, Any] = {"whole": beyond is None, "low": real(low), "high": real(high)}
+        if not self.searches:
+            public["searched"] = False
         return public if beyond is None else {**public, "rows_beyond": Fraction(beyond)}

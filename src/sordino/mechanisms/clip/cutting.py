@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.parts.error_law import Errors
     from sordino.privacy import Guarantee
     from sordino.reading.requests import Ask, Summary
+    from sordino.statistics import Statistic
 
 
 class Cutting(Clipping):
@@ -96,6 +97,14 @@ class Cutting(Clipping):
     def root(self) -> bool:
         """Whether the answer is the root of what gets the noise."""
         return False
+
+    def rests_on(self, statistic: Statistic) -> list[str]:
+        """That the bounds fit, where nobody says how many rows there are."""
+        said = (
+            f"No number of rows was declared (roughly, and public), so the bounds of the {statistic.name} were taken "
+            "to fit and no shorter interval was looked for: where they are wide, rows=1000 can lessen the error much."
+        )
+        return [] if self.rows else [said]
 
     @property
     def adaptive(self) -> bool:

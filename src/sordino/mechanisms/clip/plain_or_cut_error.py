@@ -187,9 +187,7 @@ def _least(whole: Summand) -> float:
     return NEGLIGIBLE * min(float(whole.sensitivity * noise.scale) / width, 1.0) ** 2 if width else 1e-12
 
 
-def _outcomes(
-    chance: float, flat: float, part: Summand, *, coarse: bool = False
-) -> list[tuple[float, ...]]:
+def _outcomes(chance: float, flat: float, part: Summand, *, coarse: bool = False) -> list[tuple[float, ...]]:
     """Chance, centre, scale, flatness and ends of one outcome; one for every place of the law of a noisy count."""
     noise = noise_for(part.price)
     scale, origin = float(part.sensitivity * noise.scale), float(part.origin - part.known)
