@@ -115,6 +115,13 @@ def _error(plan: Plan, said: Mapping[str, Any]) -> float | None:
     # A mode may take a mechanism that is in no other plan, such as smooth noise with another smoothing.
     told: dict[str, Any] = dict(said)
     alone = plan_alone(
-        asked, plan.price, rows=plan.rows, assume=plan.assumed, seed=plan.seed, only_default=True, **told
+        asked,
+        plan.price,
+        rows=plan.rows,
+        assume=plan.assumed,
+        tables=plan.default.tables,
+        seed=plan.seed,
+        only_default=True,
+        **told,
     )
     return alone.default.rms
