@@ -177,9 +177,11 @@ class Plan:
                 "sampling error without privacy: 0; the statistic does not vary between samples of this size"
             )
         added = math.hypot(rms, natural) / natural - 1
-        amount = f"{100 * added:.2g} %" if added < 1 else f"{added:.3g} times the error"
+        amount = f"privacy adds {100 * added:.2g} % to it"
+        if added >= 1:
+            amount = f"with privacy the error is {1 + added:.3g} times that"
         free = "; privacy is nearly free" if added < FREE else ""
-        return f"sampling error without privacy: {short(natural)}; privacy adds {amount} to it{free}"
+        return f"sampling error without privacy: {short(natural)}; {amount}{free}"
 
     def _without_privacy(self, asked: Coverage | None) -> list[str]:
         """How wide the usual interval for the population would be without noise, and what privacy adds to it."""
@@ -195,7 +197,8 @@ class Plan:
     @property
     def choice(self) -> str:
         """Which option a release takes, and why it is not the first where it is not."""
-        first, taken = self.options[0], self.default
+        taken = self.default
+        first = next(option for option in self.options if taken.width is None or option.width is not None)
         words = f"* a release takes {taken.name}"
         if first is taken:
             return f"{words}, which has the smallest error here"
@@ -271,9 +274,11 @@ class Plan:
             asked = Coverage.of(dict(self.hints).get("interval"))
             whose = "" if asked is None else f" (for the {asked.target}, {100 * asked.level:g} times in 100)"
             most = short(self.default.most_width or self.default.width)
+            usual = short(self.default.width)
             notes.append(
-                f"half of the error bars{whose} are narrower than {short(self.default.width)}, nine in ten "
-                f"narrower than {most}"
+                f"every error bar{whose} is {usual} wide"
+                if usual == most
+                else f"half of the error bars{whose} are narrower than {usual}, nine in ten narrower than {most}"
             )
             notes += self._without_privacy(asked)
         if self.lower_bound is not None:
@@ -299,7 +304,7 @@ class Plan:
         return [
             [
                 "*" if option.default else "",
-                option.name,
+                option.name if self.default.width is None or option.width else f"{option.name}, no bar",
                 short(option.median),
                 short(option.rms),
                 short(option.most),
@@ -353,7 +358,12 @@ def wrapped(lines: list[str], width: int | None) -> list[str]:
     """Sentences that fit a width; as they are where none is said."""
     if width is None:
         return lines
-    return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ")]
+    kept = [line.replace(" %", "\0%") for line in lines]  # a number keeps its unit
+    parts = [
+        textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+        for line in kept
+    ]
+    return [part.replace("\0", " ") for some in parts for part in some]
 
 
 def short(value: float) -> str:
