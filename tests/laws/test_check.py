@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import sordino as sd
-from sordino.cli import program
+from sordino.cli import main, program
 from sordino.errors import ParameterError
 from sordino.exact.bits import SeededBits
 from sordino.exact.recipe import Fast
@@ -126,6 +126,61 @@ def test_a_broken_law_ends_with_exit_code_4(tmp_path):
     )
     assert broken.returncode == 4, broken.stderr
     assert "BROKEN" in broken.stdout
+
+
+@pytest.fixture
+def beside(tmp_path, monkeypatch):
+    """A package in the working folder, where a console script does not look by itself."""
+    package = tmp_path / "newcomer"
+    package.mkdir()
+    files = {
+        "__init__": "",
+        "modes": "from sordino.statistics.mode import Mode\nclass MyMode(Mode):\n    name = ''\nNUMBER = 1\n",
+        "empty": "",
+        "needy": "\nimport nonexistent_mod\n",
+        "typed": "x = 1\ndef wrong(:\n    pass\n",
+        "fails": "import numpy as np\n\ndef broken():\n    return np.zeros('a')\n\nbroken()\n",
+        "leaves": "import sys\nsys.exit(3)\n",
+    }
+    for name, text in files.items():
+        (package / f"{name}.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place and place != str(tmp_path)])
+    yield package
+    for name in [name for name in sys.modules if name.split(".")[0] == "newcomer"]:
+        del sys.modules[name]
+
+
+def test_a_class_beside_the_caller_is_found(beside):
+    told = CliRunner().invoke(program, ["check", "newcomer.modes.MyMode"])
+    assert told.exit_code == 0, told.output
+    assert "holds" in told.output
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nowhere.MyMode", ["'nowhere' cannot be imported", "No module named 'nowhere'", "pip install -e ."]),
+        ("newcomer.nowhere.MyMode", ["'newcomer.nowhere' cannot be imported", "in the folder that holds"]),
+        ("newcomer.needy.X", ["No module named 'nonexistent_mod'", "needy.py:2"]),
+        ("newcomer.typed.X", ["SyntaxError: ", "typed.py:2"]),
+        ("newcomer.fails.X", ["TypeError: ", "fails.py:4"]),
+        ("newcomer.leaves.X", ["SystemExit: 3", "leaves.py:2"]),
+        ("newcomer.modes.MyMod", ["no class 'MyMod'", "classes are MyMode", "sordino check newcomer.modes.MyMode"]),
+        ("newcomer.modes.NUMBER", ["no class 'NUMBER'", "sordino check newcomer.modes.MyMode"]),
+        ("newcomer.empty.MyMode", ["It defines no class"]),
+        ("newcomer.modes", ["is a module and not a class", "sordino check newcomer.modes.MyMode"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_module_is_said(name, words, beside, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["check", name])
+    said = capsys.readouterr().err
+    assert left.value.code == 2
+    assert "bug of ours" not in said
+    assert "Hint: " in said
+    for word in words:
+        assert word in said
 
 
 def test_an_audit_says_not_refuted_and_how_much_it_would_notice():
