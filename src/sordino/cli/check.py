@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from pathlib import Path
 
 import click
@@ -34,7 +35,7 @@ def command(name: str, as_json: bool) -> None:
             mark = "holds" if verdict.holds else "BROKEN"
             click.echo(f"{mark:7} {verdict.seconds:6.1f} s  {verdict.law}")
             for problem in verdict.problems:
-                click.echo(f"                  {problem}")
+                click.echo(textwrap.indent(problem, " " * 18))
     if as_json:
         render.as_json(
             [
