@@ -65,7 +65,7 @@ class AuditPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class LossLaw:
+class AuditReach:
     """What answers tell two tables apart: masses of cells, by falling loss.
 
     Attributes:
@@ -111,7 +111,7 @@ def planned(
         for few in dict.fromkeys((rows, *FEW)):
             plans += [replace(start, pair=pair) for pair in hostile(world, few)]
 
-    def best(laws: Sequence[LossLaw], size: int) -> tuple[float, AuditPlan]:
+    def best(laws: Sequence[AuditReach], size: int) -> tuple[float, AuditPlan]:
         """The pair with the largest bound; where none has one, that with the largest losses."""
         counted = size - size // CHOOSING
         found = [(law.reach(counted, delta, confidence), law.span) for law in laws]
@@ -119,7 +119,7 @@ def planned(
         return found[place][0], plans[place]
 
     for choices in (1, CHOICES):
-        laws = [_loss_law(plan, choices) for plan in plans]
+        laws = [_reach_of(plan, choices) for plan in plans]
         for size in RUNS:
             reach, plan = best(laws, size)
             if reach > ROOM * epsilon:
@@ -127,7 +127,7 @@ def planned(
     return best(laws, RUNS[-1] if runs is None else runs)[1]
 
 
-def _loss_law(plan: AuditPlan, choices: int) -> LossLaw:
+def _reach_of(plan: AuditPlan, choices: int) -> AuditReach:
     """The law of so many choices of the mechanism with too little noise, each as if it were made alone."""
     found: list[Parts] = []
     path: tuple[Any, ...] = ()
@@ -148,7 +148,7 @@ def _loss_law(plan: AuditPlan, choices: int) -> LossLaw:
             )
         )
     span = sum(float(parts.loss.max() - parts.loss.min()) for parts in found)
-    return LossLaw(one, other, span) if len(one) > 1 else LossLaw(one[:0], other[:0], span)
+    return AuditReach(one, other, span) if len(one) > 1 else AuditReach(one[:0], other[:0], span)
 
 
 def _fewer(here: Floats, there: Floats) -> tuple[Floats, Floats]:
@@ -169,8 +169,8 @@ def proved(many: int, few: int, runs: int, delta: float, confidence: float) -> f
     """The epsilon that counts of one event prove: ``log((p - delta) / q)`` with a Clopper-Pearson bound of each.
 
     Example:
-        >>> round(proved(700, 300, 1000, 0.0, 0.95), 3)
-        0.709
+        >>> round(proved(700, 300, 1000, 0.0, 0.95), 2)
+        0.71
     """
     from scipy.stats import beta
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Event = tuple[str, Callable[[Answers], NDArray[np.bool_]]]
 
 ATOMS = 200  # different answers at most that are put together one by one
+REPEATED = 2  # times that they are seen on average: single ones would be told apart by luck alone
+FULL = 20  # answers of a range, where there are few
 BESIDE = 20  # different by-products at most that are told apart beside an answer
 RANGES = 8  # of every number whose log ratios are added up
 TINY = 1e-6  # quantiles lie between sums
@@ -69,7 +71,9 @@ def _together(one: Answers, other: Answers) -> list[Event]:
     """Ranges of the answer, beside each of the commonest by-products, put together by how much likelier they are."""
     both = np.concatenate([one, other])
     known, counts = np.unique(np.nan_to_num(both[:, 1:]), axis=0, return_counts=True)
-    known = known[np.argsort(-counts)][:BESIDE]
+    known = known[np.argsort(-counts)][: min(BESIDE, int((counts >= FULL).sum()))]
+    if not len(known):
+        return []
     numbers = both[~np.isnan(both[:, 0]), 0]
     edges = np.unique(np.quantile(numbers, np.linspace(0, 1, 30))) if len(numbers) else np.zeros(1)
     cells = (len(known) + 1) * (len(edges) + 1)
@@ -144,14 +148,16 @@ def _by_size(one: Answers, other: Answers, both: Answers) -> list[Event]:
             (f"at least {cut:.6g}", partial(np.less_equal, cut)),
         ]
     values, counts = np.unique(both, return_counts=True)
-    if len(values) <= ATOMS:  # answers by how much likelier they are on one table, the likeliest together
+    if len(values) <= min(
+        ATOMS, len(both) / REPEATED
+    ):  # answers by how much likelier they are on one table, the likeliest together
         many, few = (np.array([np.sum(side == value) for value in values]) for side in (one, other))
         ranked = values[np.argsort(-(many + 1.0) / (few + 1.0))]
         found += [
             (f"one of {size} answers", partial(_among, ranked[:size])) for size in range(1, len(ranked))
         ]
     else:  # ranges of answers, put together in the same way
-        edges = np.unique(np.quantile(both, np.linspace(0, 1, 60)))
+        edges = np.unique(np.quantile(both, np.linspace(0, 1, max(min(60, len(both) // FULL), 3))))
         many, few = (np.bincount(_range_of(edges, side), minlength=len(edges) + 1) for side in (one, other))
         order = np.argsort(-(many + 1.0) / (few + 1.0))
         found += [
