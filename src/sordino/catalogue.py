@@ -27,6 +27,12 @@ NAMED = re.compile(
 )
 """A class that gives itself a catalogue name."""
 
+LISTED = {
+    "statistic": "sordino show statistics", "mechanism": "sordino show mechanisms",
+    "noise family": "sordino show noise",
+}  # fmt: skip
+"""What lists the names of a kind."""
+
 
 def noise_families() -> dict[str, type[Noise]]:
     """List the noise families by name.
@@ -86,6 +92,16 @@ def mechanisms() -> dict[str, type[Mechanism]]:
     return kinds()
 
 
+def mechanism(name: str) -> type[Mechanism]:
+    """Find one mechanism, or say which names there are.
+
+    Example:
+        >>> mechanism("selection").__name__
+        'Selection'
+    """
+    return find("mechanism", name, mechanisms())
+
+
 def find(kind: str, name: str, known: dict[str, T]) -> T:
     """Look a name up, or raise naming the nearest."""
     if name in known:
@@ -95,7 +111,7 @@ def find(kind: str, name: str, known: dict[str, T]) -> T:
         kind,
         f"the name must be one of {', '.join(known)}",
         got={"name": name},
-        hint=near[0] if near else f"sordino show {kind}s" if kind == "statistic" else "",
+        hint=near[0] if near else LISTED.get(kind, ""),
     )
 
 

@@ -413,3 +413,24 @@ def test_no_line_of_nonsense_ends_in_a_traceback(place, call):
         assert "\x1b[2J" not in out + err, words
         if code == 5:
             assert "damaged" in err or "older copy" in err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("audit count --epsilon 1", "Stopped."),
+        ("check count", "Stopped."),
+        ("plan count --epsilon 1 --rows 100", "Stopped."),
+        ("release count x --epsilon 1", "Stopped. Whether it was paid says: sordino ledger show"),
+    ],
+)
+def test_a_verb_that_is_stopped_says_no_more_than_it_knows(line, said, call, monkeypatch):
+    def stopped(*_given, **_named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sordino.catalogue.statistic", stopped)
+    monkeypatch.setattr("sordino.catalogue.mechanisms", stopped)
+    code, out, err = call(*line.split())
+    assert code == 130
+    assert out == ""
+    assert err.strip() == said

@@ -76,6 +76,14 @@ def test_a_noise_family_keeps_every_law_its_sampler_included(example):
     assert answer.value == round(answer.value)
 
 
+def test_a_noise_family_without_a_recipe_is_told_the_name_that_is_missing(example, monkeypatch):
+    module = example("logistic")
+    monkeypatch.delattr(module, "LogisticRecipe")
+    (problem,) = broken(module.Logistic)["the exact sampler keeps its tolerance"]
+    assert f"there is no LogisticRecipe in {module.__name__}" in problem
+    assert "Hint: class LogisticRecipe(Recipe)" in problem
+
+
 def test_a_mechanism_keeps_its_promise_and_refuses_what_it_does_not_cover(example):
     kind = example("coarse_count").CoarseCount
     people = sd.open({"x": list(range(1000))}, budget=sd.Pure(10))

@@ -1,27 +1,22 @@
 """Laws for authors: run over the catalogue, and they notice what is wrong."""
 
 import dataclasses
-import importlib
 import os
 import subprocess
 import sys
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import sordino as sd
-from sordino.cli import program
+from sordino.cli import main, program
 from sordino.errors import ParameterError
-from sordino.exact.bits import SeededBits
 from sordino.exact.recipe import Fast
 from sordino.noise.laplace import Laplace
 from sordino.noise.laplace.sampler import LaplaceRecipe
 from sordino.statistics.count import Count
 from sordino.statistics.median import Median
 from sordino.testing import check
-from sordino.testing.audit import audit_default
 from sordino.testing.check import find
 from sordino.testing.recipe_laws import recipes, tolerance
 
@@ -128,96 +123,56 @@ def test_a_broken_law_ends_with_exit_code_4(tmp_path):
     assert "BROKEN" in broken.stdout
 
 
-def test_an_audit_says_not_refuted_and_how_much_it_would_notice():
-    run = CliRunner()
-    told = run.invoke(program, ["audit", "count", "--epsilon", "1", "--runs", "2000"])
+@pytest.fixture
+def beside(tmp_path, monkeypatch):
+    """A package in the working folder, where a console script does not look by itself."""
+    package = tmp_path / "newcomer"
+    package.mkdir()
+    files = {
+        "__init__": "",
+        "modes": "from sordino.statistics.mode import Mode\nclass MyMode(Mode):\n    name = ''\nNUMBER = 1\n",
+        "empty": "",
+        "needy": "\nimport nonexistent_mod\n",
+        "typed": "x = 1\ndef wrong(:\n    pass\n",
+        "fails": "import numpy as np\n\ndef broken():\n    return np.zeros('a')\n\nbroken()\n",
+        "leaves": "import sys\nsys.exit(3)\n",
+    }
+    for name, text in files.items():
+        (package / f"{name}.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place and place != str(tmp_path)])
+    yield package
+    for name in [name for name in sys.modules if name.split(".")[0] == "newcomer"]:
+        del sys.modules[name]
+
+
+def test_a_class_beside_the_caller_is_found(beside):
+    told = CliRunner().invoke(program, ["check", "newcomer.modes.MyMode"])
     assert told.exit_code == 0, told.output
-    assert "not refuted" in told.output
-    assert "would refute" in told.output
-    assert "private" not in told.output
-    assert "releasing" not in told.output  # progress is for terminals
+    assert "holds" in told.output
 
 
-def test_an_audit_takes_the_hints_of_a_release(monkeypatch):
-    asked = []
-    audits = importlib.import_module("sordino.testing.audit")  # the package has a function of that name
-    honest = audits.choose
-    monkeypatch.setattr(
-        audits, "choose", lambda *given, **hints: asked.append(hints) or honest(*given, **hints)
-    )
-    told = CliRunner().invoke(
-        program, ["audit", "variance", "--epsilon", "2", "--rows", "80", "--loose", "--runs", "200"]
-    )
-    assert told.exit_code == 0, told.output
-    assert "plain-or-cut-squares" in told.output
-    assert asked
-    assert all(hints == {"rows": 80, "loose": True} for hints in asked)
-
-
-@pytest.mark.thorough
-@pytest.mark.statistical
-def test_the_default_audit_of_a_median_would_refute_a_fifth_less_noise():
-    case = next(case for case in Median.cases() if case.statistic.neighbors is sd.Neighbors.REPLACE_ONE)
-    found = audit_default(case, sd.Pure(1), bits=SeededBits(1))
-    assert found.strong
-    assert not found.refuted
-
-
-def test_an_audit_refutes_noise_that_is_too_small():
-    random = np.random.default_rng(7)
-    for scale, refuted in ((0.8, True), (1.0, False)):
-
-        def noisy(table, scale=scale):
-            return len(table["x"]) + random.laplace(scale=scale)
-
-        found = sd.audit(noisy, {"x": [1]}, {"x": [1, 2]}, epsilon=1, runs=6000, low_bits=False)
-        assert found.refuted is refuted
-
-
-def test_what_comes_with_an_answer_is_audited_too():
-    """The answer is innocent and so is its by-product; both together tell the tables apart."""
-    random = np.random.default_rng(7)
-
-    def crossed(table):
-        place = random.laplace()
-        return place, place + len(table["x"]) if random.random() < 0.5 else random.laplace()
-
-    found = sd.audit(crossed, {"x": []}, {"x": [1] * 4}, epsilon=1, runs=3000, low_bits=False)
-    assert found.refuted
-
-    def told(table):
-        return random.laplace(), float(random.random() < 0.1 * len(table["x"]))
-
-    found = sd.audit(told, {"x": [1]}, {"x": [1] * 9}, epsilon=1, runs=3000, low_bits=False)
-    assert found.refuted
-    assert "by-product" in found.event
-
-
-def test_the_last_bits_of_float_noise_are_seen():
-    """The size of the answers keeps the promise; which doubles come out does not (Mironov 2012)."""
-    random = np.random.default_rng(7)
-
-    def floats(table):
-        return table["x"][0] + random.laplace()
-
-    def on_a_lattice(table):  # the value is on the lattice, and so is the noise
-        return (2**20 * table["x"][0] + np.rint(2**20 * random.laplace())) / 2**20
-
-    zero, one = {"x": [0.0]}, {"x": [1.0]}
-    found = sd.audit(floats, zero, one, epsilon=1, runs=3000)
-    assert found.refuted
-    assert found.lower > 3
-    assert found.event == "no multiple of 2^-53"
-    assert not sd.audit(floats, zero, one, epsilon=1, runs=3000, low_bits=False).refuted
-    assert not sd.audit(on_a_lattice, zero, one, epsilon=1, runs=3000).refuted
-
-
-@pytest.mark.statistical
-def test_the_last_bits_of_our_answers_tell_nothing():
-    people = {value: sd.open({"x": [value]}, budget=sd.Pure(10**6)) for value in (0.0, 1.0)}
-    asked = sd.Mean("x", low=0, high=1)
-
-    def released(table):
-        return people[table["x"][0]].release(asked, sd.Pure(1)).value
-
-    assert not sd.audit(released, {"x": [0.0]}, {"x": [1.0]}, epsilon=1, runs=300).refuted
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nowhere.MyMode", ["'nowhere' cannot be imported", "No module named 'nowhere'", "pip install -e ."]),
+        ("newcomer.nowhere.MyMode", ["'newcomer.nowhere' cannot be imported", "in the folder that holds"]),
+        ("newcomer.needy.X", ["No module named 'nonexistent_mod'", "needy.py:2"]),
+        ("newcomer.typed.X", ["SyntaxError: ", "typed.py:2"]),
+        ("newcomer.fails.X", ["TypeError: ", "fails.py:4"]),
+        ("newcomer.leaves.X", ["SystemExit: 3", "leaves.py:2"]),
+        ("newcomer.modes.MyMod", ["no class 'MyMod'", "classes are MyMode", "sordino check newcomer.modes.MyMode"]),
+        ("newcomer.modes.NUMBER", ["no class 'NUMBER'", "sordino check newcomer.modes.MyMode"]),
+        ("newcomer.empty.MyMode", ["It defines no class"]),
+        ("newcomer.modes", ["is a module and not a class", "sordino check newcomer.modes.MyMode"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_module_is_said(name, words, beside, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["check", name])
+    said = capsys.readouterr().err
+    assert left.value.code == 2
+    assert "bug of ours" not in said
+    assert "Hint: " in said
+    for word in words:
+        assert word in said

@@ -29,6 +29,7 @@ from sordino.statistics.maximum import Maximum
 from sordino.statistics.means import Means
 from sordino.statistics.quantile import Quantile
 from sordino.statistics.variance import Variance
+from sordino.testing import report
 from sordino.testing.drawn_pairs import HeapPair, PairDrawer
 from sordino.testing.drawn_plans import DrawnPlan, PlanDrawer
 from sordino.testing.loss import beyond
@@ -139,6 +140,22 @@ def test_the_command_ends_with_four_where_something_was_found(monkeypatch, capsy
     monkeypatch.setattr(MECHANISMS["selection"], "slope", property(lambda self: 2 * self.price.bounded_range))
     assert main() == 4
     assert "costs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("program", [main, report.main], ids=["plan_search", "report"])
+def test_a_name_that_no_mechanism_has_is_refused(program, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["program", "selection", "selecton"])
+    assert program() == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "mechanism: the name must be one of " in err
+    assert "Hint: selection" in err
+
+
+def test_a_seed_that_is_none_is_refused(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["plan_search", "--seed", "-1", "selection"])
+    assert main() == 2
+    assert "seed must be a whole number of at least 0" in capsys.readouterr().err
 
 
 # What is drawn --------------------------------------------------------------------------------------------------------

@@ -357,3 +357,20 @@ def test_a_choice_after_a_test_that_cannot_err_is_held_against_its_part(monkeypa
     table, other = [0.0] * 12 + [20.0] * 12, [0.0] * 11 + [20.0] * 13
     seen = replay(mechanism, median, {"x": table}, {"x": other}, walks=1)
     assert any(problem.startswith("choice 2 (noise) costs") for problem in seen.problems)
+
+
+@pytest.mark.parametrize(
+    ("relation", "table", "neighbour", "rule", "hint"),
+    [
+        (ADD, [0.0] * 5, [0.0] * 4, "a table is a dict of columns", '{"x": [0, 0, 0, 0, 0]}'),
+        (ADD, {"x": [0.0] * 5}, {"x": [0.0] * 3}, "no neighbours under add-remove-one", "contribution=2"),
+        (REPLACE, {"x": [0.0] * 5}, {"x": [0.0] * 4}, "no neighbours under replace-one", "add-remove-one"),
+        (REPLACE, {"x": [0.0] * 5}, {}, "no neighbours under replace-one", "add-remove-one"),
+    ],
+)
+def test_what_are_no_neighbours_is_refused(relation, table, neighbour, rule, hint):
+    """It would only say that no promise was kept, which none made."""
+    count = sd.Count("x", neighbors=relation)
+    with pytest.raises(sd.ParameterError, match=rule) as refused:
+        replay(choose(count, sd.Pure(1)), count, table, neighbour)
+    assert hint in refused.value.hint

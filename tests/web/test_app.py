@@ -330,3 +330,13 @@ def test_a_restart_keeps_drafts_and_answers_what_was_paid(tmp_path):
         assert "/releases/1" in answer.url.path
     with Ledger(dataset.ledger) as ledger:
         assert (ledger.releases, ledger.verify().holds) == (1, True)
+
+
+@pytest.mark.parametrize("refuted", [True, False])
+def test_a_refuted_promise_is_not_followed_by_what_the_runs_miss(page, monkeypatch, refuted):
+    seen = {"refuted": refuted, "lower": 1.5, "epsilon": 1.0, "delta": 0.0, "runs": 200, "confidence": 0.95,
+            "strong": False, "event": "at least 1"}  # fmt: skip
+    monkeypatch.setattr("sordino.web.more.found", lambda *_given, **_named: {"full": seen, "end": True})
+    said = page.get("/audit?statistic=count&epsilon=1&runs=200").text
+    assert "at least 1." in said
+    assert ("So many runs would not refute" in said) is not refuted

@@ -34,6 +34,7 @@ COMMAND = re.compile(r"^(?:def command\(|command\b[^(\n]*=)", re.MULTILINE)
 
 # What a shell sees; docs/howto/release.md says when.
 EXIT_BUG, EXIT_USAGE, EXIT_BUDGET, EXIT_AUDIT, EXIT_LEDGER = 1, 2, 3, 4, 5
+EXIT_STOPPED = 130  # as shells say it of ctrl-C
 
 
 @functools.cache
@@ -97,9 +98,9 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         _check_words(words)
         code = program.main(args=words, standalone_mode=False)
-    except click.exceptions.Abort:
-        click.echo("Stopped; nothing was released.", err=True)
-        sys.exit(130)
+    except click.exceptions.Abort as stop:
+        click.echo(_stopped(words, asked=not isinstance(stop.__cause__, KeyboardInterrupt)), err=True)
+        sys.exit(EXIT_STOPPED)
     except click.ClickException as error:
         from sordino.cli.hints import example
 
@@ -126,6 +127,15 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(EXIT_BUG)
     if isinstance(code, int) and code:  # what a verb said to ``ctx.exit``: click hands it back as a value
         sys.exit(code)
+
+
+def _stopped(words: list[str], *, asked: bool) -> str:
+    """What became of a verb that was stopped: at a question of ours, before anything was paid, or by ctrl-C."""
+    if words[:1] not in (["release"], ["run"]):
+        return "Stopped."
+    if asked:
+        return "Stopped; nothing was released."
+    return "Stopped. Whether it was paid says: sordino ledger show"
 
 
 def _check_words(words: list[str]) -> None:

@@ -7,6 +7,8 @@ scaled to a smooth bound. Everything here is data-free. ``families()`` imports t
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -81,8 +83,16 @@ class Noise(ABC):
         home = type(self).__module__
         if home.endswith(".law"):
             home = home.removesuffix("law") + "sampler"
-        recipe = getattr(importlib.import_module(home), f"{type(self).__name__}Recipe")(*self.shape.values())
-        return cast("Recipe", recipe)
+        wanted = f"{type(self).__name__}Recipe"
+        known = importlib.util.find_spec(home) if home not in sys.modules else True
+        recipe = getattr(importlib.import_module(home), wanted, None) if known else None
+        if recipe is None:
+            raise ParameterError(
+                self.name or type(self).__name__, f"has no exact sampler: there is no {wanted} in {home}",
+                why="Noise is drawn by the recipe of its family, which is found by its name.",
+                hint=f"class {wanted}(Recipe): ... as in docs/howto/extending/logistic.py",
+            )  # fmt: skip
+        return cast("Recipe", recipe(*self.shape.values()))
 
     # The law, for x >= 0 ------------------------------------------------------------------------------
 

@@ -9,22 +9,21 @@ counted on the others, with Clopper-Pearson bounds. It can refute a promise, nev
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sordino import checks
 from sordino.errors import ParameterError
 from sordino.mechanisms import Mechanism as Base
-from sordino.mechanisms.choose import choose, output_grid
-from sordino.mechanisms.parts.cases import widened
+from sordino.mechanisms.choose import output_grid
+from sordino.testing.audit_plan import CHOOSING, LESS, RUNS, planned, proved
 from sordino.testing.events import published
 from sordino.testing.runs import Side
-from sordino.testing.tables import TablePair, hostile
-from sordino.testing.tree import first_parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,19 +34,11 @@ if TYPE_CHECKING:
     from sordino.statistics import Case
 
 Table = Mapping[str, Sequence[Any]]
-CHOOSING = 3  # one run in so many chooses the event, the others count it
 SURE = 0.99999  # confidence with which events are compared: the best of hundreds must not be the luckiest
+LEAST = 100  # runs
+HOPE = 0.9  # of epsilon: where fewer is in sight, no more runs are made
 TOGETHER = 1000  # runs that are drawn at once
-RUNS = (
-    4000,
-    16000,
-    64000,
-    256000,
-)  # the first of these that would refute too little noise is taken by default
 SEVERAL = 8  # numbers of an answer that are looked at
-FEW = (1, 3, 9)  # rows of the tables that are tried beside as many as are declared
-ROOM = 1.04  # of epsilon: the expected bound lies so far above it, so that chance seldom hides the breach
-LESS = 0.8  # the noise of the mechanism that an audit of this size must refute
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +55,7 @@ class Audit:
             the mechanism is known, else about, for Laplace noise.
         event: The answers that tell the tables apart, in words.
         weak: What the power is about.
+        mechanism: What was audited, where it is known.
     """
 
     epsilon: float
@@ -74,6 +66,7 @@ class Audit:
     power: float
     event: str
     weak: str = "Laplace noise that is 20 % too small"
+    mechanism: str = ""
 
     @property
     def refuted(self) -> bool:
@@ -87,14 +80,60 @@ class Audit:
 
     def __str__(self) -> str:
         verdict = "REFUTED" if self.refuted else "not refuted"
-        reach = "would" if self.strong else "would NOT"
-        return (
+        seen = (
             f"{verdict}: epsilon is at least {self.lower:.3f} (promised {self.epsilon:g}, delta {self.delta:g}; "
-            f"{self.confidence:.0%} confidence, {self.runs} runs on each table; event: {self.event}).\n"
-            f"So many runs {reach} refute {self.weak} (bound {self.power:.3f})."
+            f"{100 * self.confidence:g}% confidence, {self.runs} runs on each table; event: {self.event})."
         )
+        if self.refuted:  # what else they would have refuted is no question any more
+            return seen
+        reach = "would" if self.strong else "would NOT"
+        return f"{seen}\nSo many runs {reach} refute {self.weak} (bound {self.power:.3f})."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give a record; its power says nothing where the promise is refuted, and is None there."""
+        power = {"noise": self.weak, "bound": self.power, "would_refute": self.strong}
+        return {
+            "refuted": self.refuted, "lower": self.lower, "epsilon": self.epsilon, "delta": self.delta,
+            "confidence": self.confidence, "runs": self.runs, "event": self.event,
+            "mechanism": self.mechanism or None, "power": None if self.refuted else power,
+        }  # fmt: skip
 
 
+def checked(
+    *, epsilon: Any, delta: Any = 0.0, runs: Any = None, confidence: Any = 0.95, rows: Any = 80
+) -> tuple[float, float]:
+    """Refuse what no audit can be made of, and give the promise in floats.
+
+    Example:
+        >>> checked(epsilon=1, confidence=95)
+        Traceback (most recent call last):
+        ...
+        sordino.errors.ParameterError: audit: confidence must be between 0 and 1, both excluded, got confidence=95.
+            It is a probability: 0.95 stands for 95 %.
+            Hint: confidence=0.95
+    """
+    promised = checks.positive(
+        "audit", epsilon=epsilon, hint="epsilon=1", why="A bound is held against the promise."
+    )
+    beside = checks.exact("audit", delta=delta, hint="delta=1e-6")
+    if not 0 <= beside < 1:
+        raise ParameterError(
+            "audit", "delta must be at least 0 and below 1", got={"delta": delta},
+            why="It is the probability with which the promise may fail.", hint="delta=1e-6",
+        )  # fmt: skip
+    if runs is not None:
+        checks.whole(
+            "audit", at_least=LEAST, runs=runs, hint="runs=4000", why="A third of them chooses the event."
+        )
+    checks.whole("audit", at_least=1, rows=rows, hint="rows=80")
+    checks.between(
+        "audit", 0, 1, confidence=confidence, hint="confidence=0.95",
+        why="It is a probability: 0.95 stands for 95 %.",
+    )  # fmt: skip
+    return float(promised), float(beside)
+
+
+@checks.explained("sd.audit", call="sd.audit(release, table, neighbour, epsilon=1)")
 def audit(
     release: Callable[[Table], Any],
     table: Table,
@@ -132,17 +171,27 @@ def audit(
         >>> audit(enough, {"x": [1]}, {"x": [1, 2]}, epsilon=1).event  # doubles near 2 are coarser than those near 1
         'no multiple of 2^-52'
     """
-    if runs < 100 or not 0 < confidence < 1:
-        raise ParameterError("audit", "needs at least 100 runs and a confidence below 1", got={"runs": runs})
-    here, there = [], []
+    epsilon, delta = checked(epsilon=epsilon, delta=delta, runs=runs, confidence=confidence)
+    if not callable(release):
+        raise ParameterError(
+            "audit", "needs something that can be called with a table", got={"release": release},
+            why="It is run many times, and only its answers are looked at.",
+            hint="release=lambda table: sd.median(table['x'], epsilon=1, bounds=(0, 100))",
+        )  # fmt: skip
+    here: list[list[float]] = []
+    there: list[list[float]] = []
     for run in range(runs):
-        here.append(_numbers(release(table)))
-        there.append(_numbers(release(neighbour)))
+        for side, given in ((here, table), (there, neighbour)):
+            side.append(_numbers(release(given)))
+            if len(side[-1]) != len(here[0]):
+                raise ParameterError(
+                    "audit", "every answer must have as many numbers",
+                    got={"numbers": len(side[-1]), "before": len(here[0])},
+                    why="The same place of all answers is looked at.", hint="give None where there is no number",
+                )  # fmt: skip
         if progress is not None:
             progress(run + 1)
-    return _judged(
-        np.array(here), np.array(there), float(epsilon), float(delta), confidence, low_bits=low_bits
-    )
+    return _judged(np.array(here), np.array(there), epsilon, delta, confidence, low_bits=low_bits)
 
 
 def _judged(
@@ -161,9 +210,9 @@ def _judged(
     for one, other in ((here, there), (there, here)):
         for words, event in published(one[:half], other[:half], low_bits=low_bits):
             found = _bound(event(one[:half]), event(other[:half]), delta, SURE)
-            if found > best[0]:
+            if best[2] is None or found > best[0]:
                 best = found, words, (one, other, event)
-    assert best[2] is not None
+    assert best[2] is not None  # every audit has events
     one, other, event = best[2]
     lower = max(_bound(event(one[half:]), event(other[half:]), delta, confidence), 0.0)
     power = _power(epsilon, runs - half, confidence)
@@ -172,101 +221,33 @@ def _judged(
 
 def _numbers(answer: Any) -> list[float]:
     """An answer as numbers, and nothing as one too."""
-    several = answer if isinstance(answer, tuple | list) else [answer]
-    return [math.nan if one is None else float(one) for one in several]
+    several = answer.ravel().tolist() if isinstance(answer, np.ndarray) else answer
+    several = several if isinstance(several, tuple | list) else [several]
+    try:
+        if several and not any(isinstance(one, str | bytes) for one in several):
+            return [math.nan if one is None else float(one) for one in several]
+    except (TypeError, ValueError):
+        pass
+    kinds = ", ".join(dict.fromkeys(type(one).__name__ for one in several)) or "nothing"
+    raise ParameterError(
+        "audit", "an answer must be a number or several", got={"type": kinds},
+        why="Events are sets of numbers.", hint="give the place of the key, keys.index(answer)",
+    ) from None  # fmt: skip
 
 
 def _bound(one: NDArray[np.bool_], other: NDArray[np.bool_], delta: float, confidence: float) -> float:
     """The epsilon that the counts of one event prove."""
-    return _proved(int(one.sum()), int(other.sum()), len(one), delta, confidence)
-
-
-def _proved(many: int, few: int, runs: int, delta: float, confidence: float) -> float:
-    """``log((p - delta) / q)`` with a Clopper-Pearson bound of each, half of the doubt for either."""
-    from scipy.stats import beta
-
-    doubt = (1 - confidence) / 2
-    least = float(beta.ppf(doubt, many, runs - many + 1)) if many else 0.0
-    most = float(beta.ppf(1 - doubt, few + 1, runs - few)) if few < runs else 1.0
-    return math.log((least - delta) / most) if least > delta else -math.inf
+    return proved(int(one.sum()), int(other.sum()), len(one), delta, confidence)
 
 
 def _power(epsilon: float, runs: int, confidence: float) -> float:
     """The bound for Laplace noise of `LESS` times the right scale, at the expected counts of its best half-line."""
     loss = epsilon / LESS
-    return max(
-        _proved(round(runs * p), round(runs * p * math.exp(-loss)), runs, 0.0, confidence)
+    bounds = (
+        proved(round(runs * p), round(runs * p * math.exp(-loss)), runs, 0.0, confidence)
         for p in (0.5, 0.3, 0.1)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class AuditPlan:
-    """How a statistic is audited.
-
-    Attributes:
-        statistic: In its tiny world, or over a wide range.
-        mechanism: What a release would take.
-        loud: The same with noise that is 20 % too small.
-        pair: The tables on which the loud one would be refuted with the fewest runs.
-        runs: So many.
-    """
-
-    statistic: Any
-    mechanism: Mechanism
-    loud: Mechanism
-    pair: TablePair
-    runs: int
-
-
-def planned(
-    case: Case,
-    price: Guarantee,
-    *,
-    rows: int,
-    runs: int | None,
-    confidence: float,
-    hints: Mapping[str, Any] | None = None,
-) -> AuditPlan:
-    """The pair of tables that tells most by the laws of the replay, and runs that refute 20 % less noise on it."""
-    epsilon = float(price.guessing[0])  # type: ignore[index]
-    delta = float(price.guessing[1])  # type: ignore[index]
-    sizes = RUNS if runs is None else (runs,)
-    wide = widened(case)
-    worlds = [case] if wide is None else [case, wide]
-    for size in sizes:
-        counted = size - size // CHOOSING
-        plans = []
-        for world in worlds:
-            statistic = world.statistic
-            honest, loud = (
-                choose(statistic, one, rows=rows, **(hints or {}))
-                for one in (price, price.scaled(1 / Fraction(str(LESS))))
-            )
-            for pair in (pair for few in dict.fromkeys((rows, *FEW)) for pair in hostile(world, few)):
-                reach = _provable(loud, statistic, pair, counted, delta, confidence)
-                plans.append((reach, AuditPlan(statistic, honest, loud, pair, size)))
-        reach, plan = max(plans, key=lambda one: one[0])
-        if reach > ROOM * epsilon:
-            break
-    return plan
-
-
-def _provable(
-    mechanism: Any, statistic: Any, pair: TablePair, runs: int, delta: float, confidence: float
-) -> float:
-    """The bound at the expected counts of the best event of the first choice."""
-    parts = first_parts(mechanism, statistic, pair.table, pair.neighbour)
-    if parts is None or parts.here is None or parts.there is None:
-        return 0.0
-    order = np.argsort(-parts.loss)
-    here, there = (np.cumsum(np.exp(law[order])) for law in (parts.here, parts.there))
-    best = 0.0
-    for many, few in ((here, there), (1 - there, 1 - here)):
-        for k in np.unique(np.linspace(0, len(order) - 1, 40).astype(int)):
-            counts = round(runs * min(max(many[k], 0), 1)), round(runs * min(max(few[k], 0), 1))
-            best = max(best, _proved(*counts, runs, delta, confidence))
-    return best
+    return max(*bounds, 0.0)
 
 
 def audit_default(
@@ -303,7 +284,13 @@ def audit_default(
     """
     guessing = price.guessing
     if guessing is None:
-        raise ParameterError("audit", "needs a promise of epsilon and delta", got={"price": price})
+        raise ParameterError(
+            "audit", "needs a promise of epsilon and delta", got={"price": price},
+            why="A bound of epsilon is what it shows.", hint="sd.Approx(1, 1e-6)",
+        )  # fmt: skip
+    epsilon, delta = checked(
+        epsilon=guessing[0], delta=guessing[1], runs=runs, confidence=confidence, rows=rows
+    )
     plan = planned(case, price, rows=rows, runs=runs, confidence=confidence, hints=hints)
 
     def audited(mechanism: Mechanism, size: int, told: Callable[[int, int], None] | None) -> Audit:
@@ -317,25 +304,46 @@ def audit_default(
             right += there(after - first)
             if told is not None:
                 told(after, size)
-        beside = sorted({name for answer in (*left, *right) for name in answer.public})
-        one, other = (np.array([_line(answer, beside) for answer in side]) for side in (left, right))
-        return _judged(one, other, float(guessing[0]), float(guessing[1]), confidence)
+        one, other = _lines(left, right)
+        return _judged(one, other, epsilon, delta, confidence)
 
     # The size is settled by runs of the loud one alone, so the bound of the other keeps its confidence.
+    before = 0.0
     for size in [plan.runs] if runs is not None else [size for size in RUNS if size >= plan.runs]:
         loud = audited(plan.loud, size, None)
-        if loud.refuted:
+        # Four times as many runs halve what is missing, about: where that is not enough, more would be in vain.
+        if loud.refuted or (before and 2 * loud.lower - before < HOPE * epsilon):
             break
+        before = loud.lower
     found = audited(plan.mechanism, size, progress)
     weak = f"{plan.mechanism.name} with noise that is 20 % too small"
-    return replace(found, power=loud.lower, weak=weak)
+    return replace(found, power=loud.lower, weak=weak, mechanism=plan.mechanism.name)
 
 
-def _line(answer: Answer, beside: Sequence[str]) -> list[float]:
-    """Everything that is published: the first numbers of the answer, and those that come with it."""
-    others = (answer.public.get(name) for name in beside)
-    numbers = (float(one) if isinstance(one, Rational) else math.nan for one in others)
-    return [*_numbers(answer.value)[:SEVERAL], *numbers]
+def _lines(
+    left: Sequence[Answer], right: Sequence[Answer]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Everything that is published: the first numbers of the answers, and those that come with them.
+
+    Where the answer says its keys itself, the numbers of the commonest keys, and none where a key is not published.
+    """
+    both = [*left, *right]
+    beside = sorted({name for answer in both for name in answer.public})
+    seen = Counter(key for answer in both for key in answer.public.get("keys", ()))
+    keys = [key for key, _ in seen.most_common(SEVERAL)]
+
+    def line(answer: Answer) -> list[float]:
+        numbers = _numbers(answer.value) if answer.value != () else []
+        if "keys" in answer.public:
+            said = dict(zip(answer.public["keys"], numbers, strict=True))
+            numbers = [said.get(key, math.nan) for key in keys]
+        others = (answer.public.get(name) for name in beside)
+        return [
+            *numbers[:SEVERAL],
+            *(float(one) if isinstance(one, Rational) else math.nan for one in others),
+        ]
+
+    return np.array([line(answer) for answer in left]), np.array([line(answer) for answer in right])
 
 
 def _answers(

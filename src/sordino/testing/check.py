@@ -6,10 +6,15 @@ The class decides the laws: a statistic, a noise family, a mechanism, a recipe, 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import itertools
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from sordino import catalogue
@@ -51,23 +56,78 @@ def find(name: str | type[Any]) -> type[Any]:
         return name
     module, _, last = name.rpartition(".")
     if module:
-        try:
-            found = getattr(importlib.import_module(module), last)
-        except (ImportError, AttributeError) as problem:
-            raise ParameterError(
-                "check",
-                "there is no such class",
-                got={"name": name},
-                hint="sordino check my_package.MyStatistic",
-            ) from problem
+        home = _imported(module, name)
+        found = getattr(home, last, None)
+        if found is None and hasattr(home, "__path__") and importlib.util.find_spec(name):
+            found = _imported(name, name)  # a module of the package, without its class
         if isinstance(found, type):
             return found
+        raise _no_class(home, last, found)
     known: dict[str, type[Any]] = {
         **catalogue.mechanisms(),
         **catalogue.noise_families(),
         **catalogue.statistics(),
     }
     return catalogue.find("class to check", name, known)
+
+
+def _imported(module: str, name: str) -> ModuleType:
+    """The module of a class, or what keeps it from being imported: all of that is its author's to mend."""
+    try:
+        return importlib.import_module(module)
+    except (Exception, SystemExit) as problem:
+        missing = problem.name if isinstance(problem, ModuleNotFoundError) else None
+        if missing is not None and f"{module}.".startswith(f"{missing}."):
+            raise ParameterError(
+                "check", f"the module {module!r} cannot be imported", got={"name": name},
+                why=f"Python says: {problem}.",
+                hint="run it in the folder that holds the package, or: pip install -e .",
+            ) from problem  # fmt: skip
+        raise ParameterError(
+            "check", f"the module {module!r} fails when it is imported", got={"at": _place(problem)},
+            why=f"{type(problem).__name__}: {' '.join(str(problem).split())}",
+            hint=f'python -c "import {module}" shows it whole',
+        ) from problem  # fmt: skip
+
+
+def _place(problem: BaseException) -> str:
+    """The line of its author's files at which a module failed: what they call fails for what they say there."""
+    if isinstance(problem, SyntaxError) and problem.filename:
+        return f"{_from_here(problem.filename)}:{problem.lineno}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(problem.__traceback__)
+        if frame.filename not in (__file__, importlib.__file__) and not frame.filename.startswith("<")
+    ]
+    if not frames:
+        return "?"
+    folder = Path(frames[0].filename).parent
+    theirs = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
+    theirs = [one for one in theirs if "site-packages" not in Path(one.filename).relative_to(folder).parts]
+    return f"{_from_here(theirs[-1].filename)}:{theirs[-1].lineno}"
+
+
+def _from_here(file: str) -> str:
+    """A file as it is called in the working folder."""
+    path = Path(file)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
+
+
+def _no_class(home: ModuleType, last: str, found: object) -> ParameterError:
+    """What a module has instead of a class of that name."""
+    home = found if isinstance(found, ModuleType) else home
+    own = [
+        name for name, one in vars(home).items() if isinstance(one, type) and one.__module__ == home.__name__
+    ]
+    near = get_close_matches(last, own, n=1) or own or ["MyStatistic"]
+    rule = f"the module {home.__name__!r} has no class {last!r}"
+    if found is home:
+        rule = f"{home.__name__!r} is a module and not a class"
+    return ParameterError(
+        "check", rule,
+        why=f"Its own classes are {', '.join(own)}." if own else "It defines no class.",
+        hint=f"sordino check {home.__name__}.{near[0]}",
+    )  # fmt: skip
 
 
 def laws(kind: type[Any]) -> dict[str, Callable[[Any], Iterable[str]]]:

@@ -3,7 +3,7 @@
 By size: half-lines, single answers, ranges. By the last bits: multiples of powers of two, because a sum of floats is
 rounded to the precision of its size, and the doubles that can come out depend on the value beneath the noise (Mironov
 2012, "On significance of the least significant bits for differential privacy"). Where several numbers are published,
-each of them by itself, and the first beside what the others are.
+each of them by itself, the first beside what the others are, and what several of them say together.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     Event = tuple[str, Callable[[Answers], NDArray[np.bool_]]]
 
 ATOMS = 200  # different answers at most that are put together one by one
+REPEATED = 2  # times that they are seen on average: single ones would be told apart by luck alone
+FULL = 20  # answers of a range, where there are few
 BESIDE = 20  # different by-products at most that are told apart beside an answer
+RANGES = 8  # of every number whose log ratios are added up
+TINY = 1e-6  # quantiles lie between sums
 DIGITS = 53  # of the mantissa of a double
 
 
@@ -56,7 +60,7 @@ def published(one: Answers, other: Answers, *, low_bits: bool = True) -> list[Ev
             (which + words, partial(_of, place, event))
             for words, event in events(one[:, place], other[:, place], low_bits=low_bits)
         ]
-    return [*found, *_together(one, other)] if one.shape[1] > 1 else found
+    return [*found, *_together(one, other), *_summed(one, other)] if one.shape[1] > 1 else found
 
 
 def _of(place: int, event: Callable[[Answers], NDArray[np.bool_]], answers: Answers) -> NDArray[np.bool_]:
@@ -67,7 +71,9 @@ def _together(one: Answers, other: Answers) -> list[Event]:
     """Ranges of the answer, beside each of the commonest by-products, put together by how much likelier they are."""
     both = np.concatenate([one, other])
     known, counts = np.unique(np.nan_to_num(both[:, 1:]), axis=0, return_counts=True)
-    known = known[np.argsort(-counts)][:BESIDE]
+    known = known[np.argsort(-counts)][: min(BESIDE, int((counts >= FULL).sum()))]
+    if not len(known):
+        return []
     numbers = both[~np.isnan(both[:, 0]), 0]
     edges = np.unique(np.quantile(numbers, np.linspace(0, 1, 30))) if len(numbers) else np.zeros(1)
     cells = (len(known) + 1) * (len(edges) + 1)
@@ -78,6 +84,46 @@ def _together(one: Answers, other: Answers) -> list[Event]:
         (f"in one of {size} ranges beside by-products", partial(_in_cells, known, edges, order[:size]))
         for size in sizes
     ]
+
+
+def _summed(one: Answers, other: Answers) -> list[Event]:
+    """How much likelier the numbers make one table, added up: a person who moves several of them is seen in their sum.
+
+    The numbers that tell most, two of them and more: each has the log ratio of its own few ranges.
+    """
+    both = np.nan_to_num(np.concatenate([one, other]))
+    edges = [np.unique(np.quantile(number, np.linspace(0, 1, RANGES + 1))[1:-1]) for number in both.T]
+    ratios = []
+    for place, cuts in enumerate(edges):
+        many, few = (
+            np.bincount(_range_of(cuts, np.nan_to_num(side[:, place])), minlength=len(cuts) + 1)
+            for side in (one, other)
+        )
+        ratios.append(np.log((many + 1.0) / (few + 1.0)))
+    telling = np.argsort([-np.abs(ratio).mean() for ratio in ratios])
+    found: list[Event] = []
+    for size in sorted({2, min(4, len(telling)), len(telling)}):
+        places = telling[:size].tolist()
+        sums = _log_ratio(places, edges, ratios, both)
+        found += [
+            (
+                f"{size} numbers whose log ratios add up to at least {cut:.3g}",
+                partial(_at_least, places, edges, ratios, cut),
+            )
+            for cut in np.unique(np.quantile(sums, np.linspace(0.02, 0.98, 40)))
+        ]
+    return found
+
+
+def _log_ratio(places: list[int], edges: list[Answers], ratios: list[Answers], answers: Answers) -> Answers:
+    parts = [ratios[one][_range_of(edges[one], np.nan_to_num(answers[:, one]))] for one in places]
+    return np.sum(parts, axis=0).round(9)
+
+
+def _at_least(
+    places: list[int], edges: list[Answers], ratios: list[Answers], cut: float, answers: Answers
+) -> NDArray[np.bool_]:
+    return np.asarray(_log_ratio(places, edges, ratios, answers) >= cut - TINY)
 
 
 def _cell_of(known: Answers, edges: Answers, answers: Answers) -> NDArray[np.int64]:
@@ -102,14 +148,16 @@ def _by_size(one: Answers, other: Answers, both: Answers) -> list[Event]:
             (f"at least {cut:.6g}", partial(np.less_equal, cut)),
         ]
     values, counts = np.unique(both, return_counts=True)
-    if len(values) <= ATOMS:  # answers by how much likelier they are on one table, the likeliest together
+    if len(values) <= min(
+        ATOMS, len(both) / REPEATED
+    ):  # answers by how much likelier they are on one table, the likeliest together
         many, few = (np.array([np.sum(side == value) for value in values]) for side in (one, other))
         ranked = values[np.argsort(-(many + 1.0) / (few + 1.0))]
         found += [
             (f"one of {size} answers", partial(_among, ranked[:size])) for size in range(1, len(ranked))
         ]
     else:  # ranges of answers, put together in the same way
-        edges = np.unique(np.quantile(both, np.linspace(0, 1, 60)))
+        edges = np.unique(np.quantile(both, np.linspace(0, 1, max(min(60, len(both) // FULL), 3))))
         many, few = (np.bincount(_range_of(edges, side), minlength=len(edges) + 1) for side in (one, other))
         order = np.argsort(-(many + 1.0) / (few + 1.0))
         found += [

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sordino import catalogue
+from sordino import catalogue, checks
+from sordino.errors import ParameterError
 from sordino.exact.bits import SeededBits
 from sordino.testing.drawn_pairs import HeapPair, PairDrawer
 from sordino.testing.drawn_plans import PlanDrawer
@@ -194,12 +195,19 @@ def searches(names: Iterable[str], *, seed: int, seconds: float) -> list[Searche
 
 
 def main() -> int:
-    """Search for a while; exit code 4 where something was found."""
+    """Search for a while; exit code 4 where something was found, 2 where no such mechanism is known."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="only these mechanisms")
     parser.add_argument("--seconds", type=float, default=600, help="CPU time for all of them together")
     parser.add_argument("--seed", type=int, default=0, help="other plans and pairs for another seed")
     wanted = parser.parse_args()
+    try:
+        checks.whole("plan search", seed=wanted.seed, hint="--seed 7")
+        for name in wanted.names:
+            catalogue.mechanism(name)
+    except ParameterError as refused:
+        sys.stderr.write(f"{refused}\n")
+        return 2
     found = searches(wanted.names or catalogue.mechanisms(), seed=wanted.seed, seconds=wanted.seconds)
     return 4 if any(one.found for one in found) else 0
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sordino.errors import ParameterError
 from sordino.mechanisms.choose import output_grid
-from sordino.privacy import Approx, BoundedRange, Guarantee, Pure, Unit
+from sordino.privacy import Approx, BoundedRange, Guarantee, Neighbors, Pure, Unit
 from sordino.reading.traits import Trait
 from sordino.testing.account import SLACK, Account
 from sordino.testing.joint import GRID, joint_stick
@@ -101,7 +102,9 @@ def replay(
         mechanism: What answers.
         statistic: What is asked, in the relation in which the two tables are neighbours.
         table: Columns by name; known data.
-        neighbour: The same columns with the rows of one person changed. Rows that only one of them has come last.
+        neighbour: The same columns with the rows of one person changed. Rows that only one of them has come last. That
+            they are neighbours is not looked at, beyond their numbers of rows: of two tables that are none nothing was
+            promised, and `kept` would be false.
         contribution: How many rows one person may move.
         grid: The public lattice of answers; the statistic's own by default.
         walks: Random paths, besides those that choose the outcome with the largest loss in either direction.
@@ -118,11 +121,38 @@ def replay(
         >>> round(seen.worst, 9), seen.problems
         (1.0, [])
     """
+    _neighbours(statistic, table, neighbour, contribution, unit)
     person, others = people_of(statistic, table, neighbour, contribution)
     lattice = output_grid(statistic) if grid is None else grid
     with Side(table, unit, person, others) as here, Side(neighbour, unit, person, others) as there:
         tree = Tree(mechanism, statistic, (here, there), lattice, contribution, seed)
         return replayed(tree, walks=walks, complete=complete)
+
+
+def _neighbours(
+    statistic: Statistic, table: Table, neighbour: Table, contribution: int, unit: Unit | None
+) -> None:
+    """Refuse what are no tables, and tables whose numbers of rows no person accounts for."""
+    for side in (table, neighbour):
+        if not isinstance(side, Mapping):
+            raise ParameterError(
+                "replay", "a table is a dict of columns", got={"table": f"a {type(side).__name__}"},
+                why="A statistic asks for its columns by name.",
+                hint=f'{{"{getattr(statistic, "column", "x")}": [0, 0, 0, 0, 0]}}',
+            )  # fmt: skip
+    rows = [len(next(iter(side.values()), ())) for side in (table, neighbour)]
+    relation, moved = statistic.neighbors, abs(rows[0] - rows[1])
+    if unit is not None or relation is Neighbors.NODE:
+        return
+    if moved > (0 if relation is Neighbors.REPLACE_ONE else contribution):
+        replaced = relation is Neighbors.REPLACE_ONE
+        raise ParameterError(
+            "replay", f"the tables are no neighbours under {relation.value}",
+            got={"rows": rows[0], "rows of the neighbour": rows[1], "contribution": contribution},
+            why="A person is replaced by another with as many rows." if replaced
+            else f"A person has {contribution} row{'s' * (contribution > 1)} at most.",
+            hint='neighbors="add-remove-one" in the statistic' if replaced else f"contribution={moved}",
+        )  # fmt: skip
 
 
 def people_of(statistic: Statistic, table: Table, neighbour: Table, contribution: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sordino import catalogue
+from sordino.errors import ParameterError
 from sordino.mechanisms import Mechanism
 from sordino.mechanisms.parts.cases import PRICES
 from sordino.testing.survey import SIZES, Seen, asked, people, survey, tiny_cases, tiny_world
@@ -129,8 +130,11 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def main() -> None:
-    """Replay every default of the catalogue on many pairs; print the table, or keep it in a page row by row."""
+def main() -> int:
+    """Replay every default of the catalogue on many pairs; print the table, or keep it in a page row by row.
+
+    Exit code 2 where no such mechanism is known.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="only these mechanisms")
     parser.add_argument(
@@ -138,12 +142,16 @@ def main() -> None:
     )
     parser.add_argument("--worlds", action="store_true", help="every pair of every tiny world instead")
     wanted = parser.parse_args()
-    known = catalogue.mechanisms()
+    try:
+        kinds = [catalogue.mechanism(name) for name in wanted.names or catalogue.mechanisms()]
+    except ParameterError as refused:
+        sys.stderr.write(f"{refused}\n")
+        return 2
     found: list[Seen] = []
-    for name in wanted.names or known:
-        start, kind = time.process_time(), known[name]
+    for kind in kinds:
+        start = time.process_time()
         lines = _worlds(kind) if wanted.worlds else _defaults(kind, found)
-        sys.stderr.write(f"{name}: {time.process_time() - start:.0f} CPU s\n")
+        sys.stderr.write(f"{kind.name}: {time.process_time() - start:.0f} CPU s\n")
         if wanted.page and len(lines) > HEAD:
             page = wanted.page.read_text(encoding="utf-8")
             wanted.page.write_text(renewed(page, lines), encoding="utf-8")
@@ -151,6 +159,7 @@ def main() -> None:
             sys.stdout.write(lines[-1] + "\n")
     if not (wanted.page or wanted.worlds):
         sys.stdout.write("\n".join(table(found)) + "\n")
+    return 0
 
 
 def _defaults(kind: type[Mechanism], found: list[Seen]) -> list[str]:
@@ -161,4 +170,4 @@ def _defaults(kind: type[Mechanism], found: list[Seen]) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
