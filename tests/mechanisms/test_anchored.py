@@ -13,31 +13,19 @@ from sordino.exact.bits import SeededBits
 from sordino.hints import Hints
 from sordino.lattice import FiniteLattice
 from sordino.mechanisms.choose import choose, output_grid
-from sordino.mechanisms.extreme.extreme import Extreme
 from sordino.mechanisms.quantile.anchored import Anchored
-from sordino.mechanisms.quantile.anchored_plan import (
-    anchor_share,
-    beyond_anchor,
-    extreme_share,
-    measure_from,
-    middle_measure,
-)
+from sordino.mechanisms.quantile.anchored_plan import anchor_share, measure_from, middle_measure
 from sordino.mechanisms.quantile.private_quantile import PrivateQuantile
 from sordino.mechanisms.tuned import ForAnchored
 from sordino.privacy import Approx, BoundedRange, Concentrated, Neighbors, Pure, TruncatedConcentrated
 from sordino.statistics.maximum import Maximum
-from sordino.statistics.minimum import Minimum
 from sordino.statistics.quantile import Quantile
 from tests.support.mechanism_worlds import SMALL, add_remove_world, replace_world
 
 TOP = 7
 REPLACE, ADD = Neighbors.REPLACE_ONE, Neighbors.ADD_REMOVE_ONE
 WORLDS = {REPLACE: replace_world(SMALL, 3), ADD: add_remove_world(SMALL, (1, 2, 3))}
-KINDS = {
-    "maximum": (Maximum, {}, 40, True),
-    "minimum": (Minimum, {}, 1, False),
-    "q90": (Quantile, {"q": Fraction(9, 10)}, 36, None),
-}
+KINDS = {"q90": (Fraction(9, 10), 36), "q10": (Fraction(1, 10), 4)}
 FAR = Quantile("x", q=Fraction(99, 100), low=10**6 - 40_000, high=10**6 + 80_000)
 
 
@@ -47,12 +35,17 @@ def asking(column):
 
 
 def built(kind, relation, price, share=Fraction(1, 4), **more):
-    statistic_type, options, rank, upper = KINDS[kind]
-    statistic = statistic_type("x", low=0, high=TOP, step=1, neighbors=relation, **options)
+    q, rank = KINDS[kind]
+    statistic = Quantile("x", q=q, low=0, high=TOP, step=1, neighbors=relation)
     mechanism = Anchored(
-        price=price, share=share, lattice=statistic.grid.answers, rows=40, rank=rank, upper=upper,
-        neighbors=relation, **more,
-    )  # fmt: skip
+        price=price,
+        share=share,
+        lattice=statistic.grid.answers,
+        rows=40,
+        rank=rank,
+        neighbors=relation,
+        **more,
+    )
     assert mechanism.refusal(statistic) is None
     return statistic, mechanism
 
@@ -82,7 +75,7 @@ def test_anchor_and_answer_together_keep_the_price(kind, relation, hinted):
     assert 0.6 < worst <= 1 + 1e-9
 
 
-@pytest.mark.parametrize("kind", ["maximum", "q90"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_people_with_two_rows_are_protected_and_the_whole_slope_would_not_do(kind):
     statistic, mechanism = built(kind, REPLACE, Pure(1))
     sets, near = replace_world(SMALL, 4)
@@ -129,11 +122,11 @@ def test_draws_follow_the_law_and_not_another(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_groups_are_answered_in_their_order_as_one_by_one(kind):
     """At a high price every group's answer is its own, each after its own anchor."""
-    random, (statistic_type, options, _, _) = np.random.default_rng(3), KINDS[kind]
+    random, (q, _) = np.random.default_rng(3), KINDS[kind]
     columns = [
         random.uniform(100 * place, 100 * place + 1, size) for place, size in enumerate((40, 400, 41, 900))
     ]
-    statistic = statistic_type("x", low=0, high=1000, neighbors=ADD, **options)
+    statistic = Quantile("x", q=q, low=0, high=1000, neighbors=ADD)
     _, mechanism = built(kind, ADD, Pure(400))
     mechanism = replace(mechanism, lattice=statistic.grid.answers)
     asks, grid = [asking(one) for one in columns], output_grid(statistic)
@@ -147,7 +140,7 @@ def test_groups_are_answered_in_their_order_as_one_by_one(kind):
         assert column.min() <= one.public["anchor"] <= column.max()
 
 
-def test_it_is_taken_for_far_quantiles_of_many_rows_and_extremes_of_few_private_ones():
+def test_it_is_taken_for_far_quantiles_of_many_rows():
     bounds = {"low": 0, "high": 10**6}
 
     def name(kind, price=1, relation=REPLACE, **options):
@@ -159,11 +152,10 @@ def test_it_is_taken_for_far_quantiles_of_many_rows_and_extremes_of_few_private_
     assert name(Quantile, q=0.9, rows=201) == name(Quantile, q=0.5, rows=1001) == "quantile"
     assert name(Quantile, q=0.9, rows=10_001) == "quantile"  # many rows hold it from either side
     assert name(Maximum, rows=1001) == name(Maximum, rows=201) == "extreme"
-    assert list(Anchored.offers(Maximum("x", neighbors=ADD, **bounds), Pure(1), Hints(rows=201)))
-    assert not list(Anchored.offers(Maximum("x", neighbors=ADD, **bounds), Pure(1), Hints(rows=101)))
-    assert not list(
-        Anchored.offers(Maximum("x", neighbors=ADD, **bounds), Pure(1), Hints(rows=201, loose=True))
-    )
+    assert not list(Anchored.offers(Maximum("x", neighbors=ADD, **bounds), Pure(1), Hints(rows=1001)))
+    assert list(Anchored.offers(Quantile("x", q=0.99, neighbors=ADD, **bounds), Pure(1), Hints(rows=600)))
+    assert not list(Anchored.offers(Quantile("x", q=0.99, neighbors=ADD, **bounds), Pure(1), Hints(rows=500)))
+    assert not list(Anchored.offers(Quantile("x", q=0.99, **bounds), Pure(1), Hints(rows=1001, loose=True)))
     assert not list(
         Anchored.offers(Quantile("x", q=0.99, **bounds), Pure(1), Hints(rows=1001, interval=0.95))
     )
@@ -175,9 +167,6 @@ def test_the_price_of_an_anchor_is_bounded_and_falls_with_the_rows(relation):
         anchor_share(Pure(1), rows=n, rank=n - n // 100, neighbors=relation) for n in (1001, 2001, 4001)
     ]
     assert ForAnchored.DEAREST >= shares[0] >= shares[1] >= shares[2] > 0
-    for rows in (130, 200, 300):
-        share = extreme_share(Pure(1), rows=rows, neighbors=relation)
-        assert share is None or share <= ForAnchored.EXTREME
 
 
 def test_measures_are_those_of_a_fine_lattice_and_even_beside_the_anchor():
@@ -190,8 +179,6 @@ def test_measures_are_those_of_a_fine_lattice_and_even_beside_the_anchor():
     assert rough.mass(2000, 2000) < 2 * rough.mass(2001, 2025)
     assert rough.mass(3000, 4000) < rough.mass(2200, 2400)
     assert middle_measure(coarse).measure.last == 4000
-    found = beyond_anchor(coarse, anchor=1975, upper=True, slope=Fraction(1, 2), rows=201).measure
-    assert found.mass(3000, 3900) < found.mass(2100, 2300)
 
 
 def error(mechanism, statistic, column):
@@ -213,11 +200,3 @@ def test_it_finds_columns_far_from_zero_and_keeps_those_near_it():
     fitting = Quantile("x", q=Fraction(99, 100), low=0, high=120)
     before = PrivateQuantile.point(fitting, Pure(1), Hints(rows=1001))
     assert error(choose(fitting, Pure(1), rows=1001), fitting, near) < 1.25 * error(before, fitting, near)
-
-
-def test_the_largest_of_few_private_rows_is_found_far_from_zero():
-    days = np.random.default_rng(9).uniform(17_000, 18_800, 201)
-    largest = Maximum("x", low=10_000, high=30_000, neighbors=ADD)
-    (mechanism,) = Anchored.offers(largest, Pure(1), Hints(rows=201))
-    blind = Extreme(price=Pure(1), lattice=largest.grid.answers, upper=True, rows=201)
-    assert error(mechanism, largest, days) < 0.25 * error(blind, largest, days)

@@ -22,7 +22,7 @@ class OutermostRow(Quantile):
     """The row at one end of a column, or with ``shift=k`` the row k places inside, which moves less."""
 
     name: ClassVar[str] = ""
-    suits: ClassVar[tuple[str, ...]] = ("counted", "anchored", "extreme", "quantile")
+    suits: ClassVar[tuple[str, ...]] = ("counted", "extreme", "quantile")
     extreme: ClassVar[bool] = True
     outermost: ClassVar[Trait]
 

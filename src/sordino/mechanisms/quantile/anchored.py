@@ -2,9 +2,8 @@
 
 Few rows lie beyond a far quantile, and in bounds that are too wide they do not outbid the empty range unless the base
 measure falls beyond the data; a measure that falls from zero finds columns near zero alone. The median of the column is
-held by many rows on either side, so a small part of the price finds it wherever it lies. Minima and maxima of few rows
-are answered the same way. Two steps that compose: a quantile, and a quantile or an extreme.
-Proof: docs/proofs/mechanism_anchored.md; the plan without data is anchored_plan.py.
+held by many rows on either side, so a small part of the price finds it wherever it lies. Two steps that compose, both
+of them quantiles. Proof: docs/proofs/mechanism_anchored.md; the plan without data is anchored_plan.py.
 """
 
 from __future__ import annotations
@@ -16,21 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sordino import checks
 from sordino.errors import Unsupported
-from sordino.mechanisms import PERSONS, Answer, Mechanism, lacking, matched, other_lattice
-from sordino.mechanisms.extreme.extreme import Extreme
-from sordino.mechanisms.extreme.plan import ExtremePlan, plan_search
+from sordino.mechanisms import PERSONS, Answer, Mechanism, matched, other_lattice
 from sordino.mechanisms.parts.conversing import Conversing
 from sordino.mechanisms.parts.error_law import ErrorLaw
 from sordino.mechanisms.parts.favour import Favour
 from sordino.mechanisms.parts.law import LatticeLaw, MixtureLaw
-from sordino.mechanisms.quantile.anchored_plan import (
-    anchor_share,
-    beyond_anchor,
-    extreme_share,
-    measure_from,
-    middle_measure,
-    per_rank,
-)
+from sordino.mechanisms.quantile.anchored_plan import anchor_share, measure_from, middle_measure, per_rank
 from sordino.mechanisms.quantile.counted import Some
 from sordino.mechanisms.quantile.law import reading_for
 from sordino.mechanisms.quantile.plan import QuantilePlan, lists
@@ -77,26 +67,8 @@ class FromAnchor(PrivateQuantile):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExtremeFromAnchor(Extreme):
-    """A minimum or maximum with a given measure that leans by so many nats; a part of `Anchored`."""
-
-    measure: Measure
-    nats: float
-
-    @property
-    def plan(self) -> ExtremePlan:
-        """The given measure."""
-        return ExtremePlan(self.measure, 0, self.nats)
-
-    def known_law(self, statistic: Any, ask: Asking, contribution: int) -> LatticeLaw:
-        """The exact law on known data; the reading is of rows, not of people."""
-        reading = statistic.read(ask(statistic.request(depth=self.depth * contribution)))
-        return self.law_at(reading, contribution=contribution)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Anchored(Conversing):
-    """A released middle of the column, then a far quantile, minimum or maximum whose base measure falls from there.
+    """A released middle of the column, then a far quantile whose base measure falls from there.
 
     Args:
         price: What both cost together.
@@ -104,7 +76,6 @@ class Anchored(Conversing):
         lattice: The public answers.
         rows: Public number of rows, or a declared rough one (it steers the measures, not the promise).
         rank: The rank asked for, as a public number.
-        upper: For a maximum; False for a minimum, None for a quantile between them.
         centre: Public guess of the middle of the column.
         spread: Public guess of its spread.
         neighbors: Which two datasets are neighbours.
@@ -123,7 +94,6 @@ class Anchored(Conversing):
     lattice: FiniteLattice
     rows: int
     rank: int
-    upper: bool | None = None
     centre: float | None = None
     spread: float | None = None
     neighbors: Neighbors = Neighbors.REPLACE_ONE
@@ -148,21 +118,17 @@ class Anchored(Conversing):
     def offers(cls, statistic: Any, price: Guarantee, hints: Hints) -> Iterator[Mechanism]:
         """Where the quantile is far, rows are many enough and nothing else is asked for."""
         asked = hints.measure is not None or hints.interval is not None or hints.loose
-        if asked or not hints.rows or not price.added or (statistic.extreme and statistic.shift):
+        if asked or not hints.rows or not price.added or statistic.extreme:
             return
-        lattice, rows, upper = statistic.grid.answers, hints.rows, None
+        lattice, rows = statistic.grid.answers, hints.rows
         rank = min(max(statistic.weights(rows).pieces[0][0], 1), rows)
-        if statistic.extreme:
-            upper = bool(statistic.q == 1)
-            share = extreme_share(price, rows=rows, neighbors=statistic.neighbors)
-            found_already = plan_search(lattice, strength=price.bounded_range, rows=rows) is not None
-        else:
-            share = anchor_share(price, rows=rows, rank=rank, neighbors=statistic.neighbors)
-            strength = Fraction(2 * per_rank(price, Fraction(rank, rows), statistic.neighbors))
-            found_already = price.pointwise and lists(lattice, epsilon=strength, rows=rows, rank=rank)
-        if share is not None and not found_already:
+        share = anchor_share(price, rows=rows, rank=rank, neighbors=statistic.neighbors)
+        strength = Fraction(2 * per_rank(price, Fraction(rank, rows), statistic.neighbors))
+        if share is not None and not (
+            price.pointwise and lists(lattice, epsilon=strength, rows=rows, rank=rank)
+        ):
             yield cls(
-                price=price, share=share, lattice=lattice, rows=rows, rank=rank, upper=upper, centre=hints.centre,
+                price=price, share=share, lattice=lattice, rows=rows, rank=rank, centre=hints.centre,
                 spread=hints.spread, neighbors=statistic.neighbors,
             )  # fmt: skip
 
@@ -188,11 +154,8 @@ class Anchored(Conversing):
         return self.rows * self.price.strength >= 64
 
     def refusal(self, statistic: Statistic) -> str | None:
-        """A quantile of one column on its own lattice, and the end of it that it was built for."""
-        reason = Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
-        if reason is None and self.upper is not None:
-            reason = lacking(statistic, Trait.LARGEST if self.upper else Trait.SMALLEST)
-        return reason
+        """A quantile of one column on its own lattice."""
+        return Mechanism.refusal(self, statistic) or other_lattice(statistic, self.lattice)
 
     def lattices(self, statistic: Statistic, grid: Lattice) -> dict[str, Lattice]:  # noqa: ARG002
         """Answer and anchor are points of the lattice."""
@@ -211,19 +174,9 @@ class Anchored(Conversing):
         found = middle_measure(self.lattice).by(self._favour(Fraction(1, 2)))
         return self._step(self.parts[0], (self.rows + 1) // 2, found.measure, found.nats)
 
-    def second(self, anchor: int) -> FromAnchor | ExtremeFromAnchor:
+    def second(self, anchor: int) -> FromAnchor:
         """The answer, once an anchor has been released."""
         rest, middle = self.parts[1], (self.rows + 1) // 2
-        if self.upper is not None:
-            inside = self.rows - 0.5
-            favour = self._favour(Fraction(inside if self.upper else 0.5) / self.rows)
-            beyond = beyond_anchor(
-                self.lattice, anchor=anchor, upper=self.upper, slope=rest.bounded_range, rows=self.rows
-            ).by(favour)
-            return ExtremeFromAnchor(
-                price=rest, lattice=self.lattice, upper=self.upper, rows=self.rows, measure=beyond.measure,
-                nats=beyond.nats,
-            )  # fmt: skip
         q = Fraction(self.rank, self.rows)
         weight = per_rank(rest, q, self.neighbors)
         found = measure_from(

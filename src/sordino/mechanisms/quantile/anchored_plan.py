@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sordino.lattice import FINE_BITS
-from sordino.mechanisms.extreme.plan import fall, falling_measure
 from sordino.mechanisms.parts.measure import Measure, decimals, mixture
 from sordino.mechanisms.quantile.leaning import leaning
 from sordino.mechanisms.quantile.plan import heap_share
@@ -53,28 +52,14 @@ def anchor_share(price: Guarantee, *, rows: int, rank: int, neighbors: Neighbors
         >>> anchor_share(Pure(1), rows=1001, rank=700, neighbors=Neighbors.REPLACE_ONE) is None
         True
     """
+    if neighbors is Neighbors.ADD_REMOVE_ONE and rows * price.strength < ForAnchored.COUNTED:
+        return None
     q = Fraction(min(max(rank, 1), rows), rows)
     weak = per_rank(price, q, neighbors) * min(rank, rows - rank + 1)
     if abs(q - Fraction(1, 2)) < ForCounted.FAR or weak >= ForQuantile.BARELY:
         return None
     dearest = ForAnchored.DEAREST if weak < ForAnchored.LOOSE else ForAnchored.DEAR
     return _cheapest(price, rows=rows, neighbors=neighbors, dearest=dearest)
-
-
-@lru_cache(maxsize=1024)
-def extreme_share(price: Guarantee, *, rows: int, neighbors: Neighbors) -> Fraction | None:
-    """The same for a minimum or maximum; with fewer rows nothing finds the scale of a column.
-
-    Example:
-        >>> from sordino.privacy import Pure
-        >>> extreme_share(Pure(1), rows=201, neighbors=Neighbors.ADD_REMOVE_ONE)
-        Fraction(13, 64)
-        >>> extreme_share(Pure(1), rows=201, neighbors=Neighbors.REPLACE_ONE) is None
-        True
-    """
-    if rows * price.bounded_range <= 2 * ForExtreme.FEW:
-        return None
-    return _cheapest(price, rows=rows, neighbors=neighbors, dearest=ForAnchored.EXTREME)
 
 
 def _cheapest(price: Guarantee, *, rows: int, neighbors: Neighbors, dearest: Fraction) -> Fraction | None:
@@ -186,19 +171,3 @@ def _heaped_about(measure: Measure, lattice: FiniteLattice, *, anchor: int, supp
         for mass, (before, here, after) in zip(masses, neighbours, strict=True)
     }
     return measure.scaled(whole - part) + Measure.at(weights, last=measure.last).scaled(part)
-
-
-@lru_cache(maxsize=256)
-def beyond_anchor(lattice: FiniteLattice, *, anchor: int, upper: bool, slope: Fraction, rows: int) -> Leaning:
-    """Where a minimum or maximum is looked for once the middle has been released; public.
-
-    Args:
-        lattice: The public answers.
-        anchor: The released lattice point.
-        upper: A maximum; a minimum otherwise.
-        slope: Nats per row beyond the answer.
-        rows: Public number of rows, half of which pay for the fall.
-    """
-    bid = float(slope) * rows / 2 * (1 - 6 / ForAnchored.NEEDED)
-    measure = falling_measure(lattice, anchor=anchor, upper=upper, slope=slope, bid=bid)
-    return Leaning(measure, float(fall(slope, bid)) * math.log(lattice.last + 1.0))
