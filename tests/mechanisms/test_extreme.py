@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.tuning.moved import Cell
 from sordino.data.memory import Memory
 from sordino.exact.bits import SeededBits
 from sordino.lattice import FiniteLattice, Lattice
@@ -380,12 +381,12 @@ def test_the_law_on_a_long_lattice_is_that_of_the_draws():
 def test_the_search_is_planned_from_public_numbers_and_gives_way_to_few_rows():
     lattice = FiniteLattice(Fraction(-50), Fraction(1100, 2**31), 2**31)
     for rows, strength in ((1001, 1), (10_001, Fraction(1, 10)), (10**6, 1), (10**6, Fraction(1, 100))):
-        search = plan_search(lattice, strength=Fraction(strength), rows=rows)
+        search = plan_search(lattice, upper=True, strength=Fraction(strength), rows=rows)
         assert search.aim <= rows // 6 + 1
         assert ForExtreme.CHEAPEST <= search.share <= Fraction(1, 5)
         outward = ForExtreme.LEAN * search.slope(Pure(strength))
         assert float(outward) * search.aim >= search.nats * (1 - 1e-9)
-    assert plan_search(lattice, strength=Fraction(1), rows=201) is None
+    assert plan_search(lattice, upper=True, strength=Fraction(1), rows=201) is None
 
 
 def test_where_a_row_counts_much_answers_fall_faster_beyond_the_data(monkeypatch):
@@ -408,7 +409,7 @@ def test_where_a_row_counts_much_answers_fall_faster_beyond_the_data(monkeypatch
 @pytest.mark.parametrize("upper", [True, False], ids=["maximum", "minimum"])
 def test_mass_falls_from_the_anchor_and_less_towards_the_end(upper):
     lattice = FiniteLattice(Fraction(0), Fraction(1), 2**31)
-    search = plan_search(lattice, strength=Fraction(1), rows=10_001)
+    search = plan_search(lattice, upper=True, strength=Fraction(1), rows=10_001)
     anchor = 2**30
     measure = anchored_measure(lattice, search, anchor=anchor, upper=upper, slope=Fraction(1))
 
@@ -421,7 +422,7 @@ def test_mass_falls_from_the_anchor_and_less_towards_the_end(upper):
     # However fine the lattice, the rows beyond the anchor can pay for the fall.
     fine = FiniteLattice(Fraction(0), Fraction(1), 2**60)
     for rows, strength in ((1001, Fraction(1)), (10_001, Fraction(1, 10))):
-        search = plan_search(fine, strength=strength, rows=rows)
+        search = plan_search(fine, upper=True, strength=strength, rows=rows)
         slope = strength * (1 - search.share)
         far = anchored_measure(fine, search, anchor=2**59, upper=True, slope=slope)
         core, shell = far.mass(2**59 - 2**22, 2**59 + 2**22), far.mass(2**59 + 2**56, 2**59 + 2**57)
@@ -462,3 +463,12 @@ def test_what_is_gained_in_wide_bounds_is_lost_by_the_theorem(moved):
     limit = 0.95 - math.exp(moved / 2) * wide
     assert wide < 0.03
     assert limit <= fit <= 1.15 * limit
+
+
+@pytest.mark.parametrize("upper", [False, True], ids=["minimum", "maximum"])
+def test_the_near_end_of_a_narrow_column_far_from_zero_is_found(upper):
+    """A fall away from zero drew the anchor out of the column: 5001 weights of a million erred by the whole range."""
+    rows = np.random.default_rng(2).normal(10**6, 15, 5001) * (-1 if upper else 1)
+    low, high = (-1_140_000, -940_000) if upper else (940_000, 1_140_000)
+    statistic = (Maximum if upper else Minimum)("x", low=low, high=high)
+    assert Cell("weights", statistic, Pure(1), rows, (("rows", 5001),)).error() < 2500

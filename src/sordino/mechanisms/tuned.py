@@ -158,6 +158,10 @@ class ForExtreme:
     """Octaves of the range within which an anchor is told apart from its surroundings."""
     OUTER = 8
     """Octaves over which mass falls when an anchor is looked for."""
+    INWARDS = Fraction(1, 2)
+    """Power of that fall, at most, for a minimum above zero (a maximum below): with 2 minima of narrow columns far from
+    zero were not found by 5000 rows at epsilon 1, with 0 those of 300 rows err three times as far.
+    """
     PILE = Fraction(1, 32)
     """On the bound, of the quarter next to it, beyond an anchor: with half of it uniform columns err a third more."""
     BOUND = Fraction(1, 256)

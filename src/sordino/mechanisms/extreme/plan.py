@@ -110,7 +110,7 @@ def plan_extreme(
     if finer:  # a declared step must not change where answers are looked for
         fine = plan_extreme(lattice.finer(finer), upper=upper, strength=strength, rows=rows, tight=tight)
         return fine.rounded(finer)
-    search = plan_search(lattice, strength=strength, rows=rows)
+    search = plan_search(lattice, upper=upper, strength=strength, rows=rows)
     if search is not None:
         steepest = fall(strength, _bid(search, strength))  # as if the answer had the whole price
         nats = float(steepest) * math.log(lattice.last + 1.0)
@@ -159,26 +159,28 @@ def plan_extreme(
     return ExtremePlan(fitted, math.floor(1 / (4 * strength)), nats + math.log(lattice.last + 1.0))
 
 
-def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> AnchorSearch | None:
+def plan_search(lattice: FiniteLattice, *, upper: bool, strength: Fraction, rows: int) -> AnchorSearch | None:
     """How to find an anchor inside the data, or None where a third of the price does not find one.
 
     A sixth of the rows lie beyond it, fewer where that is cheap, and more where those would not pay for the fall.
     The measure is flat in the logarithm of the distance from zero, and falls over the last eight octaves by a power
     that half of the rows between the anchor and the middle can pay for: an anchor beyond the data is the more
-    improbable the farther it would be off.
+    improbable the farther it would be off. Minima of a range that begins at zero or beyond it have theirs between zero
+    and the data, and hardly any fall: it would draw an anchor out of a column that lies far from zero.
 
     Args:
         lattice: The public answers.
+        upper: For a maximum; for a minimum otherwise.
         strength: Nats per row that the whole price buys.
         rows: Public number of rows, or a declared rough one.
 
     Example:
         >>> from sordino.lattice import FiniteLattice
         >>> lattice = FiniteLattice(Fraction(0), Fraction(1), 10**6)
-        >>> search = plan_search(lattice, strength=Fraction(1), rows=10_001)
+        >>> search = plan_search(lattice, upper=True, strength=Fraction(1), rows=10_001)
         >>> search.aim, search.share
         (266, Fraction(1, 10))
-        >>> plan_search(lattice, strength=Fraction(1, 10), rows=1001) is None
+        >>> plan_search(lattice, upper=True, strength=Fraction(1, 10), rows=1001) is None
         True
     """
     nats = ForExtreme.NEEDED + math.log(max(rows, 1))
@@ -195,7 +197,8 @@ def plan_search(lattice: FiniteLattice, *, strength: Fraction, rows: int) -> Anc
     aim = max(aim, min(bidding, ForExtreme.DEEPEST * rows))
     inward = float(strength * share) * rows / (1 + ForExtreme.LEAN)
     power = Fraction(min(math.floor(16 * inward / 6 / (ForExtreme.OUTER * math.log(2))), 32), 16)
-
+    if lattice.anchor == (lattice.last if upper else 0):
+        power = min(power, ForExtreme.INWARDS)
     nothing, core = Fraction(0), max(lattice.last >> ForQuantile.OCTAVES, 1)
     around = leaning(
         last=lattice.last,
