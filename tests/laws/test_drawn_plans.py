@@ -36,7 +36,7 @@ from sordino.testing.loss import beyond
 from sordino.testing.plan_search import Searched, main, search, searched_plan
 
 MECHANISMS = catalogue.mechanisms()
-THOROUGH = 11
+THOROUGH = 2
 """The seed of the thorough sample."""
 SLOWER = {
     "additive", "blocks", "box-means", "counted", "error-bar", "extreme", "inverse-sensitivity", "mean-interval",

@@ -41,7 +41,7 @@ REGIMES = [
     (MEAN, PURE, REPLACE, 160, "normal", {"symmetric": True}, "symmetric-mean"),
     (VARIANCE, RHO, REPLACE, 12, LOG, {}, "arsinh-normal"),
     (DEVIATION, PURE, REPLACE, 160, "uniform", {"tight": True}, "plain-or-cut-squares (tight=True)"),
-    (DEVIATION, sd.Pure(8), ADD, 40, LOG, {"tight": True}, "inverse-sensitivity"),
+    (DEVIATION, sd.Pure(6), ADD, 20, LOG, {"tight": True}, "inverse-sensitivity"),
     (TRIMMED, PURE, REPLACE, 160, LOG, {"interval": 0.9}, "polyplace + error bar"),
     (QUARTERS, sd.Pure(8), REPLACE, 80, LOG, {}, "inverse-sensitivity"),
     (sd.Maximum("x", **BOUNDS), PURE, REPLACE, 400, LOG, {"loose": True}, "quantile"),

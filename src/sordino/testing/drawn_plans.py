@@ -269,10 +269,13 @@ class PlanDrawer:
         }  # fmt: skip
         names, turn = list(known), random.random()
         own = [name for name in names if name in _fields(kinds()[self.name])] or names
+        modes = [name for name in ("tight", "loose") if name in own] or own  # each has a plan of its own
         if turn < 0.5:
-            chosen = [own[int(random.integers(len(own)))]]
+            chosen = [(modes if turn < 0.3 else own)[int(random.integers(len(modes if turn < 0.3 else own)))]]
         else:
             chosen = [name for name in names if turn < 0.75 and random.random() < 0.3]
+        if {"tight", "loose"} <= set(chosen):  # a session refuses both
+            chosen.remove(("tight", "loose")[int(random.integers(2))])
         said: dict[str, Any] = {"hints": {name: known[name] for name in chosen}}
         if self.name in FOR_BARS or random.random() < 0.15:
             level = (0.5, 0.9, 0.99, 0.9999)[int(random.integers(4))]
