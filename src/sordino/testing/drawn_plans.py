@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from sordino.session.bars import Bar
     from sordino.statistics import Case, Statistic
 
-TRIES = 60
+TRIES = 200
 """Questions that are drawn for one plan of a mechanism before it is given up."""
 AMOUNTS = (0.01, 60.0)
 """Epsilons and rhos; now and then one far beyond."""

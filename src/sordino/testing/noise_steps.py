@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -204,12 +205,21 @@ class LineStep(Step):
         """The range and the grid."""
         return min(p.left for p in self.pieces), max(p.right for p in self.pieces), self.grid
 
+    @property
+    def origin(self) -> Fraction:
+        """Where the range begins; places are floats from there, since pieces may be short and far from zero."""
+        return Fraction(min(piece.left for piece in self.pieces))
+
     def _logs(self, lefts: Floats, rights: Floats) -> tuple[Floats, Floats]:
         """Log densities, up to a constant, at both ends of segments that lie inside one piece each."""
         pieces = sorted((p for p in self.pieces if p.left < p.right), key=lambda p: p.left)
-        start, end, level, rise, side, density = (
+        origin = self.origin
+        start, end = (
+            np.array([float(getattr(piece, name) - origin) for piece in pieces]) for name in ("left", "right")
+        )
+        level, rise, side, density = (
             np.array([float(getattr(piece, name)) for piece in pieces])
-            for name in ("left", "right", "level", "rise", "side", "density")
+            for name in ("level", "rise", "side", "density")
         )
         own = np.searchsorted(start, (lefts + rights) / 2, side="right") - 1
         ends = []
@@ -221,8 +231,12 @@ class LineStep(Step):
 
     def parts(self, other: LineStep) -> Parts:
         """Segments on which both scores are linear."""
+        origin = self.origin
         ends = {
-            float(end) for law in (self, other) for piece in law.pieces for end in (piece.left, piece.right)
+            float(end - origin)
+            for law in (self, other)
+            for piece in law.pieces
+            for end in (piece.left, piece.right)
         }
         edges = np.array(sorted(ends))
         lefts, rights = edges[:-1], edges[1:]
@@ -237,11 +251,11 @@ class LineStep(Step):
         # The outcome of a segment is its middle; the loss is the larger of its ends, which it comes close to.
         loss = np.where(np.abs(left) >= np.abs(right), left, right)
         exact = LogLinear(heights[0], heights[1], rights - lefts)
-        points = LazyPoints(self._point, (lefts + rights) / 2, lefts, rights)
+        points = LazyPoints(partial(self._point, origin), (lefts + rights) / 2, lefts, rights)
         return Parts(points, masses[0], masses[1], loss, exact)
 
-    def _point(self, place: float) -> int:
-        return math.floor(Fraction(place) / self.grid.step + Fraction(1, 2))
+    def _point(self, origin: Fraction, place: float) -> int:
+        return math.floor((Fraction(place) + origin) / self.grid.step + Fraction(1, 2))
 
 
 @dataclass(frozen=True, kw_only=True)
