@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sordino import catalogue
 from sordino.errors import spell
 from sordino.labels import parts, shown, statistics
-from sordino.made import answering, how_it_was_made
+from sordino.made import answering, for_the_worst_case, how_it_was_made
 from sordino.privacy import Geo, Guarantee, Neighbors, Unit
 from sordino.reading.split import Split
 
@@ -156,7 +156,7 @@ def about_the_answers(release: Release) -> list[str]:
 def _same_noise(described: Mapping[str, Any]) -> bool:
     """Whether a mechanism adds the same noise to all data: for a global bound, and nothing searched first."""
     inner = answering(described)
-    if inner.get("calibration", {}).get("method") == "global":
+    if for_the_worst_case(inner):
         return True
     kind = catalogue.mechanisms().get(inner["kind"])
     return kind is not None and kind.fixed_noise and not kind.searches
@@ -329,10 +329,8 @@ def not_protected(event: Event) -> list[str]:
 
 def _change(event: Event) -> str:
     who = whom(event.unit, event.neighbors)
-    relation = event.neighbors.words
-    if event.neighbors is Neighbors.REPLACE_ONE:  # what is public of a part of the rows is another matter
-        counted = "rows" if event.unit.column is None else "people"
-        relation = f"one person's rows are replaced; the number of {counted} in the table is public"
+    # What is public of a part of the rows is another matter.
+    relation = event.neighbors.in_words(f"{'rows' if event.unit.column is None else 'people'} in the table")
     text = f"The privacy unit is {who}: {relation}. The promise: {event.guarantee.words}."
     if isinstance(event.guarantee, Geo):
         return text

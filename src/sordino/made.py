@@ -46,6 +46,11 @@ def answering(mechanism: Mapping[str, Any]) -> Mapping[str, Any]:
     return mechanism
 
 
+def for_the_worst_case(answers: Mapping[str, Any]) -> bool:
+    """Whether additive noise is scaled to the bounds, whatever the data: its scale is public then."""
+    return bool(answers.get("calibration", {}).get("method") == "global")
+
+
 def drawn_by(mechanism: Mapping[str, Any]) -> str:
     """What draws an answer, in a few words: ``quantile``, ``additive (laplace) with an interval``."""
     inner = answering(mechanism)
@@ -59,7 +64,7 @@ def _mechanism(described: Mapping[str, Any]) -> str:
     inner = answering(described)
     noise = inner.get("calibration", {}).get("noise", {}).get("kind")
     words = f"drawn by the mechanism {inner['kind']}" + (f" with {noise} noise" if noise else "")
-    if inner.get("calibration", {}).get("method") == "global":
+    if for_the_worst_case(inner):
         words += ", made for the worst case within the bounds"
     if inner is described:
         return words
@@ -101,7 +106,7 @@ def clamped(release: Release) -> list[str]:
     """To which intervals values were clamped before they were added up, and other by-products that were paid for."""
     names = labels.statistics(release.event)
     intervals: dict[str, list[str]] = {}
-    declared: dict[str, list[str]] = {}
+    declared: dict[str, str] = {}
     others: dict[str, list[str]] = {}
     for label, public in _by_products(release.public):
         group, place = label.rsplit("/", 1) if len(names) > 1 and "/" in label else (label, "0")
@@ -110,8 +115,7 @@ def clamped(release: Release) -> list[str]:
         which = names[int(place)] if place.isdigit() and int(place) < len(names) else names[0]
         where = f"{group}: " if group else ""
         if not public.get("searched", True):
-            ends = f"{_told(public['low'])} to {_told(public['high'])}"
-            declared.setdefault(which, []).append(ends)
+            declared[which] = f"{_told(public['low'])} to {_told(public['high'])}"  # the same for all groups
         elif "low" in public and "high" in public:
             intervals.setdefault(which, []).append(where + _cut(public))
         rest = {key: value for key, value in public.items() if key not in TOLD}
@@ -122,7 +126,7 @@ def clamped(release: Release) -> list[str]:
             others.setdefault(which, []).append(where + told)
     return [
         *(
-            f"{which}: values were clamped to the declared bounds, {ends[0]}, and to nothing shorter: no interval was "
+            f"{which}: values were clamped to the declared bounds, {ends}, and to nothing shorter: no interval was "
             "looked for, and the whole price went into the noise."
             for which, ends in declared.items()
         ),

@@ -43,8 +43,17 @@ class Neighbors(enum.Enum):
     @property
     def words(self) -> str:
         """Say it in a sentence."""
+        return self.in_words("rows")
+
+    def in_words(self, counted: str) -> str:
+        """Say it in a sentence, and of what the number is public where one is.
+
+        Example:
+            >>> Neighbors.REPLACE_ONE.in_words("people in the table")
+            "one person's rows are replaced; the number of people in the table is public"
+        """
         return {
-            Neighbors.REPLACE_ONE: "one person's rows are replaced; the number of rows is public",
+            Neighbors.REPLACE_ONE: f"one person's rows are replaced; the number of {counted} is public",
             Neighbors.ADD_REMOVE_ONE: "one person is added or removed; the number of rows is private too",
             Neighbors.EDGE: "one edge of the graph is added or removed",
             Neighbors.NODE: "all edges of one vertex of the graph may change; the number of vertices is public",

@@ -271,7 +271,8 @@ class PlanDrawer:
         own = [name for name in names if name in _fields(kinds()[self.name])] or names
         modes = [name for name in ("tight", "loose") if name in own] or own  # each has a plan of its own
         if turn < 0.5:
-            chosen = [(modes if turn < 0.3 else own)[int(random.integers(len(modes if turn < 0.3 else own)))]]
+            among = modes if turn < 0.3 else own
+            chosen = [among[int(random.integers(len(among)))]]
         else:
             chosen = [name for name in names if turn < 0.75 and random.random() < 0.3]
         if {"tight", "loose"} <= set(chosen):  # a session refuses both

@@ -1,6 +1,7 @@
-"""Errors of plain-or-cut on public data, exactly: a mixture over its outcomes, each with noise of known law.
+"""Errors of plain-or-cut on public data: a mixture over its outcomes, each with noise of known law.
 
-Only the noisy number of rows under add/remove is taken at a few places of its law. Intervals that nobody names (their
+Only the noise of sums and counts that are drawn together is taken at a few places of its law, at fewer for rare
+intervals, a few of which stand for all of their group. Intervals that nobody names (their
 chance is of order e^-M) count as if they lay at the farther end of the range.
 """
 
@@ -34,9 +35,9 @@ EDGES = np.array([0.0, 0.5, 1.5, 3.0, 6.0, 12.0, 40.0])  # in scales: between th
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _COUNT_NODES, _COUNT_WEIGHTS = np.polynomial.legendre.leggauss(3)
 _SHARE_NODES, _SHARE_WEIGHTS = np.polynomial.legendre.leggauss(3)
-RARE = 1e-3  # of a group of intervals with a smaller chance a few stand for all, and their noise is taken coarsely
-STANDING = 5
-COARSE_EDGES = np.array([0.0, 2.0, 8.0])
+RARE = 1e-3  # groups of intervals with a smaller chance: where they lie matters, and less how noise is integrated
+STANDING = 5  # so many of a rare group stand for all of it
+COARSE_EDGES = np.array([0.0, 2.0, 8.0])  # the same as EDGES, for them
 
 
 @dataclass(frozen=True, slots=True)

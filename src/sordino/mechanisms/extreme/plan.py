@@ -249,21 +249,6 @@ def anchored_measure(
 ) -> Measure:
     """The base measure once an anchor has been released; public.
 
-    Args:
-        lattice: The public answers.
-        search: The search that found the anchor.
-        anchor: The released lattice point.
-        upper: A maximum; a minimum otherwise.
-        slope: Nats per row beyond the answer.
-    """
-    return falling_measure(lattice, anchor=anchor, upper=upper, slope=slope, bid=_bid(search, slope))
-
-
-def falling_measure(
-    lattice: FiniteLattice, *, anchor: int, upper: bool, slope: Fraction, bid: float
-) -> Measure:
-    """What falls from a released point inside the data; public.
-
     Mass falls with the fourth to the sixth power of the distance (`fall`), so that an overshoot is a share of the
     distance from the anchor to the answer, wherever the column lies. Towards the end of the range, where an overshoot
     cannot go far, it falls with the first power. The core is so wide that the rows beyond the anchor can pay for the
@@ -271,17 +256,18 @@ def falling_measure(
 
     Args:
         lattice: The public answers.
+        search: The search that found the anchor.
         anchor: The released lattice point.
         upper: A maximum; a minimum otherwise.
         slope: Nats per row beyond the answer.
-        bid: Nats of all rows beyond the anchor, with a margin.
     """
     finer = max(FINE_BITS - lattice.last.bit_length(), 0)
     if finer:
-        fine = falling_measure(
-            lattice.finer(finer), anchor=anchor << finer, upper=upper, slope=slope, bid=bid
+        fine = anchored_measure(
+            lattice.finer(finer), search, anchor=anchor << finer, upper=upper, slope=slope
         )
         return fine.rounded(finer)
+    bid = _bid(search, slope)
     power = fall(slope, bid)
     core = max(
         math.ceil((lattice.last + 1) * math.exp(-bid / float(power))),
